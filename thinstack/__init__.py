@@ -1,0 +1,1 @@
+"""Tree-structured sentence encoders, exported with their tree logic inside."""

@@ -1,0 +1,143 @@
+"""What describes a model and how to train it: pydantic models that round-trip through JSON and TOML."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from thinstack.errors import ConfigError
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "CellConfig",
+    "DataConfig",
+    "EmbeddingConfig",
+    "ExportConfig",
+    "HeadConfig",
+    "ModelConfig",
+    "Recipe",
+    "TrainingConfig",
+    "TreeSource",
+]
+
+SCHEMA_VERSION = 1
+
+TreeSource = Literal["auto", "balanced", "left", "right"]
+"""Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`)."""
+
+Rate = Annotated[float, Field(ge=0, lt=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def parse(cls, data: object, *, source: str) -> Self:
+        """Validate `data`, read from `source`. Raises ConfigError that names the field and what it should be."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
+                for item in error.errors()
+            )
+            raise ConfigError(f"{source}: {problems}") from None
+
+
+class EmbeddingConfig(_Strict):
+    """Leaf embedding: `words` is a table of word vectors, `wordpieces` gives a word the mean of its pieces' vectors."""
+
+    kind: Literal["words", "wordpieces"]
+    size: int = Field(gt=0)
+    dropout: Rate = 0.0
+
+
+class CellConfig(_Strict):
+    """A composition cell by its registered name; `options` go to the plugin's own config."""
+
+    name: str
+    hidden_size: int = Field(gt=0)
+    options: dict[str, Any] = {}
+
+
+class HeadConfig(_Strict):
+    """A task head by its registered name; `options` go to the plugin's own config."""
+
+    name: str
+    options: dict[str, Any] = {}
+
+
+class ModelConfig(_Strict):
+    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its classes, in order."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    labels: tuple[str, ...] = Field(min_length=2)
+    embedding: EmbeddingConfig
+    cell: CellConfig
+    head: HeadConfig
+    tree_source: Literal["balanced", "left", "right"] = "balanced"
+
+    @model_validator(mode="after")
+    def _distinct_labels(self) -> Self:
+        if len(set(self.labels)) != len(self.labels):
+            raise ValueError(f"labels must differ, got {list(self.labels)}")
+        return self
+
+
+class DataConfig(_Strict):
+    """Files of a recipe, relative to the data folder that the command names."""
+
+    train: str
+    dev: str
+    vectors: str | None = None
+    vector_size: int | None = Field(default=None, gt=0)
+    vector_std: float | None = Field(default=None, gt=0)
+
+
+class TrainingConfig(_Strict):
+    """AdaGrad on everything but the leaf vectors, which have a learning rate (and rule) of their own (Tai 5.3).
+
+    `stop_on`: what early stopping looks at, the development file, a held-out tenth of the training file, or nothing (all `epochs` are run).
+    `sources`: tree sources besides the gold tree; each epoch every sentence takes one of gold and these, drawn evenly.
+    `average`: decay per step of the running average of the weights that is evaluated and kept; 0 keeps the last weights.
+    """
+
+    seeds: tuple[int, ...] = (1,)
+    epochs: int = Field(default=10, gt=0)
+    batch_size: int = Field(default=25, gt=0)
+    learning_rate: float = Field(default=0.05, gt=0)
+    vector_learning_rate: float = Field(default=0.1, ge=0)
+    vector_rule: Literal["sgd", "adagrad"] = "sgd"
+    weight_decay: float = Field(default=1e-4, ge=0)
+    stop_on: Literal["dev", "held", "nothing"] = "held"
+    patience: int = Field(default=4, gt=0)
+    sources: tuple[Literal["balanced", "left", "right"], ...] = ()
+    average: Rate = 0.0
+
+
+class ExportConfig(_Strict):
+    """How the trained model is exported. `int8` stores the leaf table in 8 bits, a scale per row, and matrices in fp16."""
+
+    quantize: Literal["none", "fp16", "int8"] = "none"
+    index_type: Literal["int32", "int64"] = "int32"
+
+
+class Recipe(_Strict):
+    """All that one training run needs."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    description: str = ""
+    data: DataConfig
+    model: ModelConfig
+    training: TrainingConfig = TrainingConfig()
+    export: ExportConfig = ExportConfig()
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a TOML recipe. Raises ConfigError if the file is missing or does not validate."""
+        try:
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: not a readable TOML recipe: {error}") from None
+        return cls.parse(data, source=str(path))

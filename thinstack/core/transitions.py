@@ -1,0 +1,116 @@
+"""Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorised over a whole batch.
+
+A batch is plain concatenation: the transitions of B trees over L words in all are one flat array of N = 2L - B entries,
+0 for SHIFT (a word) and 1 for REDUCE (a node over the top two of the stack). Position i is node i of the forest.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from thinstack.errors import TreeError
+
+__all__ = ["REDUCE", "SHIFT", "balanced", "left", "parents_of", "right", "spans_of", "validate"]
+
+SHIFT, REDUCE = 0, 1
+
+IntArray = NDArray[np.int64]
+Transitions = NDArray[np.int8]
+
+
+def left(words: int) -> Transitions:
+    """Transitions (2n-1,) of the left-branching tree over `words` >= 1 words: ((w1 w2) w3) ..."""
+    _check_words(words)
+    out = np.zeros(2 * words - 1, np.int8)
+    out[2::2] = REDUCE
+    return out
+
+
+def right(words: int) -> Transitions:
+    """Transitions (2n-1,) of the right-branching tree over `words` >= 1 words: w1 (w2 (w3 ...))."""
+    _check_words(words)
+    out = np.zeros(2 * words - 1, np.int8)
+    out[words:] = REDUCE
+    return out
+
+
+def balanced(words: int) -> Transitions:
+    """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the left half."""
+    _check_words(words)
+    return _balanced(words)
+
+
+@lru_cache(maxsize=4096)
+def _balanced(words: int) -> Transitions:
+    if words == 1:
+        out = np.zeros(1, np.int8)
+    else:
+        half = words // 2
+        out = np.concatenate([_balanced(words - half), _balanced(half), np.ones(1, np.int8)])
+    out.flags.writeable = False
+    return out
+
+
+def _check_words(words: int) -> None:
+    if words < 1:
+        raise TreeError(f"a tree needs at least one word, got {words}")
+
+
+def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
+    """Check the transitions of a whole forest and return them as int8 (N,).
+
+    `words`: the number of words they must SHIFT in all.
+    Raises TreeError when an entry is neither 0 nor 1, a REDUCE finds fewer than two nodes on the stack, or the words differ.
+    Where one tree ends and the next begins is not told by the array: that needs its sizes.
+    """
+    array = np.asarray(transitions)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise TreeError(f"transitions must be a flat array of integers, got shape {array.shape} of {array.dtype}")
+    wrong = np.flatnonzero((array != SHIFT) & (array != REDUCE))
+    if wrong.size:
+        raise TreeError(f"transition {wrong[0]} is {array[wrong[0]]}; expected 0 (SHIFT) or 1 (REDUCE)")
+    depth = np.cumsum(1 - 2 * array.astype(np.int64))
+    empty = np.flatnonzero((depth < 1) & (array == REDUCE))
+    if empty.size:
+        raise TreeError(f"transition {empty[0]} is a REDUCE, but there are fewer than two nodes on the stack")
+    shifts = int((array == SHIFT).sum())
+    if words is not None and shifts != words:
+        raise TreeError(f"transitions shift {shifts} words, but there are {words}")
+    return array.astype(np.int8)
+
+
+def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:
+    """Nodes on the stack after each transition, (N,)."""
+    return np.cumsum(1 - 2 * transitions.astype(np.int64))
+
+
+def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Parents (N,), roots = -1, and slots (N,), 0 = left child and 1 = right child (roots: 0), of valid transitions.
+
+    The right child of a REDUCE is the node before it; its left child is the last earlier node at the stack depth that the
+    REDUCE leaves behind, found for all of them by one sort on (depth, position).
+    """
+    size = len(transitions)
+    parents, slots = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    reduce = np.flatnonzero(transitions == REDUCE)
+    order = np.argsort(_stack_depth(transitions), kind="stable")
+    before = np.empty(size, np.int64)
+    before[order[1:]] = order[:-1]
+    parents[before[reduce]] = reduce
+    parents[reduce - 1] = reduce
+    slots[reduce - 1] = 1
+    return parents, slots
+
+
+def spans_of(transitions: NDArray[np.integer]) -> IntArray:
+    """Words covered by each node, (N, 2) as [start, end) counted over the whole batch, of valid transitions."""
+    position = np.arange(len(transitions))
+    depth = _stack_depth(transitions)
+    ends = np.cumsum(transitions == SHIFT)
+    # A node's first word is the SHIFT after the last earlier node that leaves the stack one lower.
+    key = depth * (len(transitions) + 1) + position + 1
+    ranked = np.sort(np.concatenate([key, [0]]))
+    below = ranked[np.searchsorted(ranked, (depth - 1) * (len(transitions) + 1) + position + 1) - 1]
+    start = below - (depth - 1) * (len(transitions) + 1)
+    return np.stack([np.concatenate([[0], ends])[start], ends], axis=1)
