@@ -1,0 +1,15 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real treebanks and vectors; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("THINSTACK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not (folder / "sst" / "dev.txt").is_file():
+        pytest.skip("needs the Stanford Sentiment Treebank: set THINSTACK_DATA to the folder that holds sst/dev.txt")
+    return folder

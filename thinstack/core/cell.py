@@ -1,0 +1,83 @@
+"""The contract of a composition cell: the only thing a plugin author writes."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["Cell", "Links", "sum_by_owner"]
+
+
+class Links(NamedTuple):
+    """How the child states handed to `Cell.compose` hang on its n nodes.
+
+    Attributes:
+        owner: int64 (E,), the row of `inputs` that each child state flows into, in no promised order. Fixed arity: (0,).
+        kind: int64, the edge type 1..kinds of each child: (E,), or (n, N) for fixed arity, where 0 says there is no such child.
+    """
+
+    owner: Tensor
+    kind: Tensor
+
+
+def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
+    """Sum the rows of `values` (E, W) by the node they flow into: (n, W)."""
+    return values.new_zeros([n, values.shape[1]]).index_add(0, owner, values)
+
+
+class Cell(nn.Module):
+    """Composes the states of children into the state of their parent, many nodes at a time.
+
+    A *state* is a list of tensors with one row a node, of widths `state_sizes`. Rows are independent in evaluation mode, and
+    n = 0 or E = 0 rows must work. `children` are fresh and may be overwritten, `inputs` may not. A cell never sees batches,
+    depths, ONNX or TorchScript; what it may not do for their sake is told by the contract suite.
+
+    Args:
+        input_size: width X of a leaf's input.
+        inner_size: width of the input at inner nodes, 0 if there is none.
+        hidden_size: width H of what `output` returns.
+        state_sizes: widths of the state's parts.
+        arity: number N of children that `compose` is given, 0 for any number.
+        kinds: number of edge types told apart, 0 if they are not looked at.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        inner_size: int,
+        hidden_size: int,
+        state_sizes: list[int],
+        arity: int,
+        kinds: int = 0,
+    ):
+        super().__init__()
+        self.input_size = int(input_size)
+        self.inner_size = int(inner_size)
+        self.hidden_size = int(hidden_size)
+        self.state_sizes = [int(width) for width in state_sizes]
+        self.arity = int(arity)
+        self.kinds = int(kinds)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no children."""
+        n = inputs.shape[0]
+        none = torch.zeros([0], dtype=torch.long, device=inputs.device)
+        children: list[Tensor] = []
+        if self.arity > 0:
+            for width in self.state_sizes:
+                children.append(inputs.new_zeros([n, self.arity, width]))
+            return self.compose(
+                inputs, children, Links(none, torch.zeros([n, self.arity], dtype=torch.long, device=inputs.device))
+            )
+        for width in self.state_sizes:
+            children.append(inputs.new_zeros([0, width]))
+        return self.compose(inputs, children, Links(none, none))
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        """State of n nodes from their inputs (n, inner_size) and children, each part (n, N, width), or (E, width) for any arity."""
+        raise NotImplementedError("a Cell must define compose")
+
+    def output(self, state: list[Tensor]) -> Tensor:
+        """What a task head reads, (n, H). By default the first part of the state."""
+        return state[0]

@@ -1,0 +1,90 @@
+"""`Prediction`: the scores of a sentence and of every phrase in its tree, as plain data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core import Tree
+from thinstack.core.transitions import spans_of
+
+__all__ = ["Prediction"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What a model says of one sentence of L words and its N = 2L - 1 phrases.
+
+    Attributes:
+        text: the sentence.
+        words: the L words as the model read them (treebank conventions).
+        offsets: (L, 2) int64, the characters [start, end) of each word in `text`.
+        transitions: (N,) int8, the tree; phrase i is node i, the sentence itself is the last.
+        scores: (N, C) float32, the probability of each class for each phrase.
+        labels: the C class names.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    offsets: NDArray[np.int64]
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of_words(
+        cls, words: Sequence[str], transitions: NDArray[np.int8], scores: NDArray[np.float32], labels: tuple[str, ...]
+    ) -> Self:
+        """A prediction over words whose text is not known: it is taken to be the words with a space between."""
+        ends = np.cumsum([len(word) + 1 for word in words]) - 1
+        starts = ends - np.array([len(word) for word in words])
+        offsets = np.stack([starts, ends], axis=1)
+        return cls(" ".join(words), tuple(words), offsets, transitions, scores, labels)
+
+    @property
+    def spans(self) -> NDArray[np.int64]:
+        """Words [start, end) of each phrase, (N, 2)."""
+        return spans_of(self.transitions)
+
+    @property
+    def label_ids(self) -> NDArray[np.int64]:
+        """The most probable class of each phrase, (N,)."""
+        return self.scores.argmax(axis=1)
+
+    @property
+    def label(self) -> str:
+        """The most probable class of the sentence."""
+        return self.labels[int(self.scores[-1].argmax())]
+
+    @property
+    def tree(self) -> Tree:
+        """The tree, each node labelled with the number of its most probable class, as sentiment treebanks do."""
+        return Tree.from_transitions(self.transitions, self.words, [str(i) for i in self.label_ids.tolist()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Data fit for JSON: `text`, `label`, `scores`, `tree` (labelled brackets) and `nodes`.
+
+        A node has `start` and `end` (characters of `text`), `text`, `label` and `scores`; nodes are in transition order.
+        """
+        spans = self.spans
+        starts, ends = self.offsets[spans[:, 0], 0].tolist(), self.offsets[spans[:, 1] - 1, 1].tolist()
+        rows = self.scores.astype(float).round(6).tolist()
+        nodes = [
+            {
+                "start": start,
+                "end": end,
+                "text": self.text[start:end],
+                "label": self.labels[best],
+                "scores": dict(zip(self.labels, row, strict=True)),
+            }
+            for start, end, best, row in zip(starts, ends, self.label_ids.tolist(), rows, strict=True)
+        ]
+        return {
+            "text": self.text,
+            "label": self.label,
+            "scores": nodes[-1]["scores"],
+            "tree": self.tree.to_brackets(),
+            "nodes": nodes,
+        }
