@@ -1,0 +1,93 @@
+"""The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth instead of by transition.
+
+Every node's state is stored exactly once, in an order of our choosing, so the loop carries only the step before.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from thinstack.core.cell import Cell, Links
+from thinstack.core.schedule import Schedule
+
+__all__ = ["DepthOrdered", "in_node_order"]
+
+
+class DepthOrdered(nn.Module):
+    """Runs a cell over a forest from the leaves to the roots, all nodes of one depth at a time."""
+
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule) -> tuple[Tensor, Tensor]:
+        """Outputs of all nodes (N, H) in stacked order, and of the roots (B, H) in the order of their trees.
+
+        Args:
+            leaf_inputs: (L, X) in stacked order.
+            inner_inputs: (I, inner_size) in stacked order.
+            schedule: of the forest.
+        """
+        leaf_counts: list[int] = schedule.leaf_counts.tolist()
+        inner_counts: list[int] = schedule.inner_counts.tolist()
+        counts: list[int] = []
+        for step in range(len(leaf_counts)):
+            counts.append(leaf_counts[step] + inner_counts[step])
+        leaves = self.cell.leaf(leaf_inputs)
+        leaf_steps = [torch.split(part, leaf_counts) for part in leaves]
+        inputs = torch.split(inner_inputs, inner_counts)
+        children, child_kinds = torch.split(schedule.children, inner_counts), torch.split(schedule.child_kinds, inner_counts)
+        owners, kinds = torch.split(schedule.owners, counts), torch.split(schedule.kinds, counts)
+        places = torch.split(schedule.places, counts)
+        absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
+
+        outputs = [self.cell.output(leaves)]
+        previous = [part[:0] for part in leaves]
+        for step in range(1, len(counts)):
+            pool: list[Tensor] = []
+            if self.cell.arity > 0:
+                links = Links(owners[step][:0], child_kinds[step])
+                index = children[step].flatten()
+                for k in range(len(leaves)):
+                    rows = torch.cat([absent[k], previous[k], leaf_steps[k][step - 1]])
+                    rows = _take(rows, index, places[step - 1])
+                    pool.append(rows.view(inner_counts[step], self.cell.arity, rows.shape[1]))
+            else:
+                links = Links(owners[step - 1], kinds[step - 1])
+                for k in range(len(leaves)):
+                    pool.append(torch.cat([previous[k], leaf_steps[k][step - 1]]))
+            previous = self.cell.compose(inputs[step], pool, links)
+            outputs.append(self.cell.output(previous))
+        last = [torch.cat([previous[k], leaf_steps[k][-1]]) for k in range(len(leaves))]
+        return torch.cat(outputs), self.cell.output(last).index_select(0, schedule.roots)
+
+
+def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
+    """Put values (N, W) from stacked order into the order of the forest's nodes."""
+    return values.index_select(0, schedule.stacked)
+
+
+def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
+    """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the other side, 0 = absent."""
+    if torch.is_grad_enabled():
+        taken: Tensor = _Take.apply(rows, index, places)
+        return taken
+    return rows.index_select(0, index)
+
+
+class _Take(torch.autograd.Function):
+    """A gather that reads each row once, so that its backward is a gather too instead of an accumulation."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        (places,) = ctx.saved_tensors
+        # Row 0 stands for absent children: it is a constant, so whatever gradient it gets goes nowhere.
+        return grad.index_select(0, torch.cat([places.new_zeros([1]), places])), None, None

@@ -1,0 +1,55 @@
+"""The slow, obvious recursion that every executor is tested against: one node at a time. It is never optimised."""
+
+import torch
+from torch import Tensor
+
+from thinstack.core.cell import Cell, Links
+from thinstack.core.forest import Forest
+
+__all__ = ["encode"]
+
+
+def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor | None = None) -> list[list[Tensor]]:
+    """State of each node of the forest, a list of parts (1, width) a node, computed from the equations of `cell.compose`.
+
+    Args:
+        leaf_inputs: (L, X), leaves in node order.
+        inner_inputs: (I, inner_size), inner nodes in node order; not needed when `inner_size` is 0.
+    """
+    if inner_inputs is None:
+        inner_inputs = leaf_inputs.new_zeros([len(forest.parents), 0])
+    below: list[list[int]] = [[] for _ in forest.parents]
+    for node, parent in enumerate(forest.parents.tolist()):
+        if parent >= 0:
+            below[parent].append(node)
+    is_leaf = [not children for children in below]
+    states: dict[int, list[Tensor]] = {}
+
+    def visit(node: int) -> list[Tensor]:
+        if is_leaf[node]:
+            row = sum(is_leaf[:node])
+            states[node] = cell.leaf(leaf_inputs[row : row + 1])
+        else:
+            row = node - sum(is_leaf[:node])
+            children = [visit(child) for child in below[node]]
+            slots, kinds = forest.slots[below[node]].tolist(), forest.kinds[below[node]].tolist()
+            states[node] = _compose(cell, inner_inputs[row : row + 1], children, slots, kinds)
+        return states[node]
+
+    for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
+        visit(root)
+    return [states[node] for node in range(len(forest.parents))]
+
+
+def _compose(cell: Cell, inputs: Tensor, children: list[list[Tensor]], slots: list[int], kinds: list[int]) -> list[Tensor]:
+    parts = range(len(cell.state_sizes))
+    if cell.arity == 0:
+        owner = torch.zeros(len(children), dtype=torch.long)
+        return cell.compose(inputs, [torch.cat([child[k] for child in children]) for k in parts], Links(owner, torch.tensor(kinds)))
+    kind = torch.zeros(1, cell.arity, dtype=torch.long)
+    placed = [inputs.new_zeros(1, cell.arity, width) for width in cell.state_sizes]
+    for child, slot, kind_of in zip(children, slots, kinds, strict=True):
+        kind[0, slot] = kind_of
+        for k in parts:
+            placed[k][0, slot] = child[k][0]
+    return cell.compose(inputs, placed, Links(kind[0, :0], kind))
