@@ -8,7 +8,8 @@ from thinstack.errors import TreeError
 __all__ = ["parse", "write"]
 
 # ASCII white space only: treebanks hold no-break spaces inside tokens.
-_PIECE = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
+_NAME = re.compile(r"[^ \t\r\n\f\v()]+")
+_PIECE = re.compile(rf"[()]|{_NAME.pattern}")
 
 
 def parse(
@@ -16,7 +17,7 @@ def parse(
 ) -> tuple[list[int], list[str | None], list[str | None]]:
     """Parents, tokens and labels of one bracketed tree, in transition order.
 
-    Raises TreeError, with the column of what is wrong.
+    `line` is the number of the text's first line, 1 unless told. Raises TreeError, with line and column of what is wrong.
     """
     parents: list[int] = []
     tokens: list[str | None] = []
@@ -24,26 +25,31 @@ def parse(
     frames: list[_Frame] = []
     done = False
 
-    def fail(message: str, column: int) -> TreeError:
-        return TreeError(message, source=source, line=line, column=column + 1)
+    def place(at: int) -> tuple[int, int]:
+        return (line or 1) + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
+
+    def fail(message: str, at: int) -> TreeError:
+        row, column = place(at)
+        return TreeError(message, source=source, line=row, column=column)
 
     for match in _PIECE.finditer(text):
-        piece, column = match.group(), match.start()
+        piece, at = match.group(), match.start()
         if done:
-            raise fail(f"expected one tree, found {piece!r} after its end", column)
+            raise fail(f"expected one tree, found {piece!r} after its end", at)
         if piece == "(":
             if frames and frames[-1].word is not None:
-                raise fail(f"expected ')' after the word {frames[-1].word!r}, found '('", column)
-            frames.append(_Frame(column))
+                raise fail(f"expected ')' after the word {frames[-1].word!r}, found '('", at)
+            frames.append(_Frame(at))
         elif not frames:
-            raise fail(f"expected '(', found {piece!r}", column)
+            raise fail(f"expected '(', found {piece!r}", at)
         elif piece != ")":
             if not frames[-1].take(piece):
-                raise fail(f"expected '(' or ')', found the word {piece!r}", column)
+                expected = "'(' or ')'" if frames[-1].word is None else f"')' after the word {frames[-1].word!r}"
+                raise fail(f"expected {expected}, found the word {piece!r}", at)
         else:
             frame = frames.pop()
             if frame.word is None and not frame.children:
-                raise fail("expected a word or children before ')'", column)
+                raise fail("expected a word or children before ')'", at)
             for child in frame.children:
                 parents[child] = len(parents)
             if frames:
@@ -53,22 +59,20 @@ def parse(
             labels.append(frame.label)
             done = not frames
     if frames:
-        raise fail(
-            f"unbalanced brackets: {len(frames)} '(' without a ')', the last at column {frames[-1].column + 1}",
-            len(text.rstrip()),
-        )
+        row, column = place(frames[-1].at)
+        raise fail(f"unbalanced brackets: {len(frames)} '(' without a ')', the last at {row}:{column}", len(text.rstrip()))
     if not done:
         raise fail("expected a bracketed tree, found nothing", 0)
     return parents, tokens, labels
 
 
 class _Frame:
-    """An open bracket: its column, label, word and the children closed so far."""
+    """An open bracket: where it stands, its label, word and the children closed so far."""
 
-    __slots__ = ("children", "column", "label", "word")
+    __slots__ = ("at", "children", "label", "word")
 
-    def __init__(self, column: int):
-        self.column = column
+    def __init__(self, at: int):
+        self.at = at
         self.label: str | None = None
         self.word: str | None = None
         self.children: list[int] = []
@@ -87,7 +91,8 @@ class _Frame:
 def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence[str | None]) -> str:
     """The bracket string of a tree in transition order.
 
-    Raises TreeError for a tree with a word at an inner node, or with a node without a label.
+    Raises TreeError for a tree with a word at an inner node, for a node without a label, and for a word or label that brackets
+    cannot hold: an empty one, one with white space or with brackets (write those `-LRB-` and `-RRB-`).
     """
     below: list[list[str]] = [[] for _ in parents]
     children = [0] * len(parents)
@@ -101,6 +106,9 @@ def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence
             raise TreeError(f"node {node} has both a word and children; brackets hold words at leaves only")
         if labels[node] is None:
             raise TreeError(f"node {node} has no label; labelled brackets need one at every node")
+        for what, text in (("label", labels[node]), ("word", tokens[node])):
+            if text is not None and not _NAME.fullmatch(text):
+                raise TreeError(f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' inside one")
         below[start].append(f"({labels[node]} ")
     for node, pieces in enumerate(below):
         opens[node] = "".join(reversed(pieces))

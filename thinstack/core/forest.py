@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.transitions import parents_of, validate
 from thinstack.core.tree import Tree
 from thinstack.errors import TreeError
 
@@ -49,11 +50,14 @@ class Forest:
 
     @property
     def transitions(self) -> NDArray[np.int8]:
-        """Transitions (N,) of binary trees, 0 SHIFT and 1 REDUCE. Raises TreeError for any other."""
+        """Transitions (N,) of binary trees in transition order, 0 SHIFT and 1 REDUCE. Raises TreeError for any other."""
         arities = np.bincount(self.parents[self.parents >= 0], minlength=len(self.parents))
         if np.any((arities != 0) & (arities != 2)):
             raise TreeError("transitions exist for forests of binary trees only: binarize the trees first")
-        return (arities == 2).astype(np.int8)
+        steps = validate((arities == 2).astype(np.int8))
+        if not np.array_equal(parents_of(steps)[0], self.parents):
+            raise TreeError("transitions exist for nodes in transition order only, and a dependency tree keeps its own order")
+        return steps
 
 
 def _sibling_ranks(parents: IntArray) -> IntArray:

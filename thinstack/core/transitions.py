@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thinstack.errors import TreeError
 
-__all__ = ["REDUCE", "SHIFT", "balanced", "left", "parents_of", "right", "spans_of", "validate"]
+__all__ = ["REDUCE", "SHIFT", "balanced", "check_words", "left", "parents_of", "right", "spans_of", "validate"]
 
 SHIFT, REDUCE = 0, 1
 
@@ -21,7 +21,7 @@ Transitions = NDArray[np.int8]
 
 def left(words: int) -> Transitions:
     """Transitions (2n-1,) of the left-branching tree over `words` >= 1 words: ((w1 w2) w3) ..."""
-    _check_words(words)
+    check_words(words)
     out = np.zeros(2 * words - 1, np.int8)
     out[2::2] = REDUCE
     return out
@@ -29,7 +29,7 @@ def left(words: int) -> Transitions:
 
 def right(words: int) -> Transitions:
     """Transitions (2n-1,) of the right-branching tree over `words` >= 1 words: w1 (w2 (w3 ...))."""
-    _check_words(words)
+    check_words(words)
     out = np.zeros(2 * words - 1, np.int8)
     out[words:] = REDUCE
     return out
@@ -37,7 +37,7 @@ def right(words: int) -> Transitions:
 
 def balanced(words: int) -> Transitions:
     """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the left half."""
-    _check_words(words)
+    check_words(words)
     return _balanced(words)
 
 
@@ -52,7 +52,8 @@ def _balanced(words: int) -> Transitions:
     return out
 
 
-def _check_words(words: int) -> None:
+def check_words(words: int) -> None:
+    """Raise TreeError unless `words` is at least 1."""
     if words < 1:
         raise TreeError(f"a tree needs at least one word, got {words}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from thinstack.errors import TreeError
 __all__ = ["Tree"]
 
 IntArray = NDArray[np.int64]
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
 class Tree:
@@ -35,13 +36,15 @@ class Tree:
     labels: tuple[str | None, ...]
 
     def __init__(self, *, parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]):
-        parents = np.array(parents, np.int64)
-        parents.flags.writeable = False
+        parents = _frozen(np.array(parents, np.int64))
         for name, value in (("parents", parents), ("tokens", tokens), ("labels", labels)):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Tree is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
 
     # -- building -----------------------------------------------------------------------------------------------------
 
@@ -60,9 +63,10 @@ class Tree:
 
         Raises TreeError if the steps are not one tree over the words.
         """
+        transitions.check_words(len(words))
         steps = transitions.validate(steps, words=len(words))
         if len(steps) != 2 * len(words) - 1:
-            raise TreeError(f"{len(words)} words need {max(2 * len(words) - 1, 1)} transitions, got {len(steps)}")
+            raise TreeError(f"the tree over {len(words)} words has {2 * len(words) - 1} transitions, got {len(steps)}")
         tokens: list[str | None] = [None] * len(steps)
         for node, word in zip(np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True):
             tokens[node] = word
@@ -74,7 +78,8 @@ class Tree:
         """Build a tree from the position of each node's parent (0-based, -1 for the root) and each node's word or None.
 
         Words at leaves only: the nodes are put in transition order, siblings by their first word (leaves count as given).
-        Raises TreeError unless there is exactly one root, every parent exists, nothing is its own ancestor, every leaf has a word.
+        Raises TreeError unless there is exactly one root, every parent exists, nothing is its own ancestor and every leaf has
+        a word.
         """
         array = np.asarray(parents)
         if array.ndim != 1 or not array.size or not np.issubdtype(array.dtype, np.integer):
@@ -146,7 +151,7 @@ class Tree:
     @cached_property
     def arities(self) -> IntArray:
         """Number of children of each node, (N,)."""
-        return np.bincount(self.parents[self.parents >= 0], minlength=len(self)).astype(np.int64)
+        return _frozen(np.bincount(self.parents[self.parents >= 0], minlength=len(self)).astype(np.int64))
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -159,14 +164,17 @@ class Tree:
 
     @cached_property
     def transitions(self) -> NDArray[np.int8]:
-        """Transitions (2n-1,) of a binary tree. Raises TreeError for any other."""
+        """Transitions (2n-1,) of a binary tree with words at its leaves only. Raises TreeError for any other."""
         arities = self.arities
         other = np.flatnonzero((arities != 0) & (arities != 2))
         if other.size:
             raise TreeError(
                 f"node {other[0]} has {arities[other[0]]} children; transitions exist for binary trees: binarize it first"
             )
-        return (arities == 2).astype(np.int8)
+        worded = [node for node in np.flatnonzero(arities).tolist() if self.tokens[node] is not None]
+        if worded:
+            raise TreeError(f"node {worded[0]} has both a word and children; transitions hold words at leaves only")
+        return _frozen((arities == 2).astype(np.int8))
 
     @cached_property
     def spans(self) -> IntArray:
@@ -181,19 +189,27 @@ class Tree:
             if parent >= 0:
                 starts[parent] = min(starts[parent], starts[node])
                 ends[parent] = max(ends[parent], ends[node])
-        return np.stack([np.array(starts, np.int64), np.array(ends, np.int64)], axis=1)
+        return _frozen(np.stack([np.array(starts, np.int64), np.array(ends, np.int64)], axis=1))
 
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
         """The same tree with other labels, N of them in node order."""
         return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
 
     def to_brackets(self) -> str:
-        """The PTB bracket string of a constituency tree. Raises TreeError if a node lacks a label or an inner one has a word."""
+        """The PTB bracket string of a constituency tree.
+
+        Raises TreeError if a node lacks a label, an inner one has a word, or a label or word holds white space or brackets.
+        """
         return brackets.write(self.parents.tolist(), self.tokens, self.labels)
 
 
 def _rebuild(cls: type[Tree], parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]) -> Tree:
     return cls(parents=parents, tokens=tokens, labels=labels)
+
+
+def _frozen(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
 
 
 def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None, ...]:

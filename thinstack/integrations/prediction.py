@@ -12,6 +12,9 @@ from thinstack.core.transitions import spans_of
 
 __all__ = ["Prediction"]
 
+# A tokeniser may give words that brackets cannot hold.
+_BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
@@ -60,8 +63,12 @@ class Prediction:
 
     @property
     def tree(self) -> Tree:
-        """The tree, each node labelled with the number of its most probable class, as sentiment treebanks do."""
-        return Tree.from_transitions(self.transitions, self.words, [str(i) for i in self.label_ids.tolist()])
+        """The tree, each node labelled with the number of its most probable class, as sentiment treebanks do.
+
+        Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
+        """
+        words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
+        return Tree.from_transitions(self.transitions, words, [str(i) for i in self.label_ids.tolist()])
 
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, `tree` (labelled brackets) and `nodes`.

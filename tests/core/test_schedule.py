@@ -1,0 +1,123 @@
+"""The vectorised schedule against loops over the nodes."""
+
+from typing import NamedTuple
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import BINARY, nodes_of
+
+from thinstack.core.schedule import Schedule, schedule_parents, schedule_transitions
+
+
+class Edges(NamedTuple):
+    """Arguments of `schedule_parents`."""
+
+    parents: list[int]
+    slots: list[int]
+    kinds: list[int]
+    arity: int
+
+
+@st.composite
+def forests(draw, max_nodes: int = 12) -> Edges:
+    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots empty."""
+    arity = draw(st.integers(0, 3))
+    nodes = draw(st.integers(0, max_nodes))
+    place = draw(st.permutations(range(nodes)))
+    parents, slots, free = [-1] * nodes, [0] * nodes, {}
+    for node in range(nodes):
+        free[node] = draw(st.permutations(range(arity or nodes)))
+        above = draw(st.sampled_from([-1, *[i for i in range(node) if free[i]]]))
+        if above >= 0:
+            parents[place[node]] = place[above]
+            slots[place[node]] = free[above][0]
+            free[above] = free[above][1:]
+    kinds = draw(st.lists(st.integers(1, 4), min_size=nodes, max_size=nodes))
+    return Edges(parents, slots, kinds, arity)
+
+
+def depth_of(parents: list[int], node: int) -> int:
+    return 0 if parents[node] < 0 else 1 + depth_of(parents, parents[node])
+
+
+def by_loops(edges: Edges) -> Schedule:
+    """The schedule as lists, from its definition."""
+    parents, slots, kinds, arity = edges
+    nodes = range(len(parents))
+    inner = sorted(set(parents) - {-1})
+    leaves = [i for i in nodes if i not in inner]
+    depth = [depth_of(parents, i) for i in nodes]
+    steps = range(max(depth, default=0), -1, -1)
+    levels = [([i for i in inner if depth[i] == d], [i for i in leaves if depth[i] == d]) for d in steps]
+    leaf_order = [i for level in levels for i in level[1]]
+    inner_order = [i for level in levels for i in level[0]]
+    pools = [above + below for above, below in levels]
+    order = [i for pool in pools for i in pool]
+    row = {i: pool.index(i) for pool in pools for i in pool}
+    child = {(parents[i], slots[i]): i for i in nodes if parents[i] >= 0}
+    owners = [row[parents[i]] if parents[i] >= 0 else 0 for i in order]
+    found = [[child.get((i, slot)) for slot in range(arity)] for i in inner_order]
+    return Schedule(
+        leaves=leaf_order,
+        inner=inner_order,
+        leaf_words=[leaves.index(i) for i in leaf_order],
+        leaf_counts=[len(level[1]) for level in levels],
+        inner_counts=[len(level[0]) for level in levels],
+        children=[[0 if i is None else 1 + row[i] for i in below] for below in found],
+        child_kinds=[[0 if i is None else kinds[i] for i in below] for below in found],
+        owners=owners,
+        kinds=[kinds[i] for i in order],
+        places=[owner * arity + slots[i] for owner, i in zip(owners, order, strict=True)],
+        roots=[row[i] for i in nodes if parents[i] < 0],
+        stacked=[(leaf_order + inner_order).index(i) for i in nodes],
+    )
+
+
+def check(found: Schedule, edges: Edges) -> None:
+    expected = by_loops(edges)
+    for name in Schedule._fields:
+        tensor = getattr(found, name)
+        assert tensor.dtype == torch.int64, name
+        assert tensor.tolist() == getattr(expected, name), name
+    inner = len(expected.inner)
+    assert found.children.shape == found.child_kinds.shape == (inner, edges.arity)
+
+
+@given(forests())
+def test_schedule_of_parents(edges: Edges) -> None:
+    parents, slots, kinds = (torch.tensor(part, dtype=torch.long) for part in edges[:3])
+    check(schedule_parents(parents, slots, kinds, edges.arity), edges)
+
+
+@given(st.lists(BINARY, max_size=4), st.sampled_from([torch.int8, torch.int32, torch.int64]))
+def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
+    steps, parents, slots = [], [], []
+    for tree in trees:
+        nodes, offset = nodes_of(tree), len(steps)
+        steps += [int(node.word is None) for node in nodes]
+        parents += [-1 if node.parent < 0 else node.parent + offset for node in nodes]
+        slots += [node.slot for node in nodes]
+    check(schedule_transitions(torch.tensor(steps, dtype=dtype)), Edges(parents, slots, [1] * len(steps), 2))
+
+
+@pytest.mark.parametrize("steps", [[], [0], [0, 0, 0], [0, 0, 0, 1, 0]])
+def test_forests_of_one_word_trees_and_of_none(steps: list[int]) -> None:
+    found = schedule_transitions(torch.tensor(steps, dtype=torch.int32))
+    tails = {0: ([], [0], [0]), 1: ([0], [1], [0]), 3: ([0, 1, 2], [3], [0]), 5: ([1, 0, 2], [2, 2], [0, 1])}
+    roots, leaf_counts, inner_counts = tails[len(steps)]
+    assert found.roots.tolist() == roots
+    assert found.leaf_counts.tolist() == leaf_counts
+    assert found.inner_counts.tolist() == inner_counts
+
+
+def test_the_schedule_of_a_chain_a_hundred_thousand_deep() -> None:
+    words = 100_000
+    steps = torch.zeros(2 * words - 1, dtype=torch.int8)
+    steps[2::2] = 1
+    found = schedule_transitions(steps)
+    assert found.inner_counts.tolist() == [0] + [1] * (words - 1)
+    assert found.leaf_counts.tolist() == [2] + [1] * (words - 2) + [0]
+    assert found.children[0].tolist() == [1, 2]
+    assert found.inner[-1] == len(steps) - 1

@@ -1,0 +1,125 @@
+"""Transitions against a stack that is pushed and popped one transition at a time."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import BINARY, nodes_of
+
+from thinstack.core import transitions
+from thinstack.errors import TreeError
+
+
+def run(steps: list[int]) -> tuple[list[int], list[int], list[list[int]]]:
+    """Parents, slots and spans of the nodes of a batch, by running its transitions on one stack."""
+    parents, slots, spans, stack, words = [-1] * len(steps), [0] * len(steps), [], [], 0
+    for node, step in enumerate(steps):
+        if step:
+            right, left = stack.pop(), stack.pop()
+            parents[left] = parents[right] = node
+            slots[right] = 1
+            spans.append([spans[left][0], spans[right][1]])
+        else:
+            spans.append([words, words + 1])
+            words += 1
+        stack.append(node)
+    return parents, slots, spans
+
+
+def steps_of(trees: list) -> list[int]:
+    return [int(node.word is None) for tree in trees for node in nodes_of(tree)]
+
+
+@given(st.lists(BINARY, max_size=4))
+def test_parents_slots_and_spans_of_a_batch(trees: list) -> None:
+    steps = steps_of(trees)
+    array = transitions.validate(np.array(steps, np.int64))
+    assert array.dtype == np.int8
+    assert array.tolist() == steps
+    parents, slots, spans = run(steps)
+    found_parents, found_slots = transitions.parents_of(array)
+    assert found_parents.tolist() == parents
+    assert found_slots.tolist() == slots
+    assert transitions.spans_of(array).tolist() == spans
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 8, 13, 100])
+def test_left_and_right_branching(words: int) -> None:
+    _, _, left = run(transitions.left(words).tolist())
+    _, _, right = run(transitions.right(words).tolist())
+    wide = range(2, words + 1)
+    assert [span for span in left if span[1] - span[0] > 1] == [[0, end] for end in wide]
+    assert [span for span in right if span[1] - span[0] > 1] == [[words - size, words] for size in wide]
+    assert len(left) == len(right) == 2 * words - 1
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 7, 8, 9, 31, 100, 257])
+def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words: int) -> None:
+    parents, _, spans = run(transitions.balanced(words).tolist())
+    assert spans[-1] == [0, words]
+    sizes: dict[int, list[int]] = {}
+    for parent, (start, end) in zip(parents, spans, strict=True):
+        sizes.setdefault(parent, []).append(end - start)
+    for parent, children in sizes.items():
+        if parent >= 0:
+            total = sum(children)
+            assert children == [math.ceil(total / 2), math.floor(total / 2)]
+
+
+@pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
+@pytest.mark.parametrize("words", [0, -1])
+def test_a_tree_without_words_is_refused(shape, words: int) -> None:
+    with pytest.raises(TreeError, match=f"at least one word, got {words}"):
+        shape(words)
+
+
+def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        transitions.balanced(5)[0] = 1
+    assert transitions.balanced(5).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("steps", "words", "message"),
+    [
+        ([0, 0, 2], None, r"transition 2 is 2; expected 0 \(SHIFT\) or 1 \(REDUCE\)"),
+        ([0, -1, 1], None, "transition 1 is -1"),
+        ([1], None, "transition 0 is a REDUCE, but there are fewer than two nodes"),
+        ([0, 1, 0], None, "transition 1 is a REDUCE"),
+        ([0, 0, 1, 1, 0], None, "transition 3 is a REDUCE"),
+        ([0, 0, 1], 3, "shift 2 words, but there are 3"),
+        ([0, 0], 1, "shift 2 words, but there are 1"),
+        ([[0, 0, 1]], None, r"flat array of integers, got shape \(1, 3\)"),
+        ([0.0, 0.0, 1.0], None, "flat array of integers, got .* float64"),
+        ([False, False, True], None, "flat array of integers, got .* bool"),
+    ],
+)
+def test_what_is_no_transition_sequence_is_refused(steps: list, words: int | None, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        transitions.validate(steps, words=words)
+
+
+def test_no_transitions_at_all() -> None:
+    assert transitions.validate([]).shape == (0,)
+    assert transitions.validate([], words=0).dtype == np.int8
+    assert [part.shape for part in transitions.parents_of(np.zeros(0, np.int8))] == [(0,), (0,)]
+    assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
+
+
+def test_validation_returns_a_copy() -> None:
+    steps = np.array([0, 0, 1], np.int8)
+    transitions.validate(steps)[2] = 0
+    assert steps.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("shape", [transitions.left, transitions.right])
+def test_a_hundred_thousand_words(shape) -> None:
+    words = 100_000
+    steps = transitions.validate(shape(words), words=words)
+    parents, slots = transitions.parents_of(steps)
+    assert parents[-1] == -1
+    assert (np.bincount(parents[:-1], minlength=len(steps)) == 2 * steps).all()
+    assert slots.sum() == words - 1
+    assert transitions.spans_of(steps)[-1].tolist() == [0, words]

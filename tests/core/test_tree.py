@@ -1,0 +1,232 @@
+"""`Tree` against recursion over nested lists."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import ANY, BINARY, brackets_of, labels_of, nodes_of, tree_of
+
+from thinstack.core import Tree
+from thinstack.core.tree import depths
+from thinstack.errors import TreeError
+
+DEEP = 100_000
+
+
+@given(ANY)
+def test_from_brackets_and_back(tree) -> None:
+    text = brackets_of(tree)
+    found = Tree.from_brackets(text)
+    assert found == tree_of(tree)
+    assert found.to_brackets() == text
+
+
+@given(ANY)
+def test_what_a_tree_says_of_its_nodes(tree) -> None:
+    nodes, found = nodes_of(tree), Tree.from_brackets(brackets_of(tree))
+    assert len(found) == len(nodes)
+    assert found.root == len(nodes) - 1
+    assert found.parents.tolist() == [node.parent for node in nodes]
+    assert found.tokens == tuple(node.word for node in nodes)
+    assert found.labels == tuple(labels_of(tree))
+    assert found.words == tuple(node.word for node in nodes if node.word is not None)
+    assert found.spans.tolist() == [[node.start, node.end] for node in nodes]
+    below = tuple(tuple(i for i, node in enumerate(nodes) if node.parent == j) for j in range(len(nodes)))
+    assert found.children == below
+    assert found.arities.tolist() == [len(children) for children in below]
+    assert depths(found.parents).tolist() == [node.depth for node in nodes]
+
+
+@given(BINARY)
+def test_from_transitions_and_back(tree) -> None:
+    nodes = nodes_of(tree)
+    steps = [int(node.word is None) for node in nodes]
+    found = Tree.from_transitions(steps, [node.word for node in nodes if node.word is not None], labels_of(tree))
+    assert found == tree_of(tree)
+    assert found.transitions.tolist() == steps
+    assert found.transitions.dtype == np.int8
+
+
+@given(ANY, st.randoms(use_true_random=False))
+def test_from_parents_in_any_order_of_the_inner_nodes(tree, random) -> None:
+    """Leaves stay in the order of the words, before, between or after the inner nodes."""
+    nodes, labels = nodes_of(tree), labels_of(tree)
+    leaves = [i for i, node in enumerate(nodes) if node.word is not None]
+    inner = [i for i, node in enumerate(nodes) if node.word is None]
+    random.shuffle(inner)
+    places = set(random.sample(range(len(nodes)), len(leaves)))
+    left, rest = iter(leaves), iter(inner)
+    order = [next(left) if i in places else next(rest) for i in range(len(nodes))]
+    parents = [-1 if nodes[i].parent < 0 else order.index(nodes[i].parent) for i in order]
+    found = Tree.from_parents(parents, [nodes[i].word for i in order], [labels[i] for i in order])
+    assert found == tree_of(tree)
+
+
+def test_parents_of_a_file_with_leaves_first() -> None:
+    found = Tree.from_parents([6, 4, 4, 5, 5, 6, -1], ["a", "b", "c", "d", None, None, None], list("abcdxyz"))
+    assert found.to_brackets() == "(z (a a) (y (x (b b) (c c)) (d d)))"
+    assert found.transitions.tolist() == [0, 0, 0, 1, 0, 1, 1]
+
+
+def test_a_dependency_tree_keeps_its_order() -> None:
+    tree = Tree.from_parents([1, 4, 1, 2, -1, 4], ["a", "man", "in", "hats", "sings", "."], list("ABCDEF"))
+    assert tree.parents.tolist() == [1, 4, 1, 2, -1, 4]
+    assert tree.words == tree.tokens == ("a", "man", "in", "hats", "sings", ".")
+    assert tree.labels == tuple("ABCDEF")
+    assert tree.root == 4
+    assert tree.children == ((), (0, 2), (3,), (), (1, 5), ())
+    assert tree.spans.tolist() == [[0, 1], [0, 4], [2, 4], [3, 4], [0, 6], [5, 6]]
+
+
+def test_the_extent_of_a_non_projective_subtree() -> None:
+    tree = Tree.from_parents([2, -1, 1, 0], ["a", "b", "c", "d"])
+    assert tree.spans.tolist() == [[0, 4], [0, 4], [0, 4], [3, 4]]
+
+
+def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
+    tree = Tree.from_parents([1, -1, 1], ["a", "b", "c"])
+    with pytest.raises(TreeError, match="node 1 has both a word and children; transitions"):
+        _ = tree.transitions
+    with pytest.raises(TreeError, match="node 1 has both a word and children; brackets"):
+        tree.with_labels("xyz").to_brackets()
+
+
+@pytest.mark.parametrize(("text", "node", "arity"), [("(3 (2 (1 a)) (2 b))", 1, 1), ("(3 (2 a) (2 b) (2 c))", 3, 3)])
+def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: int) -> None:
+    with pytest.raises(TreeError, match=f"node {node} has {arity} children; .* binarize"):
+        _ = Tree.from_brackets(text).transitions
+
+
+@pytest.mark.parametrize(
+    ("parents", "tokens", "message"),
+    [
+        ([], [], r"non-empty array of integers, got float64 \(0,\)"),
+        ([[-1]], ["a"], r"flat, .* got int64 \(1, 1\)"),
+        ([-1.0], ["a"], "integers, got float64"),
+        ([2, 2, -1], ["a", "b"], "3 parents need 3 tokens .* got 2"),
+        ([2, 3, -1], ["a", "b", None], "node 1 has parent 3; expected -1 or 0 to 2"),
+        ([2, -2, -1], ["a", "b", None], "node 1 has parent -2"),
+        ([1, 0], ["a", "b"], r"exactly one root \(parent -1\), got 0"),
+        ([-1, -1], ["a", "b"], "exactly one root .* got 2"),
+        ([-1, 2, 1], ["a", "b", "c"], "node 1 is its own ancestor"),
+        ([-1, 1], ["a", "b"], "node 1 is its own ancestor"),
+        ([-1, 2, 3, 4, 2, 4], list("abcdef"), "node 1 is its own ancestor"),
+        ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
+        ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
+        ([-1], [None], "leaf 0 has no word"),
+    ],
+)
+def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        Tree.from_parents(parents, tokens)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words", "message"),
+    [
+        ([], [], "at least one word, got 0"),
+        ([0, 0], ["a", "b"], "the tree over 2 words has 3 transitions, got 2"),
+        ([0, 0, 1, 0], ["a", "b", "c"], "the tree over 3 words has 5 transitions, got 4"),
+        ([0, 0, 1], ["a"], "shift 2 words, but there are 1"),
+        ([0, 1, 0], ["a", "b"], "transition 1 is a REDUCE"),
+    ],
+)
+def test_transitions_that_are_not_one_tree(steps: list, words: list, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        Tree.from_transitions(steps, words)
+
+
+def test_labels_of_another_number_than_nodes() -> None:
+    with pytest.raises(TreeError, match="3 nodes need 3 labels .* got 2"):
+        Tree.from_transitions([0, 0, 1], ["a", "b"], ["x", "y"])
+    with pytest.raises(TreeError, match="3 nodes need 3 labels .* got 4"):
+        Tree.left(["a", "b"]).with_labels("wxyz")
+
+
+def test_errors_of_brackets_say_where() -> None:
+    with pytest.raises(TreeError, match=r"^dev\.txt:4:9: unbalanced"):
+        Tree.from_brackets("(3 (2 a)", source="dev.txt", line=4)
+
+
+def test_the_trivial_shapes() -> None:
+    words, labels = list("abcde"), list("ABCDEFGHI")
+    assert Tree.left(words).with_labels(labels).to_brackets() == "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"
+    assert Tree.right(words).with_labels(labels).to_brackets() == "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"
+    assert Tree.balanced(words).with_labels(labels).to_brackets() == "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"
+    assert Tree.left(["a"]) == Tree.right(["a"]) == Tree.balanced(["a"]) == Tree.from_parents([-1], ["a"])
+
+
+def unary(depth: int) -> Tree:
+    return Tree.from_parents([*range(1, depth), -1], ["w", *[None] * (depth - 1)])
+
+
+@pytest.mark.parametrize("shape", ["left", "right", "unary"])
+def test_a_tree_a_hundred_thousand_deep(shape: str) -> None:
+    words = ["w"] * (1 if shape == "unary" else DEEP + 1)
+    tree = unary(DEEP + 1) if shape == "unary" else getattr(Tree, shape)(words)
+    tree = tree.with_labels(["x"] * len(tree))
+    text = tree.to_brackets()
+    again = Tree.from_brackets(text)
+    assert again == tree
+    assert hash(again) == hash(tree)
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert depths(tree.parents).max() == DEEP
+    assert tree.spans[-1].tolist() == [0, len(words)]
+    assert Tree.from_parents(tree.parents, tree.tokens, tree.labels) == tree
+    assert text.count("(") == len(tree) == sum(map(len, tree.children)) + 1
+
+
+def test_a_cycle_as_long_as_the_tree_is_found() -> None:
+    with pytest.raises(TreeError, match="node 1 is its own ancestor"):
+        Tree.from_parents([-1, *range(2, DEEP), 1], ["w"] * DEEP)
+
+
+def test_a_tree_cannot_be_changed() -> None:
+    given_parents = np.array([2, 2, -1])
+    tree = Tree.from_parents(given_parents, ["a", "b", None])
+    given_parents[0] = 1
+    assert tree.parents.tolist() == [2, 2, -1]
+    for name in ("parents", "tokens", "labels", "words", "new"):
+        with pytest.raises(AttributeError, match=f"immutable: cannot set '{name}'"):
+            setattr(tree, name, ())
+        with pytest.raises(AttributeError, match=f"immutable: cannot delete '{name}'"):
+            delattr(tree, name)
+    for array in (tree.parents, tree.spans, tree.arities, tree.transitions):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_equal_trees_and_others() -> None:
+    tree = Tree.from_brackets("(3 (2 a) (4 b))")
+    same = Tree.from_parents([2, 2, -1], ["a", "b", None], ["2", "4", "3"])
+    assert tree == same
+    assert len({tree, same}) == 1
+    assert tree != Tree.from_brackets("(3 (2 a) (4 c))")
+    assert tree != Tree.from_brackets("(3 (2 a) (1 b))")
+    assert Tree.left(["a", "b", "c"]) != Tree.right(["a", "b", "c"])
+    assert Tree.from_parents([1, 2, -1], list("abc")) != Tree.from_parents([2, 2, -1], list("abc"))
+    assert tree != "(3 (2 a) (4 b))"
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
+def test_copies_are_equal_and_as_immutable(again) -> None:
+    tree = Tree.from_brackets("(3 (2 a) (4 b))")
+    tree.spans, tree.children  # noqa: B018 - fills the caches
+    other = again(tree)
+    assert other == tree
+    assert other.labels == ("2", "4", "3")
+    assert not other.parents.flags.writeable
+
+
+def test_other_labels_leave_the_tree_as_it_was() -> None:
+    tree = Tree.from_brackets("(3 (2 a) (4 b))")
+    assert tree.with_labels([None, "x", None]).labels == (None, "x", None)
+    assert tree.labels == ("2", "4", "3")
+
+
+def test_repr_is_short() -> None:
+    assert repr(Tree.left(["a", "b"])) == "<Tree of 3 nodes over 2 words: a b>"
+    assert repr(Tree.left(["w"] * 9)) == "<Tree of 17 nodes over 9 words: w w w w w w w w ...>"

@@ -1,0 +1,109 @@
+"""Reading word vectors."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinstack.data.vectors import read_vectors, standardise
+from thinstack.errors import DataError
+
+VALUES = np.array([[1.0, -2.5, 0.25], [0.0, 1e-3, 4.0]])
+
+
+def npz(folder: Path, **arrays: np.ndarray) -> Path:
+    path = folder / "table.npz"
+    np.savez(path, **arrays)
+    return path
+
+
+def text(folder: Path, content: str) -> Path:
+    path = folder / "table.txt"
+    path.write_bytes(content.encode())
+    return path
+
+
+@pytest.mark.parametrize("key", ["words", "pieces"])
+def test_npz_is_read_as_float32(tmp_path: Path, key: str) -> None:
+    found = read_vectors(npz(tmp_path, **{key: np.array(["a", "##b"])}, vectors=VALUES))
+    assert found.words == ("a", "##b")
+    assert found.vectors.dtype == np.float32
+    np.testing.assert_array_equal(found.vectors, VALUES.astype(np.float32))
+
+
+@pytest.mark.parametrize("header", ["", "2 3\n", "\ufeff"])
+def test_text_is_read_with_words_that_hold_spaces(tmp_path: Path, header: str) -> None:
+    found = read_vectors(text(tmp_path, header + ". . . 1 -2.5 0.25\r\nn\u00a0\ro\u2028 0 1e-3 4 \n"))
+    assert found.words == (". . .", "n\u00a0\ro\u2028")
+    np.testing.assert_array_equal(found.vectors, VALUES.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a 1 2\nb 1\n", r"txt:2: expected a word and 2 numbers, found 'b 1'"),
+        ("a 1 2\nb 1 2 3\n", r"txt:2: expected a word and 2 numbers"),
+        ("a 1 2\nb x 2\n", r"txt:2: expected a word and 2 numbers, found 'b x 2'"),
+        ("a b c\n", r"txt:1: expected a word and its numbers"),
+        ("a 1 2\n 3 4\n", r"txt:2: expected a word and 2 numbers"),
+        ("", "found none"),
+        ("2 3\n", "found none"),
+        ("a 1 2\na 3 4\n", "'a' occurs twice"),
+        ("a 1 2\nb nan 4\n", "vector of 'b' is not finite"),
+        ("a 1 2\nb 1e39 4\n", "vector of 'b' is not finite"),
+        ("a 1 2\nb 3 2\n", r"column 1 \(of 0 to 1\) is the same"),
+    ],
+)
+def test_broken_text_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = text(tmp_path, content)
+    with pytest.raises(DataError, match=message) as caught:
+        read_vectors(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"vectors": VALUES}, "expected the arrays 'words'"),
+        ({"words": np.array(["a", "b"])}, "found \\['words'\\]"),
+        ({"words": np.array(["a"]), "vectors": VALUES}, r"expected float vectors \(1, X\), found float64 \(2, 3\)"),
+        ({"words": np.array(["a", "b"]), "vectors": VALUES.astype(int)}, "expected float vectors"),
+        ({"words": np.array([1, 2]), "vectors": VALUES}, "flat array of strings"),
+        ({"words": np.array(["a", "b"], object), "vectors": VALUES}, "no plain arrays"),
+        ({"words": np.array(["a", "b"]), "vectors": VALUES * 1e39}, "'a' is not finite"),
+    ],
+)
+def test_broken_npz_is_refused(tmp_path: Path, arrays: dict[str, np.ndarray], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_vectors(npz(tmp_path, **arrays))
+
+
+def test_damaged_and_missing_files_are_refused(tmp_path: Path) -> None:
+    path = npz(tmp_path, words=np.array(["a", "b"]), vectors=VALUES)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(DataError, match=r"table\.npz: cannot be read"):
+        read_vectors(path)
+    (tmp_path / "latin.txt").write_bytes("é 1 2\n".encode("latin-1"))
+    with pytest.raises(DataError, match="expected text in UTF-8"):
+        read_vectors(tmp_path / "latin.txt")
+    with pytest.raises(DataError, match=r"nowhere\.npz: cannot be read"):
+        read_vectors(tmp_path / "nowhere.npz")
+
+
+def test_standardise_scales_without_shifting() -> None:
+    vectors = np.random.default_rng(0).normal(3, 7, (50, 4)).astype(np.float32)
+    scaled = standardise(vectors, 0.3)
+    assert scaled.dtype == np.float32
+    assert scaled.std() == pytest.approx(0.3, rel=1e-5)
+    np.testing.assert_allclose(scaled / vectors, scaled[0, 0] / vectors[0, 0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [1.0, np.nan, np.inf])
+def test_standardise_refuses_what_has_no_scale(value: float) -> None:
+    with pytest.raises(DataError, match="cannot be scaled"), np.errstate(invalid="ignore"):
+        standardise(np.full((3, 2), value, np.float32), 0.3)
+
+
+def test_the_tables_of_the_recipes_are_read(data_dir: Path) -> None:
+    found = read_vectors(data_dir / "vectors" / "glove.6B.50d.union.npz")
+    assert found.vectors.shape == (len(found.words), 50) == (13_330, 50)

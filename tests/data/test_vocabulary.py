@@ -1,0 +1,81 @@
+"""Word vocabularies."""
+
+import hashlib
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinstack.data.vocabulary import Cache, WordVocabulary, mean_unknown
+from thinstack.errors import DataError
+
+
+def test_lookup_tries_exact_then_lower_case_then_without_escapes() -> None:
+    vocabulary = WordVocabulary(["film", "Film", "mary", "(", "-lrb-", "and/or", '"', "``", "n/a"])
+    number = {word: i for i, word in enumerate(vocabulary.entries, start=1)}
+    expected = {
+        "Film": "Film",
+        "FILM": "film",
+        "Mary": "mary",
+        "-LRB-": "-lrb-",
+        r"and\/or": "and/or",
+        r"N\/A": "n/a",
+        "``": "``",
+        "''": '"',
+        "(": "(",
+    }
+    assert {word: vocabulary.lookup(word) for word in expected} == {word: number[entry] for word, entry in expected.items()}
+    assert vocabulary.lookup("acting") == WordVocabulary.UNKNOWN == 0
+    assert vocabulary.lookup("") == 0
+    assert len(vocabulary) == 10
+
+
+def test_ids_are_the_lookups_also_once_seen() -> None:
+    vocabulary = WordVocabulary(["a", "b"])
+    for _ in range(2):
+        assert vocabulary.ids(["B", "x" * 500, "a", "b"]).tolist() == [2, 0, 1, 2]
+    assert vocabulary.ids([]).shape == (0,)
+    assert vocabulary.ids([]).dtype == np.int64
+
+
+def test_the_cache_is_bounded_and_keeps_no_long_words() -> None:
+    calls: list[str] = []
+    cache = Cache(lambda word: calls.append(word) or len(word), limit=3)
+    assert [cache[word] for word in ("a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200)] == [1, 2, 1, 1, 1, 1, 200, 200]
+    assert calls == ["a", "bb", "c", "d", "e", "x" * 200, "x" * 200]
+    assert set(cache) == {"d", "e"}
+
+
+def test_the_unknown_row_is_the_mean_vector() -> None:
+    vectors = np.array([[1, 2], [3, 6], [5, 1]], np.float32)
+    np.testing.assert_array_equal(mean_unknown(vectors), np.array([[3, 3], [1, 2], [3, 6], [5, 1]], np.float32))
+
+
+def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_path: Path) -> None:
+    vocabulary = WordVocabulary(["2\u00a01/2", "a\u2028b", "c\x85d", "e\rf", "g\x0bh", " ", "é"])
+    vocabulary.save(tmp_path / "words.txt")
+    again = WordVocabulary.load(tmp_path / "words.txt")
+    assert again == vocabulary
+    assert again.entries == vocabulary.entries
+    assert vocabulary.digest() == hashlib.sha256((tmp_path / "words.txt").read_bytes()).hexdigest()
+    assert WordVocabulary(vocabulary.entries[::-1]).digest() != vocabulary.digest()
+    assert pickle.loads(pickle.dumps(vocabulary)).ids(["é", "x"]).tolist() == [7, 0]
+
+
+@pytest.mark.parametrize("words", [["a", "b\nc"], ["a", ""], ["a", "b", "a"]])
+def test_entries_without_a_line_of_their_own_are_refused(words: list[str]) -> None:
+    with pytest.raises(DataError, match="vocabulary entry"):
+        WordVocabulary(words)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "empty file"), (b"a\n\nb\n", "entry 1"), (b"a\na\n", "occurs twice"), (b"\xff\n", "cannot be read")],
+)
+def test_broken_files_are_refused_by_name(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "words.txt"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=message) as caught:
+        WordVocabulary.load(path)
+    assert str(path) in str(caught.value)

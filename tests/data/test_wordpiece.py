@@ -1,0 +1,129 @@
+"""Word pieces, against the `tokenizers` library."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from thinstack.data import ptb
+from thinstack.data.treebank import read_trees
+from thinstack.data.vectors import read_vectors
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import DataError
+
+PIECES = (
+    *(
+        "[PAD]",
+        "[UNK]",
+        "act",
+        "##ing",
+        "##ed",
+        "a",
+        "##a",
+        "b",
+        "##b",
+        "##c",
+        "c",
+        "e",
+        "##e",
+        "i",
+        "##i",
+        "##s",
+        "s",
+        "ab",
+        "abc",
+    ),
+    *("##bc", "(", ")", "-", "/", "'", '"', "`", "$", "1", "##1", "12", "中", "ß", "##ß", "σ", "##σ", "...", ".", "##ба", "б"),
+)
+# Characters whose class has been the same in all versions of Unicode that matter.
+TEXT = st.text(alphabet="abceisABCÉéİßΣςσ12$()-/'\"`. \t\n\u00a0\u2028\u200b\x00\x07\x7f\ufffd中日\u0301\u0323«»–—…🙂бБ가")
+
+
+def reference(pieces: tuple[str, ...]) -> Tokenizer:
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+VOCABULARY, REFERENCE = WordpieceVocabulary(PIECES), reference(PIECES)
+
+
+def expected(tokenizer: Tokenizer, word: str, unknown: int) -> tuple[int, ...]:
+    return tuple(tokenizer.encode(ptb.plain(word)).ids) or (unknown,)
+
+
+@given(TEXT)
+def test_parity_on_any_text(word: str) -> None:
+    assert VOCABULARY.pieces_of(word) == expected(REFERENCE, word, 1)
+
+
+@given(st.text(alphabet="abc", min_size=98, max_size=103))
+def test_parity_around_the_longest_word(word: str) -> None:
+    assert VOCABULARY.pieces_of(word) == expected(REFERENCE, word, 1)
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("Acting", ["act", "##ing"]),
+        ("ÀB", ["ab"]),
+        ("ΣΣ", ["σ", "##σ"]),
+        ("actz", ["[UNK]"]),
+        ("act-z", ["act", "-", "[UNK]"]),
+        ("-LRB-", ["("]),
+        (r"a\/b", ["a", "/", "b"]),
+        ("``", ['"']),
+        ("\u200b", ["[UNK]"]),
+        ("", ["[UNK]"]),
+        ("a" * 101, ["[UNK]"]),
+    ],
+)
+def test_known_words(word: str, pieces: list[str]) -> None:
+    assert [PIECES[number] for number in VOCABULARY.pieces_of(word)] == pieces
+
+
+def test_ids_are_the_pieces_of_all_words_and_their_counts() -> None:
+    pieces, counts = VOCABULARY.ids(["acting", "", "abc", "a-b"])
+    assert [PIECES[number] for number in pieces] == ["act", "##ing", "[UNK]", "abc", "a", "-", "b"]
+    assert counts.tolist() == [2, 1, 1, 3]
+    assert [array.dtype for array in VOCABULARY.ids([])] == [np.int64, np.int64]
+
+
+def test_text_round_trip(tmp_path: Path) -> None:
+    VOCABULARY.save(tmp_path / "pieces.txt")
+    again = WordpieceVocabulary.load(tmp_path / "pieces.txt")
+    assert again == VOCABULARY
+    assert again.digest() == VOCABULARY.digest()
+    assert len(again) == len(PIECES)
+
+
+def test_a_vocabulary_without_the_unknown_piece_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"needs the piece \[UNK\]"):
+        WordpieceVocabulary(["a", "##b"])
+
+
+def test_parity_on_every_word_of_the_sentiment_treebank(data_dir: Path) -> None:
+    pieces = read_vectors(data_dir / "vectors" / "wordpiece.minilm-l6.pca200.npz").words
+    vocabulary, tokenizer = WordpieceVocabulary(pieces), reference(pieces)
+    words = sorted(
+        {word for part in ("train", "dev") for tree in read_trees(data_dir / "sst" / f"{part}.txt") for word in tree.words}
+    )
+    unknown = pieces.index("[UNK]")
+    encoded = tokenizer.encode_batch([ptb.plain(word) for word in words], add_special_tokens=False)
+    assert len(words) > 15_000
+    assert [vocabulary.pieces_of(word) for word in words] == [tuple(item.ids) or (unknown,) for item in encoded]
+
+
+def test_seen_words_are_cheap() -> None:
+    words = ["acting", "abc", "b", "-LRB-"] * 5_000
+    VOCABULARY.ids(words)
+    start = time.perf_counter()
+    VOCABULARY.ids(words)
+    # About 0.2 us a word; a tokenizer run for each would take 10 and more.
+    assert (time.perf_counter() - start) / len(words) < 3e-6

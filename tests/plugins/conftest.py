@@ -1,0 +1,40 @@
+"""Fake distributions: real .dist-info folders on sys.path, with modules of their own."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+
+class Site:
+    """A folder of fake distributions."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def install(self, distribution: str, module: str, source: str, *, entry: str | None = None, version: str = "1.2") -> None:
+        """Write one distribution whose one entry point (`entry`, by default the module's name) is `module`."""
+        (self.path / f"{module}.py").write_text(source, encoding="utf-8")
+        info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(f"[thinstack]\n{entry or module} = {module}\n", encoding="utf-8")
+        importlib.invalidate_caches()
+
+    def entry_points(self) -> list[metadata.EntryPoint]:
+        """Entry points of these distributions alone, so that a plugin installed for real changes no test."""
+        found = metadata.distributions(path=[str(self.path)])
+        return [point for distribution in found for point in distribution.entry_points if point.group == "thinstack"]
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield Site(tmp_path)
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]

@@ -1,0 +1,233 @@
+"""The plugin manager, against real .dist-info folders; the built-ins are fake, so that only the manager is under test."""
+
+import sys
+import warnings
+from functools import partial
+
+import pytest
+
+from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
+from thinstack.plugins import manager as manager_module
+from thinstack.plugins.manager import PluginManager, PluginRecord, PluginWarning
+
+SPECS = """
+from pydantic import BaseModel
+from thinstack.plugins import CellSpec, HeadSpec, hookimpl
+class Options(BaseModel):
+    pass
+def cell(name):
+    return CellSpec(name=name, build=lambda **_: None, config=Options, summary=__name__)
+def head(name):
+    return HeadSpec(name=name, build=lambda **_: None, config=Options, summary=__name__)
+"""
+
+
+def cells(*names: str) -> str:
+    """A module that provides cells of these names; `summary` of each is the module's name."""
+    return f"{SPECS}\n@hookimpl\ndef thinstack_cells():\n    return [cell(name) for name in {names!r}]\n"
+
+
+BROKEN = {
+    "raises_on_import": ("raise OSError('disk on fire')", "on import: OSError: disk on fire"),
+    "exits_on_import": ("import sys\nsys.exit(3)", "on import: SystemExit: 3"),
+    "lacks_a_module": ("import no_such_module_anywhere", "on import: ModuleNotFoundError: No module named 'no_such"),
+    "no_python": ("def (", "on import: SyntaxError"),
+    "raises_in_hook": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    raise ValueError('boom')",
+        "in hook thinstack_cells: ValueError: boom",
+    ),
+    "raises_late": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    yield cell('half.v1')\n    raise ValueError('late')",
+        "in hook thinstack_cells: ValueError: late",
+    ),
+    "misspelt": (
+        SPECS + "@hookimpl\ndef thinstack_cell():\n    return []",
+        "unknown hook thinstack_cell: did you mean thinstack_cells?",
+    ),
+    "far_off": (
+        SPECS + "@hookimpl\ndef setup():\n    return []",
+        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads",
+    ),
+    "unmarked": (
+        SPECS + "def thinstack_cells():\n    return []",
+        "thinstack_cells lacks the decorator @thinstack.plugins.hookimpl",
+    ),
+    "hookless": ("", "implements no hook"),
+    "wrong_argument": (SPECS + "@hookimpl\ndef thinstack_cells(registry):\n    return []", "on import: PluginValidationError"),
+    "returns_none": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    pass",
+        "thinstack_cells: must return a list of CellSpec, found None",
+    ),
+    "returns_spec": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    return cell('bare.v1')",
+        "thinstack_cells: must return a list of CellSpec, found CellSpec(name='bare.v1'",
+    ),
+    "returns_names": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    return ['bare.v1']",
+        "thinstack_cells: must return a list of CellSpec, found 'bare.v1' in it",
+    ),
+    "mixes_kinds": (
+        SPECS + "@hookimpl\ndef thinstack_heads():\n    return [cell('bare.v1')]",
+        "thinstack_heads: must return a list of HeadSpec, found CellSpec(name='bare.v1'",
+    ),
+    "bad_name": (cells("Unversioned"), "in hook thinstack_cells: cell name 'Unversioned' is not versioned"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case: str) -> None:
+    source, error = BROKEN[case]
+    site.install("broken-dist", case, source)
+    site.install("a-good-dist", "good_before", cells("before.v1"))
+    site.install("z-good-dist", "good_after", cells("after.v1"))
+    with pytest.warns(PluginWarning) as caught:
+        plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+
+    [report] = caught
+    assert f"{case!r} of broken-dist 1.2" in str(report.message)
+    assert error in str(report.message)
+    before, failed, after = plugins.records()
+    assert before == PluginRecord("before.v1", "cell", "a-good-dist", "1.2", "ok", None)
+    assert after == PluginRecord("after.v1", "cell", "z-good-dist", "1.2", "ok", None)
+    assert (failed.name, failed.kind, failed.distribution, failed.status) == (case, "plugin", "broken-dist", "failed")
+    assert error in failed.error
+    assert plugins.cell("before.v1").summary == "good_before"
+    assert plugins.cell("after.v1").summary == "good_after"
+
+
+def test_one_bad_hook_leaves_the_plugins_other_hook(site) -> None:
+    heads = "\n@hookimpl\ndef thinstack_heads():\n    raise ValueError('boom')\n"
+    site.install("half", "half_broken", cells("whole.v1") + heads)
+    with pytest.warns(PluginWarning, match="thinstack_heads: ValueError: boom"):
+        plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert [(record.name, record.status) for record in plugins.records()] == [("whole.v1", "ok"), ("half_broken", "failed")]
+
+
+def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
+    wrapper = "\n@hookimpl(wrapper=True)\ndef thinstack_cells():\n    yield\n    return [[cell('stolen.v1')]]\n"
+    site.install("a-thief", "thief", SPECS + wrapper)
+    site.install("victim", "victim", cells("mine.v1"))
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert plugins.cell("mine.v1").summary == "victim"
+
+
+def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
+    wrapper = "\n@hookimpl(wrapper=True, specname='thinstack_cells')\ndef watch():\n    return (yield)\n"
+    site.install("a-wrapped", "wrapped", cells("wrapped.v1") + wrapper)
+    site.install("empty", "empty_one", cells())
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert [(r.name, r.kind, r.status) for r in plugins.records()] == [
+        ("wrapped.v1", "cell", "ok"),
+        ("empty_one", "plugin", "ok"),
+    ]
+
+
+def test_builtins_come_first_then_distributions_in_order(site) -> None:
+    site.install("zeta", "m_zeta", cells("z.v1"), entry="a")
+    site.install("alpha", "m_alpha", cells("a.v1"), entry="z")
+    site.install("unused", "fake_builtin", SPECS + "@hookimpl\ndef thinstack_heads():\n    return [head('own.v1')]", entry="m")
+    others = [point for point in site.entry_points() if point.value != "fake_builtin"]
+    plugins = PluginManager(builtins=("fake_builtin",), entry_points=others, blocked=("thinstack", "fake_builtin"))
+    found = [(record.name, record.kind, record.distribution) for record in plugins.records()]
+    assert found == [("own.v1", "head", "thinstack"), ("a.v1", "cell", "alpha"), ("z.v1", "cell", "zeta")]
+    assert plugins.head("own.v1").summary == "fake_builtin"
+
+
+def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
+    site.install("mine", "m_mine", cells("b.v1", "a.v1") + "\n@hookimpl\ndef thinstack_heads():\n    return [head('h.v1')]\n")
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    with pytest.raises(UnknownNameError, match=r"unknown cell 'h\.v1'; known: a\.v1, b\.v1$"):
+        plugins.cell("h.v1")
+    with pytest.raises(UnknownNameError, match=r"unknown head 'a\.v1'; known: h\.v1$"):
+        plugins.head("a.v1")
+
+
+def test_two_providers_of_one_name_are_both_named(site) -> None:
+    site.install("first", "m_first", cells("same.v1", "only_first.v1"))
+    site.install("second", "m_second", cells("same.v1"), version="7.0")
+    with pytest.warns(PluginWarning) as caught:
+        plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert [str(report.message).split(" was")[0] for report in caught] == [
+        "cell 'same.v1' of first 1.2",
+        "cell 'same.v1' of second 7.0",
+    ]
+    both = r"first 1\.2 \(entry point 'm_first'\) and by second 7\.0 \(entry point 'm_second'\)"
+    with pytest.raises(PluginError, match=both):
+        plugins.cell("same.v1")
+    assert [(record.name, record.status) for record in plugins.records()] == [
+        ("same.v1", "failed"),
+        ("only_first.v1", "ok"),
+        ("same.v1", "failed"),
+    ]
+    assert plugins.cell("only_first.v1").summary == "m_first"
+
+
+def test_a_builtin_keeps_its_name(site) -> None:
+    site.install("unused", "fake_builtin", cells("own.v1"))
+    site.install("a-rival", "m_rival", cells("own.v1"))
+    rival = [point for point in site.entry_points() if point.value == "m_rival"]
+    with pytest.warns(
+        PluginWarning, match=r"of a-rival 1\.2 was left out: .*thinstack .* \(built in\) and by a-rival"
+    ) as caught:
+        plugins = PluginManager(builtins=("fake_builtin",), entry_points=rival, blocked=())
+    assert len(caught) == 1
+    assert plugins.cell("own.v1").summary == "fake_builtin"
+    assert [(r.distribution, r.status) for r in plugins.records()] == [("thinstack", "ok"), ("a-rival", "failed")]
+
+
+def test_two_entry_points_of_one_name_both_load(site) -> None:
+    site.install("first", "m_first", cells("one.v1"), entry="cells")
+    site.install("second", "m_second", cells("two.v1"), entry="cells")
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert (plugins.cell("one.v1").summary, plugins.cell("two.v1").summary) == ("m_first", "m_second")
+
+
+@pytest.mark.parametrize("variable", ["my_entry", " My.Dist ,,other", "my_dist"])
+def test_a_blocked_plugin_is_listed_but_not_imported(site, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    site.install("my-dist", "m_blocked", "raise OSError('imported')", entry="my_entry")
+    site.install("good", "m_good", cells("good.v1"))
+    monkeypatch.setenv("THINSTACK_BLOCK_PLUGINS", variable)
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points())
+    assert "m_blocked" not in sys.modules
+    good, blocked = plugins.records()
+    assert (good.name, good.status) == ("good.v1", "ok")
+    assert (blocked.name, blocked.kind, blocked.distribution, blocked.status) == ("my_entry", "plugin", "my-dist", "blocked")
+    assert "THINSTACK_BLOCK_PLUGINS" in blocked.error
+
+
+def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.install("unused", "fake_builtin", "import torch\n" + cells("own.v1"))
+    site.install("mine", "m_mine", cells("light.v1"))
+    mine = [point for point in site.entry_points() if point.value == "m_mine"]
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plugins = PluginManager(builtins=("fake_builtin",), entry_points=mine, blocked=())
+    unavailable, light = plugins.records()
+    assert (unavailable.name, unavailable.status, light.status) == ("fake_builtin", "unavailable", "ok")
+    assert 'pip install "thinstack[train]"' in unavailable.error
+    assert plugins.cell("light.v1").summary == "m_mine"
+    with pytest.raises(MissingExtraError, match="torch"):
+        plugins.cell("own.v1")
+
+
+@pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # of plugins that are installed for real
+def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.install("thinstack-fake-dist", "m_found", cells("found_on_the_path.v1"))
+    monkeypatch.setattr(manager_module, "PluginManager", partial(PluginManager, builtins=()))
+    manager_module.manager.cache_clear()
+    try:
+        plugins = manager_module.manager()
+        assert plugins.cell("found_on_the_path.v1").summary == "m_found"
+        assert manager_module.manager() is plugins
+    finally:
+        manager_module.manager.cache_clear()
+
+
+def test_the_builtins_load_through_the_same_hooks() -> None:
+    plugins = PluginManager(entry_points=(), blocked=())
+    assert {(r.name, r.kind, r.distribution) for r in plugins.records()} == {
+        ("nary_lstm.v1", "cell", "thinstack"),
+        ("node_classifier.v1", "head", "thinstack"),
+    }
+    assert {record.status for record in plugins.records()} == {"ok"}

@@ -1,0 +1,109 @@
+"""From a general tokeniser's words to the treebank's, and from the treebank's words to running text."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data import ptb
+
+__all__ = ["detokenize", "treebank_words"]
+
+_REPLACED = {"–": "--", "—": "--", "―": "--", "…": "...", "“": "``", "„": "``", "«": "``", "”": "''", "»": "''"}
+_RUN = re.compile(r"-{3,}$|\.{4,}$")
+_APOSTROPHES = frozenset("'‘’")
+_JOINERS = frozenset("-/")
+_STRAIGHT = str.maketrans("‘’ʼ–‑‐", "'''---")
+_OPENING = frozenset({"``", "`", "-LRB-", "-LSB-", "-LCB-", "--"})
+_ELIDED = re.compile(r"(\d\ds?|tis|twas|till?|cause|cos|bout|em|n|round)$", re.IGNORECASE)
+_INITIALS = re.compile(r"\w(\.\w)+$")
+
+_SHOWN = {"``": '"', "''": '"', "`": "'"}
+_CLITICS = frozenset({"'", "'s", "'re", "'ve", "'ll", "'d", "'m", "n't"})
+_AFTER_WORD = re.compile(r"[.,:;?!%)\]}]+$")
+_BEFORE_WORD = frozenset({"``", "`", "(", "[", "{", "$", "#"})
+_TWO_IN_ONE = frozenset({("can", "not"), ("gon", "na"), ("got", "ta"), ("wan", "na"), ("gim", "me"), ("lem", "me")})
+
+
+def treebank_words(tokens: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], NDArray[np.int64]]:
+    """The words of a sentence as the Penn Treebank, and the sentiment treebank after it, would have them.
+
+    `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i (spaCy's `whitespace_`).
+    Returns L words and their tokens, (L, 2) int64 as [first, last + 1); every word comes from at least one token.
+
+    - Tokens of white space are dropped.
+    - What the treebank keeps whole is joined where no space stands between: `well-made`, `and/or`, `gonna`, `'80s`, `b.s.`;
+      `can` and `not` stay two words.
+    - Double quotes become two backticks or two apostrophes, single ones a backtick or an apostrophe: opening after a space,
+      closing before one, else (double ones) by what is open. Curly apostrophes become straight (`n't`, `'s`).
+    - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped (`ptb.escape`).
+    """
+    words: list[str] = []
+    firsts: list[int] = []
+    ends: list[int] = []
+    glued = joining = quoted = False  # no space before this token; it goes on with the last word; a double quote is open
+    before = ""
+    for i, token in enumerate(tokens):
+        if not token or token.isspace():
+            glued = joining = False
+            continue
+        after = "" if spaces[i] or i + 1 == len(tokens) else tokens[i + 1].strip()
+        if joining or (glued and _continues(before, token, after, i + 1 == len(tokens))):
+            words[-1] += _spelt(token)
+            ends[-1] = i + 1
+            joining = token in _JOINERS
+        else:
+            opens = not glued or words[-1] in _OPENING
+            if token == '"':
+                opens = opens if opens == bool(after) else not quoted
+                words.append("``" if opens else "''")
+                quoted = opens
+            elif token in _APOSTROPHES:
+                joining = opens and _ELIDED.match(after) is not None
+                words.append("`" if not joining and (token == "‘" or (token == "'" and opens and after)) else "'")
+            else:
+                words.append(token if token.isalnum() else _spelt(token))
+            firsts.append(i)
+            ends.append(i + 1)
+        glued, before = not spaces[i], token
+    return words, np.array((firsts, ends), np.int64).T
+
+
+def _continues(before: str, token: str, after: str, last: bool) -> bool:
+    """Whether a token that touches the one before it belongs to the same word."""
+    if token.isalnum():
+        return before.isalnum() and (before.lower(), token.lower()) != ("can", "not")
+    if token in _JOINERS:
+        return after[:1].isalnum() and (before[-1].isalnum() or before[-1] == ".")
+    if token == ".":
+        return not last and not after and _INITIALS.match(before) is not None
+    return token == "*" and before[-1] == "*"
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelt(token: str) -> str:
+    if _RUN.match(token):
+        return "--" if token[0] == "-" else "..."
+    return _REPLACED.get(token) or ptb.escape(token.translate(_STRAIGHT))
+
+
+def detokenize(words: Sequence[str]) -> str:
+    """Running text of treebank words: escapes undone, straight quotes, and spaces as in English print.
+
+    Punctuation, closing marks and clitics (`'s`, `n't`) touch the word before, opening marks, `$` and `#` the word after,
+    `can not` becomes `cannot`; dashes (`-`, `--`) stand between spaces. A full stop after an abbreviation's is left out.
+    """
+    out: list[str] = []
+    before, touches = "", True
+    for word in words:
+        text = _SHOWN.get(word) or ptb.unescape(word)
+        if text == "." and re.search(r"\w\.$", before):
+            continue
+        clitic = word == "''" or text.lower() in _CLITICS or (before.lower(), text.lower()) in _TWO_IN_ONE
+        if not (touches or (clitic and word != "`") or _AFTER_WORD.match(text)):
+            out.append(" ")
+        out.append(text)
+        before, touches = text, word in _BEFORE_WORD or text in _BEFORE_WORD
+    return "".join(out)

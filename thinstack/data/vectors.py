@@ -1,0 +1,126 @@
+"""Reading tables of pretrained word or word-piece vectors."""
+
+import zipfile
+import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import DataError
+
+__all__ = ["WordVectors", "read_vectors", "standardise"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordVectors:
+    """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32, finite."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+
+
+def read_vectors(path: str | Path) -> WordVectors:
+    """Read `.npz` (arrays `words` or `pieces`, and `vectors`; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+
+    In text the last X fields of a line are the vector, so a word may contain spaces; a first line `V X` is skipped.
+    Raises DataError, naming the file and the word or line: missing or damaged file, no vectors, duplicate words, lines
+    of unequal length, values that are not finite, a column that is the same for all words.
+    """
+    try:
+        found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}") from None
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
+    _check(found, path)
+    return found
+
+
+def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
+    """The vectors (V, X) scaled by one factor, so that the standard deviation over all their entries is `std`.
+
+    Raises DataError where their own is zero or not finite.
+    """
+    own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
+    if not np.isfinite(own) or own == 0:
+        raise DataError(f"vectors of standard deviation {own} cannot be scaled to {std}: expected finite values that differ")
+    return (vectors * (std / own)).astype(np.float32)
+
+
+def _read_npz(path: str | Path) -> WordVectors:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            stored = {name.removesuffix(".npy") for name in archive.namelist()}
+        key = next((key for key in ("words", "pieces") if key in stored), None)
+        if key is None or "vectors" not in stored:
+            raise DataError(f"{path}: expected the arrays 'words' (or 'pieces') and 'vectors', found {sorted(stored)}")
+        with np.load(path, allow_pickle=False) as arrays:
+            words, vectors = arrays[key], arrays["vectors"]
+    except ValueError as error:  # an array that would need unpickling, or a damaged header
+        raise error if isinstance(error, DataError) else DataError(f"{path}: holds no plain arrays: {error}") from None
+    if words.ndim != 1 or words.dtype.kind != "U":
+        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {words.dtype} {words.shape}")
+    if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
+        raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {vectors.dtype} {vectors.shape}")
+    with np.errstate(over="ignore"):  # what does not fit float32 becomes infinite, and is refused below
+        return WordVectors(tuple(words.tolist()), vectors.astype(np.float32))
+
+
+def _read_text(path: str | Path) -> WordVectors:
+    words: list[str] = []
+    values = array("f")
+    size = 0
+    for number, line in _lines(path):
+        size = size or _trailing_numbers(line)
+        word, *fields = line.rsplit(" ", size)
+        try:
+            values.extend(map(float, fields))
+        except ValueError:
+            fields = []
+        if len(fields) != size or not size or not word or (" " in word and _trailing_numbers(word)):
+            raise DataError(f"{path}:{number}: expected a word and {size or 'its'} numbers, found {line[:60]!r}")
+        words.append(word)
+    return WordVectors(tuple(words), np.array(values, np.float32).reshape(len(words), size))
+
+
+def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines that hold a vector, with their numbers (1-based)."""
+    with open(path, encoding="utf-8-sig", newline="\n") as file:  # words may hold any other separator of Unicode
+        for number, line in enumerate(file, start=1):
+            line = line.rstrip("\r\n ")
+            header = number == 1 and [field.isdecimal() for field in line.split(" ")] == [True, True]
+            if line and not header:
+                yield number, line
+
+
+def _trailing_numbers(line: str) -> int:
+    """How many of the last fields, the first excepted, are numbers."""
+    count = 0
+    for field in reversed(line.split(" ")[1:]):
+        try:
+            float(field)
+        except ValueError:
+            break
+        count += 1
+    return count
+
+
+def _check(found: WordVectors, path: str | Path) -> None:
+    words, vectors = found.words, found.vectors
+    if not vectors.size:
+        raise DataError(f"{path}: expected at least one word with its vector, found none")
+    seen: set[str] = set()
+    for word in words:
+        if word in seen:
+            raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
+        seen.add(word)
+    broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if broken.size:
+        raise DataError(f"{path}: the vector of {words[broken[0]]!r} is not finite ({broken.size} such words)")
+    constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
+    if constant.size and len(words) > 1:
+        raise DataError(f"{path}: column {constant[0]} (of 0 to {vectors.shape[1] - 1}) is the same for all words; remove it")

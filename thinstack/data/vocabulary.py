@@ -1,0 +1,123 @@
+"""Vocabularies: the ids of words, kept as text files of one entry a line."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data import ptb
+from thinstack.errors import DataError
+
+__all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
+
+Value = TypeVar("Value")
+
+
+class Cache(dict[str, Value]):
+    """`cache[word]` is `compute(word)`, remembered. Emptied when `limit` words are in it; very long words are not kept."""
+
+    LONGEST = 100
+
+    def __init__(self, compute: Callable[[str], Value], limit: int = 1 << 17):
+        super().__init__()
+        self._compute, self._limit = compute, limit
+
+    def __missing__(self, word: str) -> Value:
+        value = self._compute(word)
+        if len(word) <= self.LONGEST:
+            if len(self) >= self._limit:
+                self.clear()
+            self[word] = value
+        return value
+
+
+class Vocabulary:
+    """Distinct entries in id order, with a text form: UTF-8, one entry a line, "\\n" the only line separator.
+
+    Raises DataError for duplicate or empty entries and for one that holds a line break.
+    """
+
+    entries: tuple[str, ...]
+
+    def __init__(self, entries: Iterable[str]):
+        self.entries = tuple(entries)
+        self._position = {entry: number for number, entry in enumerate(self.entries)}
+        for number, entry in enumerate(self.entries):
+            if not entry or "\n" in entry:
+                raise DataError(f"vocabulary entry {number}: expected a word without line breaks, found {entry!r}")
+            if self._position[entry] != number:
+                raise DataError(f"vocabulary entry {number}: {entry!r} occurs twice")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, Vocabulary) and self.entries == other.entries
+
+    def __hash__(self) -> int:
+        return hash(self.entries)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.entries,)
+
+    def save(self, path: str | Path) -> None:
+        """Write the entries as text."""
+        Path(path).write_bytes(self._text())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote. Raises DataError for a file that is missing, is not UTF-8 or holds no vocabulary."""
+        try:
+            text = Path(path).read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
+        if not text:
+            raise DataError(f"{path}: expected one vocabulary entry a line, found an empty file")
+        try:
+            return cls(text.removesuffix("\n").split("\n"))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of the text form: the digest of the saved file."""
+        return hashlib.sha256(self._text()).hexdigest()
+
+    def _text(self) -> bytes:
+        return "".join(f"{entry}\n" for entry in self.entries).encode()
+
+
+class WordVocabulary(Vocabulary):
+    """V words with ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the rows of its table.
+
+    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6), then, in the same order, without
+    its Penn Treebank escapes.
+    """
+
+    UNKNOWN = 0
+
+    def __init__(self, words: Iterable[str]):
+        super().__init__(words)
+        self._cache = Cache(self._find)
+
+    def __len__(self) -> int:
+        return len(self.entries) + 1
+
+    def lookup(self, word: str) -> int:
+        """The id of a word, 0 if it is unknown."""
+        return self._cache[word]
+
+    def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The ids of L words, (L,)."""
+        return np.array(list(map(self._cache.__getitem__, words)), np.int64)
+
+    def _find(self, word: str) -> int:
+        bare = ptb.plain(word)
+        for form in (word, word.lower(), bare, bare.lower()):
+            if form in self._position:
+                return self._position[form] + 1
+        return self.UNKNOWN
+
+
+def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V vectors (V, X)."""
+    return np.concatenate([vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32), vectors])

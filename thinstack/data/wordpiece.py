@@ -1,0 +1,105 @@
+"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT's uncased scheme)."""
+
+import string
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data import ptb
+from thinstack.data.vocabulary import Cache, Vocabulary
+from thinstack.errors import DataError
+
+__all__ = ["UNKNOWN", "WordpieceVocabulary"]
+
+UNKNOWN = "[UNK]"
+_LONGEST = 100
+_IDEOGRAPHS = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+class WordpieceVocabulary(Vocabulary):
+    """P pieces in id order, among them `[UNK]`; a piece that continues a word starts with `##`.
+
+    A treebank word is unescaped (`-LRB-`, `\\/`, two backticks), cleaned of control characters, lower-cased, freed of
+    accents, split at punctuation and around ideographs, and each part cut greedily into the longest pieces there are
+    (Devlin et al. 2019). A part that cannot be cut, or is longer than 100 characters, is `[UNK]`; so is a word of no part.
+    Raises DataError without `[UNK]`.
+    """
+
+    def __init__(self, pieces: Iterable[str]):
+        super().__init__(pieces)
+        if UNKNOWN not in self._position:
+            raise DataError(f"a word-piece vocabulary needs the piece {UNKNOWN}, not found among {len(self.entries)} pieces")
+        self._unknown = self._position[UNKNOWN]
+        self._cache = Cache(self._cut)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def pieces_of(self, word: str) -> tuple[int, ...]:
+        """The ids of a word's pieces, at least one."""
+        return self._cache[word]
+
+    def ids(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ids of the pieces of L words, one word after the other, (P,), and the number of pieces of each, (L,)."""
+        pieces = list(map(self._cache.__getitem__, words))
+        return np.array(list(chain.from_iterable(pieces)), np.int64), np.array(list(map(len, pieces)), np.int64)
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        found: list[int] = []
+        for part in _parts(ptb.plain(word)):
+            found += self._longest_matches(part)
+        return tuple(found) or (self._unknown,)
+
+    def _longest_matches(self, part: str) -> list[int]:
+        if len(part) > _LONGEST:
+            return [self._unknown]
+        found, start = [], 0
+        while start < len(part):
+            prefix = "##" if start else ""
+            for end in range(len(part), start, -1):
+                number = self._position.get(prefix + part[start:end])
+                if number is not None:
+                    found.append(number)
+                    start = end
+                    break
+            else:
+                return [self._unknown]
+        return found
+
+
+def _parts(text: str) -> list[str]:
+    """What BERT's uncased basic tokenizer makes of a text: words and single punctuation marks."""
+    text = "".join(map(_cleaned, text))
+    text = "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+    # Lower-cased one by one: the final sigma of a Greek word is no special case.
+    return "".join(map(_isolated, map(str.lower, text))).split()
+
+
+@lru_cache(maxsize=4096)
+def _cleaned(char: str) -> str:
+    """Nothing for a control character, a space for white space, an ideograph between spaces."""
+    category = unicodedata.category(char)
+    if category[0] == "Z" or char in "\t\n\r":
+        return " "
+    if category in ("Cc", "Cf", "Co", "Cs") or char == "\ufffd":
+        return ""
+    return f" {char} " if any(first <= ord(char) <= last for first, last in _IDEOGRAPHS) else char
+
+
+@lru_cache(maxsize=4096)
+def _isolated(char: str) -> str:
+    """A punctuation mark between spaces; all ASCII symbols count as punctuation."""
+    return f" {char} " if char in string.punctuation or unicodedata.category(char[0])[0] == "P" else char

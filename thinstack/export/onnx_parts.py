@@ -1,0 +1,205 @@
+"""What plugins write, as ONNX: leaf, compose and output of a cell and the scores of a task head, each exported by torch."""
+
+import copy
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import onnx
+import onnx.inliner
+import torch
+from onnx import numpy_helper
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links
+from thinstack.core.head import TaskHead
+from thinstack.errors import ExportError
+from thinstack.export.onnx_graph import OPSET, Graph
+from thinstack.export.onnx_views import read_through_writes
+
+__all__ = ["Parts", "export_parts", "inline"]
+
+ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
+
+
+class Parts(NamedTuple):
+    """The exported parts of a model.
+
+    Attributes:
+        leaf: inputs (n, X) -> each part of the state (n, width).
+        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each part of the state (n, width).
+        output: each part of the state -> (n, H).
+        scores: outputs (n, H) -> (n, C).
+    """
+
+    leaf: onnx.GraphProto
+    compose: onnx.GraphProto
+    output: onnx.GraphProto
+    scores: onnx.GraphProto
+
+
+class _Leaf(nn.Module):
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
+        return tuple(self.cell.leaf(inputs))
+
+
+class _Compose(nn.Module):
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, inputs: Tensor, owner: Tensor, kind: Tensor, *children: Tensor) -> tuple[Tensor, ...]:
+        # A cell may overwrite its children; what is written to an input would become an output more.
+        return tuple(self.cell.compose(inputs, [part.clone() for part in children], Links(owner, kind)))
+
+
+class _Output(nn.Module):
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, *state: Tensor) -> Tensor:
+        return self.cell.output(list(state))
+
+
+class _Scores(nn.Module):
+    def __init__(self, head: TaskHead):
+        super().__init__()
+        self.head = head
+
+    def forward(self, outputs: Tensor) -> Tensor:
+        return self.head.scores(outputs)
+
+
+def export_parts(cell: Cell, head: TaskHead) -> Parts:
+    """Export what a plugin wrote, from copies in evaluation mode; the modules themselves are left as they are.
+
+    Raises ExportError that names the module and the method, and why it cannot be exported.
+    """
+    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval()
+    n, edges = torch.export.Dim("n", min=0), torch.export.Dim("edges", min=0)
+    state = tuple(torch.rand(ROWS, width) for width in cell.state_sizes)
+    if cell.arity > 0:
+        owner, kind, count = torch.zeros(0, dtype=torch.long), torch.ones(ROWS, cell.arity, dtype=torch.long), n
+        children = tuple(torch.rand(ROWS, cell.arity, width) for width in cell.state_sizes)
+    else:
+        owner, kind, count = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long), edges
+        children = tuple(torch.rand(EDGES, width) for width in cell.state_sizes)
+    links = ({0: n}, None if cell.arity else {0: count}, {0: count})
+    return Parts(
+        leaf=_export(_Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},), cell, "leaf"),
+        compose=_export(
+            _Compose(cell),
+            (torch.rand(ROWS, cell.inner_size), owner, kind, *children),
+            (*links, tuple({0: count} for _ in children)),
+            cell,
+            "compose",
+        ),
+        output=_export(_Output(cell), state, (tuple({0: n} for _ in state),), cell, "output"),
+        scores=_export(_Scores(head), (torch.rand(ROWS, head.hidden_size),), ({0: n},), head, "scores"),
+    )
+
+
+def _export(wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...], module: nn.Module, method: str) -> onnx.GraphProto:
+    """Export one wrapper, with rows of any number.
+
+    `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows without a word; with named sizes
+    `torch.export.export` refuses it.
+    """
+    name = f"{type(module).__name__}.{method}"
+    try:
+        with torch.no_grad(), _quiet():
+            program = torch.export.export(wrapper, example, dynamic_shapes=sizes).run_decompositions({})
+            read_through_writes(program.graph)
+            exported = torch.onnx.export(program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False)
+        model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
+    except Exception as error:
+        raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
+    opsets = {(opset.domain, opset.version) for opset in model.opset_import if opset.domain in {node.domain for node in model.graph.node}}
+    if opsets - {("", OPSET)}:
+        raise ExportError(f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {sorted(opsets)}")
+    if len(model.graph.input) != len(example):
+        raise ExportError(f"{name} cannot be exported to ONNX: {len(example)} inputs became {len(model.graph.input)}")
+    return model.graph
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's warnings and logs, which speak of its own insides, to itself."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, in a line: torch wraps the cause several times and adds advice for its own developers."""
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    whole = "\n".join(str(link) for link in chain)
+    if "Constraints violated" in whole:
+        found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE)
+        return f"it behaves otherwise for other numbers of rows, by an `if` or a loop over them ({'; '.join(dict.fromkeys(found))})"
+    place = re.findall(r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE)
+    where = f" at {place[-1][0]}:{place[-1][1]}" if place else ""
+    if "data-dependent" in whole:
+        return f"its Python code branches on the values of a tensor{where}; use torch.where"
+    operator = re.findall(r"target=torch\.ops\.([\w.]+)", whole)
+    last = next((line for line in str(chain[-1]).splitlines() if line.strip()), "no message")
+    return f"{f'operator {operator[0]}: ' if operator else ''}{type(chain[-1]).__name__}: {last:.300}{where}"
+
+
+def inline(g: Graph, part: onnx.GraphProto, inputs: list[str]) -> list[str]:
+    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns the names of its outputs.
+
+    Only operators, names and attributes are copied, so none of the exporter's stack traces and paths. Weights go to the root.
+    """
+    names = {value.name: name for value, name in zip(part.input, inputs, strict=True)}
+    for tensor in part.initializer:
+        value = numpy_helper.to_array(tensor)
+        names[tensor.name] = g.weight(value, tensor.name) if value.ndim and value.dtype.kind == "f" else g.constant(value)
+    for node in part.node:
+        g.append(_renamed(node, names, g))
+    return [names[value.name] for value in part.output]
+
+
+def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.NodeProto:
+    """A copy of `node` whose names are unique in the model of `g`; `names` maps the old ones and learns the node's outputs."""
+    copied = onnx.NodeProto(op_type=node.op_type, name=g.unique(node.op_type))
+    copied.input.extend(names[name] if name else "" for name in node.input)
+    for attribute in node.attribute:
+        added = copied.attribute.add()
+        added.CopyFrom(attribute)
+        added.doc_string = ""
+        for graph in (*([added.g] if added.HasField("g") else []), *added.graphs):
+            _rename_graph(graph, dict(names), g)
+    for name in node.output:
+        if name:
+            names[name] = g.unique(f"{node.op_type}_{len(names)}")
+    copied.output.extend(names[name] if name else "" for name in node.output)
+    return copied
+
+
+def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
+    """Make the names of a subgraph unique in the model of `g`; `names` maps those of the graphs around it."""
+    for value in (*graph.input, *graph.initializer):
+        names[value.name] = g.unique("inner")
+        value.name = names[value.name]
+    nodes = [_renamed(node, names, g) for node in graph.node]
+    del graph.node[:], graph.value_info[:]
+    graph.node.extend(nodes)
+    for value in graph.output:
+        value.name = names[value.name]
+        value.doc_string = ""

@@ -1,0 +1,84 @@
+"""Batches of many short sentences: checked, and cut so that memory stays bounded."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import REDUCE, SHIFT
+from thinstack.errors import InputError
+
+__all__ = ["batches", "check_lengths", "joined_transitions"]
+
+IntArray = NDArray[np.int64]
+
+
+def check_lengths(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The number of words of each sentence, (B,).
+
+    Raises InputError for a sentence of no words, or one that is a text and not a sequence of words.
+    """
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if str in set(map(type, sentences)):
+        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
+        raise InputError(f"sentence {position} is a text; expected a sequence of words: split it into words first")
+    if not lengths.all():
+        raise InputError(f"sentence {int(lengths.argmin())} has no words; expected at least one: leave empty sentences out")
+    return lengths
+
+
+def batches(lengths: IntArray, *, nodes: int) -> Iterator[IntArray]:
+    """Positions of the sentences of each batch, shortest sentences first.
+
+    A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like length, because the
+    number of steps that a batch takes is the depth of its deepest tree.
+    """
+    order = np.argsort(lengths, kind="stable")
+    ends = np.cumsum(2 * lengths[order] - 1)
+    start, before = 0, 0
+    while start < len(order):
+        end = max(int(np.searchsorted(ends, before + nodes, side="right")), start + 1)
+        yield order[start:end]
+        start, before = end, int(ends[end - 1])
+
+
+def joined_transitions(trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray) -> NDArray[np.integer]:
+    """The transitions of a batch as one array (N,), each tree checked against the number of its words.
+
+    `positions` are the numbers of the sentences, for the errors. Raises InputError if one is not a single binary tree.
+    """
+    sizes = np.fromiter(map(np.size, trees), np.int64, len(trees))
+    wrong = np.flatnonzero(sizes != 2 * lengths - 1)
+    if wrong.size:
+        tree = int(wrong[0])
+        words = int(lengths[tree])
+        raise InputError(
+            f"sentence {positions[tree]} has {words} words, so its tree has {2 * words - 1} transitions; found {sizes[tree]}"
+        )
+    joined = np.concatenate([np.ravel(tree) for tree in trees])
+    if not np.issubdtype(joined.dtype, np.integer):
+        raise InputError(f"transitions must be integers, found {joined.dtype}")
+    _check_trees(joined, sizes, positions)
+    return joined
+
+
+def _check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:
+    """A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls below one node."""
+    ends = np.cumsum(sizes)
+    depth = np.cumsum(1 - 2 * joined.astype(np.int64))
+    above = np.arange(len(sizes))
+    bad = (joined != SHIFT) & (joined != REDUCE) | (depth <= np.repeat(above, sizes))
+    bad[ends - 1] |= depth[ends - 1] != above + 1
+    if not bad.any():
+        return
+    place = int(bad.argmax())
+    tree = int(np.searchsorted(ends, place, side="right"))
+    step = place - int(ends[tree] - sizes[tree])
+    value = int(joined[place])
+    if value not in (SHIFT, REDUCE):
+        found = f"is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
+    elif value == REDUCE and depth[place] <= tree:
+        found = "is a REDUCE, but there are fewer than two nodes on the stack"
+    else:
+        found = f"is the last, but it leaves {depth[place] - tree} nodes on the stack; expected one, the root"
+    raise InputError(f"sentence {positions[tree]}: transition {step} {found}")

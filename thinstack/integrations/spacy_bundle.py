@@ -1,0 +1,49 @@
+"""A bundle in memory: how a spaCy component keeps its model and hands it on."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from thinstack.bundles import Bundle, open_bundle, read_manifest
+from thinstack.errors import BundleError
+from thinstack.manifest import MANIFEST_FILE, Manifest
+
+__all__ = ["Files", "pack", "unpacked", "write"]
+
+Files = dict[str, bytes]
+"""The content of every file of a bundle, the manifest included, by its name in the bundle."""
+
+
+def pack(bundle: Bundle) -> Files:
+    """All files of a bundle. Raises BundleError if one has changed since it was opened."""
+    return {name: bundle.read(name) for name in bundle.manifest.files} | {MANIFEST_FILE: bundle.manifest.to_bytes()}
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write a bundle to `folder`, in place of one that is there. Other files in it are left alone."""
+    try:
+        old = set(read_manifest(folder).files)
+    except BundleError:
+        old = set()
+    for name in old - set(files):
+        (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+@contextmanager
+def unpacked(files: Files) -> Iterator[Bundle]:
+    """The bundle of these files, in a folder that is gone afterwards.
+
+    Raises BundleError unless they are exactly what their manifest says.
+    """
+    manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source="the saved tree_sentiment")
+    odd = set(files) ^ {*manifest.files, MANIFEST_FILE}
+    if odd:  # names that a manifest lists cannot lead out of the folder
+        raise BundleError(f"the saved tree_sentiment: its manifest lists other files than there are: {', '.join(sorted(odd))}")
+    with tempfile.TemporaryDirectory() as folder:
+        write(files, Path(folder))
+        yield open_bundle(folder)

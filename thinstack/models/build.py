@@ -1,0 +1,25 @@
+"""Build a model from its configuration through the registered plugins."""
+
+from thinstack.config import ModelConfig
+from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
+from thinstack.models.tree_model import TreeModel, WordModel, WordpieceModel
+from thinstack.plugins.manager import manager
+
+__all__ = ["build_model"]
+
+
+def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
+    """A model with fresh weights; `entries` is the number of rows of its leaf table.
+
+    Raises UnknownNameError for a cell or task head that is not registered, ConfigError for options it does not take.
+    """
+    cell = (
+        manager()
+        .cell(config.cell.name)
+        .create(config.cell.options, input_size=config.embedding.size, hidden_size=config.cell.hidden_size)
+    )
+    head = manager().head(config.head.name).create(config.head.options, hidden_size=cell.hidden_size, classes=len(config.labels))
+    sizes = {"entries": entries, "size": config.embedding.size, "dropout": config.embedding.dropout}
+    if config.embedding.kind == "words":
+        return WordModel(embedding=WordEmbedding(**sizes), cell=cell, head=head)
+    return WordpieceModel(embedding=WordpieceEmbedding(**sizes), cell=cell, head=head)

@@ -1,0 +1,130 @@
+"""Loading one plugin so that whatever goes wrong in it stays a record and reaches no other plugin."""
+
+import difflib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pluggy
+
+from thinstack.errors import MissingExtraError, PluginError, ThinstackError
+from thinstack.plugins import hookspecs
+from thinstack.plugins.specs import CellSpec, HeadSpec
+
+__all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
+
+AnySpec = CellSpec | HeadSpec
+Status = Literal["ok", "failed", "blocked", "unavailable"]
+
+HOOKS: dict[str, type[CellSpec] | type[HeadSpec]] = {"thinstack_cells": CellSpec, "thinstack_heads": HeadSpec}
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRecord:
+    """What became of one cell, one head, or a plugin that never got so far.
+
+    Attributes:
+        name: versioned name of the cell or head, or the entry point's name.
+        kind: `cell`, `head` or `plugin`.
+        distribution: the installed distribution that it came with.
+        version: version of that distribution.
+        status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is not installed).
+        error: why it is not `ok`, else None.
+    """
+
+    name: str
+    kind: Literal["cell", "head", "plugin"]
+    distribution: str
+    version: str
+    status: Status
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """Where a plugin comes from, and how to import it."""
+
+    name: str
+    distribution: str
+    version: str
+    load: Callable[[], object]
+    builtin: bool = False
+
+    def __str__(self) -> str:
+        origin = "built in" if self.builtin else f"entry point {self.name!r}"
+        return f"{self.distribution} {self.version} ({origin})"
+
+    def record(self, status: Status, error: str | None = None, *, spec: AnySpec | None = None) -> PluginRecord:
+        """Record of one spec of this plugin, or of the plugin as a whole."""
+        if spec is None:
+            return PluginRecord(self.name, "plugin", self.distribution, self.version, status, error)
+        kind: Literal["cell", "head"] = "cell" if isinstance(spec, CellSpec) else "head"
+        return PluginRecord(spec.name, kind, self.distribution, self.version, status, error)
+
+    def failure(self, doing: str, error: BaseException) -> PluginRecord:
+        """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable, not broken."""
+        log.debug("plugin of %s, %s", self, doing, exc_info=error)
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            return self.record("unavailable", str(MissingExtraError("torch", "train")))
+        reason = str(error) if isinstance(error, ThinstackError) else f"{type(error).__name__}: {error}"
+        return self.record("failed", f"{doing}: {reason}")
+
+
+def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
+    """Import one plugin and call each of its hooks alone: the specs it provides, and a record of each failure."""
+    # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other, and pluggy neither
+    # skips a second plugin of the same name in silence nor aborts a call that other plugins share.
+    plugins = pluggy.PluginManager(hookspecs.PROJECT)
+    plugins.add_hookspecs(hookspecs)
+    try:
+        plugin = source.load()
+        plugins.register(plugin, name=source.name)
+        failures = [source.record("failed", problem) for problem in _problems(plugin, plugins)]
+    except (Exception, SystemExit) as error:
+        return [], [source.failure("on import", error)]
+    specs: list[AnySpec] = []
+    for hook in HOOKS:
+        try:
+            specs += _call(hook, plugins)
+        except (Exception, SystemExit) as error:
+            failures.append(source.failure(f"in hook {hook}", error))
+    return specs, failures
+
+
+def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
+    """What pluggy would pass over in silence: unknown hooks, hooks without the marker, no hook at all."""
+    callers = plugins.get_hookcallers(plugin) or []
+    known, problems = ", ".join(HOOKS), []
+    for caller in callers:
+        if not caller.has_spec() and not all(impl.optionalhook for impl in caller.get_hookimpls()):
+            close = difflib.get_close_matches(caller.name, HOOKS, n=1)
+            advice = f"did you mean {close[0]}?" if close else f"known hooks: {known}"
+            problems.append(f"unknown hook {caller.name}: {advice}")
+    names = {caller.name for caller in callers}
+    bare = [hook for hook in HOOKS if hook not in names and callable(getattr(plugin, hook, None))]
+    problems += [f"{hook} lacks the decorator @thinstack.plugins.hookimpl" for hook in bare]
+    if not callers and not bare:
+        problems.append(f"implements no hook: define one of {known}, decorated with @thinstack.plugins.hookimpl")
+    return problems
+
+
+def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
+    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an iterable of specs."""
+    caller: pluggy.HookCaller = getattr(plugins.hook, hook)
+    implementations = [impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)]
+    results: list[Any] = caller()
+    expected = HOOKS[hook]
+    if len(results) < len(implementations):  # pluggy drops every None
+        raise PluginError(f"must return a list of {expected.__name__}, found None")
+    specs: list[AnySpec] = []
+    for result in results:
+        if not hasattr(result, "__iter__"):
+            raise PluginError(f"must return a list of {expected.__name__}, found {result!r:.80}")
+        for spec in result:
+            if not isinstance(spec, expected):
+                raise PluginError(f"must return a list of {expected.__name__}, found {spec!r:.80} in it")
+            specs.append(spec)
+    return specs

@@ -1,0 +1,141 @@
+"""Finds the cells and heads of all installed plugins; a broken plugin is recorded and reported, and harms no other."""
+
+import os
+import re
+import warnings
+from collections.abc import Iterable
+from functools import cache, partial
+from importlib import import_module, metadata
+from typing import TypeVar, cast
+
+from thinstack._version import __version__
+from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
+from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
+from thinstack.plugins.specs import CellSpec, HeadSpec
+
+__all__ = ["BLOCK_VARIABLE", "BUILTINS", "GROUP", "PluginManager", "PluginRecord", "PluginWarning", "manager"]
+
+GROUP = "thinstack"
+"""Entry-point group of plugins."""
+
+BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
+"""Environment variable: entry-point or distribution names, separated by commas, of plugins that are not to be imported."""
+
+BUILTINS = ("thinstack.plugins.cells.nary_lstm", "thinstack.plugins.heads.node_classifier")
+
+AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec)
+Key = tuple[str, str]  # kind, name
+
+
+class PluginWarning(UserWarning):
+    """A plugin is broken; it was left out and the others work."""
+
+
+class PluginManager:
+    """The cells and heads of the built-in plugins and of the entry points of group `thinstack`.
+
+    Built-ins come first, the others sorted by distribution and name. Each failure becomes a record and one PluginWarning.
+
+    Args:
+        builtins: module names of the built-in plugins.
+        entry_points: the other plugins; by default those of all installed distributions.
+        blocked: entry-point or distribution names to leave out; by default what THINSTACK_BLOCK_PLUGINS says.
+    """
+
+    def __init__(
+        self,
+        *,
+        builtins: Iterable[str] = BUILTINS,
+        entry_points: Iterable[metadata.EntryPoint] | None = None,
+        blocked: Iterable[str] | None = None,
+    ):
+        found = metadata.entry_points(group=GROUP) if entry_points is None else entry_points
+        barred = {name.strip() for name in (os.environ.get(BLOCK_VARIABLE, "").split(",") if blocked is None else blocked)}
+        self._providers: dict[Key, list[tuple[AnySpec, Source]]] = {}
+        self._records: list[PluginRecord] = []
+        loaded: list[tuple[Source, list[AnySpec], list[PluginRecord]]] = []
+        for source in [*map(_builtin, builtins), *sorted(map(_installed, found), key=lambda s: (s.distribution, s.name))]:
+            if _is_blocked(source, barred):
+                loaded.append((source, [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")]))
+                continue
+            specs, failures = collect(source)
+            loaded.append((source, specs, failures))
+            for spec in specs:
+                self._providers.setdefault((spec.kind, spec.name), []).append((spec, source))
+        for source, specs, failures in loaded:
+            self._records += [self._settle(spec, source) for spec in specs]
+            self._records += failures if specs or failures else [source.record("ok")]
+        self._warn()
+
+    def cell(self, name: str) -> CellSpec:
+        """The cell of this name.
+
+        Raises UnknownNameError (lists the known ones), PluginError if two plugins provide it, MissingExtraError if it is
+        not known and there are plugins that could not be loaded for want of torch.
+        """
+        return self._find(CellSpec, name)
+
+    def head(self, name: str) -> HeadSpec:
+        """The task head of this name. Raises as `cell` does."""
+        return self._find(HeadSpec, name)
+
+    def records(self) -> list[PluginRecord]:
+        """What became of every plugin, in the order of loading."""
+        return list(self._records)
+
+    def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:
+        key = (wanted.kind, name)
+        if key not in self._providers:
+            if any(record.status == "unavailable" for record in self._records):
+                raise MissingExtraError("torch", "train")
+            raise UnknownNameError(wanted.kind, name, [known for kind, known in self._providers if kind == wanted.kind])
+        spec, source = self._providers[key][0]
+        if self._is_contested(key) and not source.builtin:
+            raise PluginError(self._contest(key))
+        return cast(AnySpecType, spec)
+
+    def _settle(self, spec: AnySpec, source: Source) -> PluginRecord:
+        """Record of one spec: the name of a built-in stays its own, any other name of two providers is nobody's."""
+        key = (spec.kind, spec.name)
+        if self._is_contested(key) and not source.builtin:
+            return source.record("failed", self._contest(key), spec=spec)
+        return source.record("ok", spec=spec)
+
+    def _is_contested(self, key: Key) -> bool:
+        return len(self._providers[key]) > 1
+
+    def _contest(self, key: Key) -> str:
+        kind, name = key
+        providers = " and by ".join(str(source) for _, source in self._providers[key])
+        return f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with {BLOCK_VARIABLE}"
+
+    def _warn(self) -> None:
+        for record in self._records:
+            if record.status == "failed":
+                origin = f"{record.kind} {record.name!r} of {record.distribution} {record.version}"
+                warnings.warn(f"{origin} was left out: {record.error}", PluginWarning, stacklevel=3)
+
+
+@cache
+def manager() -> PluginManager:
+    """The plugin manager of this process; plugins are loaded at the first call."""
+    return PluginManager()
+
+
+def _builtin(module: str) -> Source:
+    return Source(module.rpartition(".")[2], "thinstack", __version__, partial(import_module, module), builtin=True)
+
+
+def _installed(entry_point: metadata.EntryPoint) -> Source:
+    distribution = entry_point.dist
+    name, version = (distribution.name, distribution.version) if distribution else ("unknown", "unknown")
+    return Source(entry_point.name, name, version, entry_point.load)
+
+
+def _is_blocked(source: Source, barred: set[str]) -> bool:
+    return not source.builtin and (source.name in barred or _normal(source.distribution) in map(_normal, barred))
+
+
+def _normal(distribution: str) -> str:
+    """Distribution name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -1,0 +1,120 @@
+"""Frozen descriptions of what a plugin provides: a versioned name, a builder and the options it takes. No torch needed."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError, create_model
+
+from thinstack.errors import ConfigError, PluginError, ThinstackError
+
+if TYPE_CHECKING:
+    from thinstack.core.cell import Cell
+    from thinstack.core.head import TaskHead
+
+__all__ = ["CellSpec", "HeadSpec", "Spec"]
+
+NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
+
+Product = TypeVar("Product")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec(Generic[Product]):
+    """What cell and head specs share. Raises PluginError if a field is not what it should be."""
+
+    name: str
+    build: Callable[..., Product]
+    config: type[BaseModel]
+    summary: str = ""
+
+    kind: ClassVar[str]
+    contract: ClassVar[str]
+    method: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
+            raise PluginError(
+                f"{self.kind} name {self.name!r} is not versioned: expected lower-case letters, digits and underscores, "
+                "then .v and a number, such as 'my_name.v1'"
+            )
+        if not callable(self.build):
+            raise PluginError(f"{self.kind} {self.name!r}: build must be callable, found {self.build!r}")
+        if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
+            raise PluginError(f"{self.kind} {self.name!r}: config must be a pydantic BaseModel class, found {self.config!r}")
+
+    def parse(self, options: Mapping[str, Any]) -> BaseModel:
+        """Validate `options`: an instance of `config`. Raises ConfigError that names the plugin and the field.
+
+        An option that `config` does not know is refused, unless `config` itself says `extra="allow"`.
+        """
+        config = self.config
+        if config.model_config.get("extra") != "allow":
+            config = create_model(config.__name__, __base__=config, __cls_kwargs__={"extra": "forbid"})
+        try:
+            return config.model_validate(dict(options))
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'options'}: {item['msg']} (found {item['input']!r:.80})"
+                for item in error.errors()
+            )
+            known = ", ".join(self.config.model_fields) or "none"
+            raise ConfigError(f"options of {self.kind} {self.name!r}: {problems}; known options: {known}") from None
+
+    def _create(self, options: Mapping[str, Any], **sizes: int) -> Product:
+        try:
+            product = self.build(**sizes, options=self.parse(options))
+        except ThinstackError:
+            raise
+        except Exception as error:
+            raise PluginError(f"{self.kind} {self.name!r} could not be built: {type(error).__name__}: {error}") from error
+        if not callable(getattr(product, self.method, None)):
+            raise PluginError(f"{self.kind} {self.name!r}: build must return a {self.contract}, found {product!r:.80}")
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class CellSpec(Spec["Cell"]):
+    """A composition cell as a plugin provides it.
+
+    Attributes:
+        name: versioned, such as `my_cell.v1`; a saved model asks for its cell by this name.
+        build: called with the keywords `input_size`, `hidden_size` and `options` (an instance of `config`), returns a Cell.
+        config: pydantic model class of the options.
+        summary: one line for `thinstack plugins`.
+    """
+
+    kind: ClassVar[str] = "cell"
+    contract: ClassVar[str] = "thinstack.core.cell.Cell"
+    method: ClassVar[str] = "compose"
+
+    def create(self, options: Mapping[str, Any], *, input_size: int, hidden_size: int) -> "Cell":
+        """Build the cell for leaf inputs of width X and outputs of width H.
+
+        Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
+        """
+        return self._create(options, input_size=input_size, hidden_size=hidden_size)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSpec(Spec["TaskHead"]):
+    """A task head as a plugin provides it.
+
+    Attributes:
+        name: versioned, such as `my_head.v1`; a saved model asks for its head by this name.
+        build: called with the keywords `hidden_size`, `classes` and `options` (an instance of `config`), returns a TaskHead.
+        config: pydantic model class of the options.
+        summary: one line for `thinstack plugins`.
+    """
+
+    kind: ClassVar[str] = "head"
+    contract: ClassVar[str] = "thinstack.core.head.TaskHead"
+    method: ClassVar[str] = "loss"
+
+    def create(self, options: Mapping[str, Any], *, hidden_size: int, classes: int) -> "TaskHead":
+        """Build the head for node outputs of width H and C classes.
+
+        Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
+        """
+        return self._create(options, hidden_size=hidden_size, classes=classes)

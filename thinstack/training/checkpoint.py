@@ -1,0 +1,67 @@
+"""Checkpoints after every epoch, so that a killed run goes on and ends as if it had not been killed. No pickle is involved."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from thinstack.errors import DataError
+from thinstack.training.optimizers import load_state_tensors, state_tensors
+
+__all__ = ["load_checkpoint", "save_checkpoint", "write_atomically"]
+
+
+def save_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[str, Optimizer], state: dict[str, Any]) -> None:
+    """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one file, or leave the old one."""
+    tensors: dict[str, Tensor] = {}
+    for name, module in modules.items():
+        tensors.update({f"{name}/{key}": value for key, value in module.state_dict().items()})
+    for name, optimizer in optimizers.items():
+        tensors.update({f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".partial")
+    save_file({key: value.detach().cpu().contiguous() for key, value in tensors.items()}, temporary, {"state": json.dumps(state)})
+    _replace(temporary, path)
+
+
+def load_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[str, Optimizer]) -> dict[str, Any] | None:
+    """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there is no checkpoint.
+
+    Raises DataError if the file is not a checkpoint of these modules.
+    """
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
+        for name, module in modules.items():
+            module.load_state_dict(_under(f"{name}/", tensors))
+        for name, optimizer in optimizers.items():
+            load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise DataError(f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh") from None
+    return state
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a small text file, or leave the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".partial")
+    temporary.write_text(text, encoding="utf-8")
+    _replace(temporary, path)
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    with temporary.open("rb+") as file:
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}

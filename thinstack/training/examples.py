@@ -1,0 +1,66 @@
+"""Training examples: every tree as index arrays, made once, and minibatches as their concatenation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.core import Tree, transitions
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.metrics import labels_by_span
+
+__all__ = ["Batch", "Example", "examples_of", "join"]
+
+Vocabulary = WordVocabulary | WordpieceVocabulary
+
+SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One sentence: the model's index inputs, and for each tree source its transitions and node labels (-1 = none)."""
+
+    inputs: tuple[NDArray[np.int64], ...]
+    trees: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A minibatch: `inputs` as the model takes them, transitions (N,), labels (N,) and the number of its trees."""
+
+    inputs: list[Tensor]
+    transitions: Tensor
+    labels: Tensor
+    size: int
+
+
+def examples_of(
+    trees: Sequence[Tree], labels: Sequence[NDArray[np.int64]], vocabulary: Vocabulary, sources: Sequence[str] = ()
+) -> list[Example]:
+    """Index the binary `trees` and their node labels; a further source keeps the labels of spans that it shares with the gold tree."""
+    found = []
+    for tree, gold in zip(trees, labels, strict=True):
+        ids = vocabulary.ids(tree.words)
+        inputs = tuple(np.asarray(part, np.int64) for part in (ids if isinstance(ids, tuple) else (ids,)))
+        shapes = {"gold": (tree.transitions.astype(np.int64), gold)}
+        for source in sources:
+            steps = SHAPES[source](len(tree.words)).astype(np.int64)
+            shapes[source] = (steps, labels_by_span(tree.spans, gold, transitions.spans_of(steps)))
+        found.append(Example(inputs, shapes))
+    return found
+
+
+def join(examples: Sequence[Example], sources: Sequence[str]) -> Batch:
+    """Concatenate examples into a minibatch, the i-th over the tree of `sources[i]`."""
+    chosen = [example.trees[source] for example, source in zip(examples, sources, strict=True)]
+    parts = range(len(examples[0].inputs))
+    return Batch(
+        inputs=[torch.from_numpy(np.concatenate([example.inputs[k] for example in examples])) for k in parts],
+        transitions=torch.from_numpy(np.concatenate([steps for steps, _ in chosen])),
+        labels=torch.from_numpy(np.concatenate([labels for _, labels in chosen])),
+        size=len(examples),
+    )

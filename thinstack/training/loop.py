@@ -1,0 +1,144 @@
+"""The training loop of one seed: epochs of minibatches, early stopping, a running average of the weights, resuming."""
+
+import copy
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+
+from thinstack.config import TrainingConfig
+from thinstack.metrics import Accuracy, measure
+from thinstack.models.tree_model import TreeModel
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from thinstack.training.examples import Batch, Example, join
+from thinstack.training.optimizers import build_optimizers
+
+__all__ = ["evaluate_model", "train"]
+
+EVALUATION_BATCH = 256
+
+Report = Callable[[dict[str, Any]], None]
+
+
+def train(
+    model: TreeModel,
+    examples: Sequence[Example],
+    watched: Sequence[Example],
+    config: TrainingConfig,
+    *,
+    seed: int,
+    folder: Path,
+    on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
+    on_epoch: Report = lambda record: None,
+) -> tuple[TreeModel, list[dict[str, Any]]]:
+    """Train `model` in place; return the weights to keep, as a model of their own, and the record of every epoch.
+
+    `watched` is what early stopping looks at: with `stop_on` "nothing" it is only reported, if given. After each epoch a checkpoint is written to
+    `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its own, so a
+    resumed run takes the same minibatches and dropout masks as one that was never stopped.
+    """
+    torch.set_flush_denormal(True)  # denormals slow the backward of long chains many times
+    accelerator = Accelerator()
+    optimizers = build_optimizers(model, config)
+    model, *prepared = accelerator.prepare(model, *optimizers.values())
+    optimizers = dict(zip(optimizers, prepared, strict=True))
+    average, best = copy.deepcopy(model), copy.deepcopy(model)
+    modules = {"model": model, "average": average, "best": best}
+    checkpoint = folder / "checkpoint.safetensors"
+    history: list[dict[str, Any]] = (load_checkpoint(checkpoint, modules, optimizers) or {"history": []})["history"]
+
+    while not _finished(history, config):
+        epoch = len(history) + 1
+        started = time.perf_counter()
+        loss = _one_epoch(model, examples, config, optimizers, accelerator, seed=seed, epoch=epoch, on_batch=on_batch)
+        seconds = time.perf_counter() - started
+        _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
+        record: dict[str, Any] = {"seed": seed, "epoch": epoch, "loss": loss, "seconds": seconds, "watched": {}}
+        for source in ("gold", *config.sources) if watched else ():
+            record["watched"][source] = asdict(evaluate_model(average, watched, source))
+        record["selection"] = sum(Accuracy(**figures).selection for figures in record["watched"].values())
+        if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-1.0):
+            best.load_state_dict(average.state_dict())
+        history.append(record)
+        save_checkpoint(checkpoint, modules, optimizers, {"history": history})
+        write_atomically(folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history))
+        on_epoch(record)
+    return best, history
+
+
+def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
+    if len(history) >= config.epochs:
+        return True
+    if config.stop_on == "nothing" or not history:
+        return False
+    best = max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
+    return len(history) - 1 - best >= config.patience
+
+
+def _one_epoch(
+    model: TreeModel,
+    examples: Sequence[Example],
+    config: TrainingConfig,
+    optimizers: dict[str, Any],
+    accelerator: Accelerator,
+    *,
+    seed: int,
+    epoch: int,
+    on_batch: Callable[[int, int, int], None],
+) -> float:
+    """One pass over the examples; returns the mean loss a labelled node."""
+    draw = np.random.default_rng([seed, epoch])
+    torch.manual_seed(int(draw.integers(2**31)))
+    order = draw.permutation(len(examples))
+    kinds = ("gold", *config.sources)
+    sources = draw.integers(len(kinds), size=len(examples))
+    model.train()
+    total, nodes = 0.0, 0
+    for start in range(0, len(examples), config.batch_size):
+        chosen = order[start : start + config.batch_size].tolist()
+        batch = _to(join([examples[i] for i in chosen], [kinds[sources[i]] for i in chosen]), accelerator.device)
+        loss = model.head.loss(model.node_logits(model.embed(batch.inputs), batch.transitions), batch.labels)
+        for optimizer in optimizers.values():
+            optimizer.zero_grad(set_to_none=True)
+        accelerator.backward(loss / batch.size)
+        for optimizer in optimizers.values():
+            optimizer.step()
+        total, nodes = total + float(loss.detach()), nodes + int((batch.labels >= 0).sum())
+        on_batch(epoch, start + len(chosen), len(examples))
+    return total / max(nodes, 1)
+
+
+@torch.no_grad()
+def _update_average(average: TreeModel, model: TreeModel, *, weight: float) -> None:
+    for mean, value in zip(average.parameters(), model.parameters(), strict=True):
+        mean.lerp_(value, weight)
+
+
+@torch.inference_mode()
+def evaluate_model(model: TreeModel, examples: Sequence[Example], source: str) -> Accuracy:
+    """Accuracy of a model over the trees of `source`."""
+    model.eval()
+    device = next(model.parameters()).device
+    scores: list[np.ndarray[Any, np.dtype[np.float32]]] = []
+    for start in range(0, len(examples), EVALUATION_BATCH):
+        part = examples[start : start + EVALUATION_BATCH]
+        batch = _to(join(part, [source] * len(part)), device)
+        rows = model.scores(model.embed(batch.inputs), batch.transitions)[0].cpu().numpy()
+        ends = np.cumsum([len(example.trees[source][0]) for example in part])
+        scores.extend(np.split(rows, ends[:-1]))
+    return measure(scores, [example.trees[source][1] for example in examples])
+
+
+def _to(batch: Batch, device: torch.device) -> Batch:
+    return Batch(
+        inputs=[part.to(device) for part in batch.inputs],
+        transitions=batch.transitions.to(device),
+        labels=batch.labels.to(device),
+        size=batch.size,
+    )

@@ -1,0 +1,44 @@
+"""The two optimisers of a recipe: AdaGrad for the model, and a rule of their own for the leaf vectors."""
+
+import torch
+from torch import nn
+from torch.optim import SGD, Adagrad, Optimizer
+
+from thinstack.config import TrainingConfig
+from thinstack.models.tree_model import TreeModel
+
+__all__ = ["build_optimizers"]
+
+
+def build_optimizers(model: TreeModel, config: TrainingConfig) -> dict[str, Optimizer]:
+    """AdaGrad with L2 on every weight but the leaf table (Tai 5.3), and plain SGD or AdaGrad on the table's sparse gradient."""
+    table = {id(parameter) for parameter in model.embedding.parameters()}
+    rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if id(parameter) not in table]
+    optimizers: dict[str, Optimizer] = {
+        "model": Adagrad(rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True)
+    }
+    if config.vector_learning_rate > 0:
+        rule = SGD if config.vector_rule == "sgd" else Adagrad
+        optimizers["vectors"] = rule(model.embedding.parameters(), lr=config.vector_learning_rate, foreach=False)
+    else:
+        for parameter in model.embedding.parameters():
+            parameter.requires_grad_(False)
+    return optimizers
+
+
+def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
+    """The tensors of an optimiser's state, named `index.key`, fit for safetensors."""
+    found = {}
+    for index, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if isinstance(value, torch.Tensor):
+                found[f"{index}.{key}"] = value
+    return found
+
+
+def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    """Put back what `state_tensors` gave."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for name, value in tensors.items():
+        index, key = name.split(".", 1)
+        optimizer.state[parameters[int(index)]][key] = value
