@@ -86,21 +86,26 @@ class ModelConfig(_Strict):
 
 
 class DataConfig(_Strict):
-    """Files of a recipe, relative to the data folder that the command names."""
+    """Files of a recipe, relative to the data folder that the command names.
+
+    `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first `embedding.size` columns are taken, scaled
+    to the standard deviation `vector_std` if that is given. A wordpiece model needs them, for they bring the pieces.
+    """
 
     train: str
     dev: str
     vectors: str | None = None
-    vector_size: int | None = Field(default=None, gt=0)
     vector_std: float | None = Field(default=None, gt=0)
 
 
 class TrainingConfig(_Strict):
     """AdaGrad on everything but the leaf vectors, which have a learning rate (and rule) of their own (Tai 5.3).
 
-    `stop_on`: what early stopping looks at, the development file, a held-out tenth of the training file, or nothing (all `epochs` are run).
+    `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training file ("held"), or nothing,
+    which runs all `epochs` on the whole training file.
     `sources`: tree sources besides the gold tree; each epoch every sentence takes one of gold and these, drawn evenly.
-    `average`: decay per step of the running average of the weights that is evaluated and kept; 0 keeps the last weights.
+    `average`: how much of the running average of the weights each epoch leaves standing; what is kept is the average, and
+    0 makes that the last epoch's weights.
     """
 
     seeds: tuple[int, ...] = (1,)
@@ -117,8 +122,13 @@ class TrainingConfig(_Strict):
 
 
 class ExportConfig(_Strict):
-    """How the trained model is exported. `int8` stores the leaf table in 8 bits, a scale per row, and matrices in fp16."""
+    """How the trained model is exported.
 
+    `quantize`: how weights are stored in the ONNX file; "int8" is 8 bits with a scale a row for the leaf table, and fp16 for
+    matrices. `inference_only`: leave the torch weights and TorchScript out of the bundle.
+    """
+
+    inference_only: bool = False
     quantize: Literal["none", "fp16", "int8"] = "none"
     index_type: Literal["int32", "int64"] = "int32"
 

@@ -1,4 +1,4 @@
-"""Random trees as nested Python lists, and what recursion over them says of their nodes."""
+"""Random trees as nested Python lists with what recursion says of their nodes, and random forests as flat lists."""
 
 from typing import NamedTuple
 
@@ -68,3 +68,30 @@ def brackets_of(tree: str | list) -> str:
         return f"({next(labels)} {inside})"
 
     return write(tree)
+
+
+class Edges(NamedTuple):
+    """Arguments of `schedule_parents`."""
+
+    parents: list[int]
+    slots: list[int]
+    kinds: list[int]
+    arity: int
+
+
+@st.composite
+def forests(draw, max_nodes: int = 12) -> Edges:
+    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots empty."""
+    arity = draw(st.integers(0, 3))
+    nodes = draw(st.integers(0, max_nodes))
+    place = draw(st.permutations(range(nodes)))
+    parents, slots, free = [-1] * nodes, [0] * nodes, {}
+    for node in range(nodes):
+        free[node] = draw(st.permutations(range(arity or nodes)))
+        above = draw(st.sampled_from([-1, *[i for i in range(node) if free[i]]]))
+        if above >= 0:
+            parents[place[node]] = place[above]
+            slots[place[node]] = free[above][0]
+            free[above] = free[above][1:]
+    kinds = draw(st.lists(st.integers(1, 3), min_size=nodes, max_size=nodes))
+    return Edges(parents, slots, kinds, arity)

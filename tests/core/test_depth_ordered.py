@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from cells import H, AnyArity, FixedArity, OwnLeaf, X
+from cells import AnyArity, FixedArity, H, OwnLeaf, X
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_schedule import Edges, forests
+from random_trees import Edges, forests
 from torch import Tensor
 
 from thinstack.core import Forest, Tree, reference
@@ -62,7 +62,7 @@ def gradients(outputs: tuple[Tensor, Tensor], cell: Cell, inputs: tuple[Tensor, 
     return [torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(edges=forests(), seed=st.integers(0, 2**31))
 def test_outputs_and_gradients_equal_the_recursion(cells, edges: Edges, seed: int) -> None:
     schedule, forest = schedule_of(edges), forest_of(edges)

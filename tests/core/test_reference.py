@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from cells import H, INNER, MEMORY, AnyArity, FixedArity, OwnLeaf, X
+from cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
 
 from thinstack.core import Forest, Tree, reference
 from thinstack.core.cell import Cell, sum_by_owner

@@ -1,41 +1,12 @@
 """The vectorised schedule against loops over the nodes."""
 
-from typing import NamedTuple
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import BINARY, nodes_of
+from random_trees import BINARY, Edges, forests, nodes_of
 
 from thinstack.core.schedule import Schedule, schedule_parents, schedule_transitions
-
-
-class Edges(NamedTuple):
-    """Arguments of `schedule_parents`."""
-
-    parents: list[int]
-    slots: list[int]
-    kinds: list[int]
-    arity: int
-
-
-@st.composite
-def forests(draw, max_nodes: int = 12) -> Edges:
-    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots empty."""
-    arity = draw(st.integers(0, 3))
-    nodes = draw(st.integers(0, max_nodes))
-    place = draw(st.permutations(range(nodes)))
-    parents, slots, free = [-1] * nodes, [0] * nodes, {}
-    for node in range(nodes):
-        free[node] = draw(st.permutations(range(arity or nodes)))
-        above = draw(st.sampled_from([-1, *[i for i in range(node) if free[i]]]))
-        if above >= 0:
-            parents[place[node]] = place[above]
-            slots[place[node]] = free[above][0]
-            free[above] = free[above][1:]
-    kinds = draw(st.lists(st.integers(1, 4), min_size=nodes, max_size=nodes))
-    return Edges(parents, slots, kinds, arity)
 
 
 def depth_of(parents: list[int], node: int) -> int:

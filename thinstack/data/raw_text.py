@@ -1,6 +1,7 @@
 """From a general tokeniser's words to the treebank's, and from the treebank's words to running text."""
 
 import re
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -41,8 +42,7 @@ def treebank_words(tokens: Sequence[str], spaces: Sequence[bool]) -> tuple[list[
     - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped (`ptb.escape`).
     """
     words: list[str] = []
-    firsts: list[int] = []
-    ends: list[int] = []
+    firsts, ends = array("q"), array("q")
     glued = joining = quoted = False  # no space before this token; it goes on with the last word; a double quote is open
     before = ""
     for i, token in enumerate(tokens):
@@ -57,9 +57,8 @@ def treebank_words(tokens: Sequence[str], spaces: Sequence[bool]) -> tuple[list[
         else:
             opens = not glued or words[-1] in _OPENING
             if token == '"':
-                opens = opens if opens == bool(after) else not quoted
-                words.append("``" if opens else "''")
-                quoted = opens
+                quoted = opens if opens == bool(after) else not quoted
+                words.append("``" if quoted else "''")
             elif token in _APOSTROPHES:
                 joining = opens and _ELIDED.match(after) is not None
                 words.append("`" if not joining and (token == "‘" or (token == "'" and opens and after)) else "'")

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["label_ids", "read_labelled", "read_trees"]
+__all__ = ["Labelled", "label_ids", "read_labelled", "read_trees"]
+
+Labelled = tuple[Tree, NDArray[np.int64]]
+"""A tree and the class of each of its nodes, (N,), as `label_ids` gives them."""
 
 
 def read_trees(path: str | Path, *, encoding: str = "utf-8") -> list[Tree]:
@@ -21,7 +24,7 @@ def read_trees(path: str | Path, *, encoding: str = "utf-8") -> list[Tree]:
     return [tree for _, tree in _numbered(path, encoding)]
 
 
-def read_labelled(path: str | Path, labels: Sequence[str], *, encoding: str = "utf-8") -> list[tuple[Tree, NDArray[np.int64]]]:
+def read_labelled(path: str | Path, labels: Sequence[str], *, encoding: str = "utf-8") -> list[Labelled]:
     """Read trees as `read_trees` does, each with its nodes' `label_ids` (N,); raises what both raise, with file and line."""
     found = []
     for line, tree in _numbered(path, encoding):

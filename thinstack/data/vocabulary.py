@@ -62,7 +62,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the entries as text."""
-        Path(path).write_bytes(self._text())
+        Path(path).write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -80,9 +80,10 @@ class Vocabulary:
 
     def digest(self) -> str:
         """SHA-256 (hex) of the text form: the digest of the saved file."""
-        return hashlib.sha256(self._text()).hexdigest()
+        return hashlib.sha256(self.to_bytes()).hexdigest()
 
-    def _text(self) -> bytes:
+    def to_bytes(self) -> bytes:
+        """The text form, as `save` writes it."""
         return "".join(f"{entry}\n" for entry in self.entries).encode()
 
 

@@ -79,16 +79,24 @@ class Graph:
         return self.constant(np.array(values, np.int64))
 
     def weight(self, value: Array, name: str) -> str:
-        """A weight, stored once at the root however often an equal one is asked for."""
-        root = self.root
-        key = _key(value)
+        """A weight, stored once at the root however often an equal one is asked for.
+
+        With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at the root, where runtimes
+        do it once and for all when they load the model.
+        """
+        root, key = self.root, _key(value)
         if key not in root._stored:
-            halved = value.astype(np.float16) if root.half and value.dtype == np.float32 and value.ndim > 1 else value
-            exact = halved is not value and bool((halved.astype(np.float32) == value).all())
-            stored = root.unique(name)
-            root.weights.append(numpy_helper.from_array(np.ascontiguousarray(halved if exact else value), stored))
-            root._stored[key] = root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if exact else stored
+            halved = value.astype(np.float16)
+            half = root.half and value.dtype == np.float32 and value.ndim > 1 and bool((halved.astype(np.float32) == value).all())
+            stored = root.store(halved if half else value, name)
+            root._stored[key] = root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if half else stored
         return root._stored[key]
+
+    def store(self, value: Array, name: str) -> str:
+        """An initializer of the root, as it is."""
+        stored = self.root.unique(name)
+        self.root.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), stored))
+        return stored
 
     def input(self, name: str, dtype: int, shape: list[str | int]) -> str:
         """Declare an input, in order."""

@@ -31,13 +31,11 @@ class Parts(NamedTuple):
     Attributes:
         leaf: inputs (n, X) -> each part of the state (n, width).
         compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each part of the state (n, width).
-        output: each part of the state -> (n, H).
-        scores: outputs (n, H) -> (n, C).
+        scores: each part of the state -> (n, C), by the cell's output and the head's scores.
     """
 
     leaf: onnx.GraphProto
     compose: onnx.GraphProto
-    output: onnx.GraphProto
     scores: onnx.GraphProto
 
 
@@ -60,22 +58,14 @@ class _Compose(nn.Module):
         return tuple(self.cell.compose(inputs, [part.clone() for part in children], Links(owner, kind)))
 
 
-class _Output(nn.Module):
-    def __init__(self, cell: Cell):
+class _Scores(nn.Module):
+    def __init__(self, cell: Cell, head: TaskHead):
         super().__init__()
         self.cell = cell
-
-    def forward(self, *state: Tensor) -> Tensor:
-        return self.cell.output(list(state))
-
-
-class _Scores(nn.Module):
-    def __init__(self, head: TaskHead):
-        super().__init__()
         self.head = head
 
-    def forward(self, outputs: Tensor) -> Tensor:
-        return self.head.scores(outputs)
+    def forward(self, *state: Tensor) -> Tensor:
+        return self.head.scores(self.cell.output(list(state)))
 
 
 def export_parts(cell: Cell, head: TaskHead) -> Parts:
@@ -92,28 +82,23 @@ def export_parts(cell: Cell, head: TaskHead) -> Parts:
     else:
         owner, kind, count = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long), edges
         children = tuple(torch.rand(EDGES, width) for width in cell.state_sizes)
+    inner = torch.rand(ROWS, cell.inner_size)
     links = ({0: n}, None if cell.arity else {0: count}, {0: count})
+    leaf, compose = f"{type(cell).__name__}.leaf", f"{type(cell).__name__}.compose"
+    scores = f"{type(head).__name__}.scores of {type(cell).__name__}.output"
     return Parts(
-        leaf=_export(_Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},), cell, "leaf"),
-        compose=_export(
-            _Compose(cell),
-            (torch.rand(ROWS, cell.inner_size), owner, kind, *children),
-            (*links, tuple({0: count} for _ in children)),
-            cell,
-            "compose",
-        ),
-        output=_export(_Output(cell), state, (tuple({0: n} for _ in state),), cell, "output"),
-        scores=_export(_Scores(head), (torch.rand(ROWS, head.hidden_size),), ({0: n},), head, "scores"),
+        leaf=_export(leaf, _Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},)),
+        compose=_export(compose, _Compose(cell), (inner, owner, kind, *children), (*links, tuple({0: count} for _ in children))),
+        scores=_export(scores, _Scores(cell, head), state, (tuple({0: n} for _ in state),)),
     )
 
 
-def _export(wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...], module: nn.Module, method: str) -> onnx.GraphProto:
-    """Export one wrapper, with rows of any number.
+def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]) -> onnx.GraphProto:
+    """Export one wrapper, called `name` in errors, for any number of rows.
 
     `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows without a word; with named sizes
     `torch.export.export` refuses it.
     """
-    name = f"{type(module).__name__}.{method}"
     try:
         with torch.no_grad(), _quiet():
             program = torch.export.export(wrapper, example, dynamic_shapes=sizes).run_decompositions({})

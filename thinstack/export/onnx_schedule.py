@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import onnx
 
 from thinstack.export.onnx_graph import Graph
@@ -121,7 +122,7 @@ def _depths(g: Graph, up: str, depth: str) -> str:
     body.output(body.op("Add", so_far, body.op("Gather", so_far, above)), "depth_next", INT64, ["N"])
     body.output(further, "above_next", INT64, ["N"])
     rounds = g.scalar(63)
-    true = g.op("Cast", g.scalar(1), to=BOOL)
+    true = g.constant(np.array(True))
     return g.ops("Loop", rounds, true, depth, up, outputs=2, body=body.build())[0]
 
 

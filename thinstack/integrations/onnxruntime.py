@@ -1,5 +1,6 @@
 """`Predictor`: a bundle's ONNX model in onnxruntime. It needs numpy and an onnxruntime only."""
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -15,7 +16,7 @@ from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.integrations.batching import batches, check_lengths, joined_transitions
 from thinstack.integrations.prediction import Prediction
 from thinstack.integrations.session import Device, open_session
-from thinstack.manifest import ONNX_FILE
+from thinstack.manifest import MEND, ONNX_FILE
 
 __all__ = ["Predictor"]
 
@@ -104,8 +105,6 @@ class Predictor:
                 steps.append(tree.transitions)
             except TreeError as error:
                 raise TreeError(f"tree {position}: {error}") from None
-            if len(tree) != 2 * len(tree.words) - 1:
-                raise TreeError(f"tree {position}: has words at inner nodes; expected a binary tree with words at its leaves")
         return self._predictions([tree.words for tree in trees], steps)
 
     def shape(self, source: TreeSource = "auto") -> Callable[[int], NDArray[np.int8]]:
@@ -126,8 +125,22 @@ class Predictor:
         expected = _INPUTS[self.config.embedding.kind]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             raise BundleError(f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found {found}")
+        self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
+
+    def _check_metadata(self, metadata: dict[str, str]) -> None:
+        """A vocabulary or labels that the model was not exported with would give ids beyond its table, or wrong names."""
+        own = {
+            "vocabulary_digest": self.vocabulary.digest(),
+            "labels": json.dumps(self.labels, ensure_ascii=False),
+            "embedding": self.config.embedding.kind,
+        }
+        for key, value in own.items():
+            if metadata.get(key, value) != value:
+                raise BundleError(
+                    f"{self._source}: exported with {key} {metadata[key]:.80}, but the bundle has {value:.80}; {MEND}"
+                )
 
     def _word_inputs(self, words: list[Sequence[str]], places: list[int]) -> dict[str, NDArray[np.int64]]:
         flat = list(chain.from_iterable(words))

@@ -9,10 +9,11 @@ Settings (the factory's arguments):
 - `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
 - `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained for; `balanced`, `left` and
   `right` are fixed shapes; `benepar` reads the parses of the component of that name (`thinstack.integrations.spacy_trees`).
-- `device`: `cpu` (default), `cuda` (fails where CUDA does not run), or `auto` (CUDA where it runs). `spacy.prefer_gpu` is of no
-  account. `threads`: of one operator on the CPU; None (default) leaves it to onnxruntime.
-- `aggregation`: how `doc.cats` comes from the sentences: the mean of their probabilities, weighted by their `words` (default), or
-  each `sentences` counting the same.
+- `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it runs, else a warning and the
+  CPU). `spacy.prefer_gpu` is of no account.
+- `threads`: that one operator may take on the CPU; None (default) leaves it to onnxruntime. With `n_process`, set it to 1.
+- `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of their probabilities weighted by
+  their numbers of words, or `sentences`, the plain mean.
 - `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats` for exclusive classes.
 
 What it sets on a Doc, sentences being `doc.sents` where boundaries are set, else the whole Doc:
@@ -23,46 +24,43 @@ What it sets on a Doc, sentences being `doc.sents` where boundaries are set, els
   `Span._.sentiment_scores`, `Span._.sentiment_tree`, described in `thinstack.integrations.spacy_results`. `predictions(doc)`
   gives each sentence in a form that can be drawn.
 
-A saved pipeline holds the whole bundle, in a folder that is one, and checks it when read; settings are in spaCy's `config.cfg`, so
-they can be overridden on loading. The folder that `model` names is then not needed any more.
+A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model`
+names is then not needed any more. Settings are in spaCy's `config.cfg`, so that they can be overridden on loading.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.bundles import open_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations import spacy_bundle, spacy_results, spacy_trees
-from thinstack.integrations.onnxruntime import Predictor
-from thinstack.integrations.spacy_bundle import Files
 from thinstack.integrations.spacy_results import Sentence, predictions
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
+
+    from thinstack.bundles import Bundle
+    from thinstack.integrations.onnxruntime import Predictor
 
 __all__ = ["TreeSentiment", "make_tree_sentiment", "predictions", "score"]
 
 Source = Literal["auto", "balanced", "left", "right", "benepar"]
 Device = Literal["cpu", "cuda", "auto"]
 Aggregation = Literal["words", "sentences"]
+Scores = list[NDArray[np.float32]]
 
-MAX_WORDS = 1 << 14
-"""Words that the model is given at once at most, unless one sentence has more: bounds the memory of a batch of long documents."""
-
-# A session whose process was forked has no threads left that could be joined: it is kept, not closed.
-_FORKED: list[Predictor] = []
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class TreeSentiment:
-    """The component; made by `nlp.add_pipe("tree_sentiment")`. The settings are those of the module's description."""
+    """The component; `nlp.add_pipe("tree_sentiment")` makes one. The settings are those of the module's description.
+
+    The model is read by `load`, `from_disk` or `from_bytes`, or else when it is first needed.
+    """
 
     def __init__(
         self,
@@ -77,22 +75,89 @@ class TreeSentiment:
     ):
         spacy_results.register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
-        self.device, self.threads, self.scorer = device, threads, scorer
+        self.device: Device = device
+        self.threads, self.scorer = threads, scorer
         self.labels: tuple[str, ...] = ()
         self.error_handler: Callable[..., Any] | None = None
-        self._files: Files = {}
+        self._files: spacy_bundle.Files = {}
         self._predictor: Predictor | None = None
-        self._process = 0
+
+    # -- prediction ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, doc: "Doc") -> "Doc":
+        """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
+        sentences = self._sentences(doc)
+        self._annotate(doc, sentences, self._scores(sentences))
+        return doc
+
+    def pipe(self, stream: "Iterable[Doc]", *, batch_size: int = 128) -> "Iterator[Doc]":
+        """Annotate Docs in order, the sentences of `batch_size` Docs in one call of the model.
+
+        A Doc that fails goes to the error handler (`nlp.set_error_handler`; the default raises) and is left out. When the
+        call fails, its Docs are tried one by one, so that none suffers from a neighbour.
+        """
+        rest = iter(stream)
+        while docs := list(islice(rest, batch_size)):
+            sentences = [_attempt(self._sentences, doc) for doc in docs]
+            for doc, found, scores in zip(docs, sentences, self._scores_by_doc(sentences), strict=True):
+                if isinstance(found, Exception) or isinstance(scores, Exception):
+                    error = found if isinstance(found, Exception) else scores
+                    self.get_error_handler()(self.name, self, [doc], error)
+                else:
+                    self._annotate(doc, found, scores)
+                    yield doc
+
+    def _sentences(self, doc: "Doc") -> list[Sentence]:
+        source = self.predictor.config.tree_source if self.source == "auto" else self.source
+        return spacy_trees.sentences(doc, source)
+
+    def _scores(self, sentences: Sequence[Sentence]) -> Scores:
+        """The scores (2L - 1, C) of each sentence."""
+        if not sentences:
+            return []
+        return self.predictor.node_scores([item.words for item in sentences], [item.transitions for item in sentences])
+
+    def _scores_by_doc(self, docs: Sequence[list[Sentence] | Exception]) -> Sequence[Scores | Exception]:
+        groups = [[] if isinstance(found, Exception) else found for found in docs]
+        flat = _attempt(self._scores, [sentence for group in groups for sentence in group])
+        if isinstance(flat, Exception):
+            return [_attempt(self._scores, group) for group in groups]
+        rows = iter(flat)
+        return [[next(rows) for _ in group] for group in groups]
+
+    def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scores: Scores) -> None:
+        records = [spacy_results.record(*pair) for pair in zip(sentences, scores, strict=True)]
+        doc._.tree_sentiment = {"labels": list(self.labels), "sentences": records}
+        total = np.zeros(len(self.labels))
+        if sentences:
+            weights = [len(item.words) if self.aggregation == "words" else 1 for item in sentences]
+            total = np.average([rows[-1] for rows in scores], axis=0, weights=weights)
+        doc.cats.update(zip(self.labels, total.tolist(), strict=True))
+
+    def get_error_handler(self) -> Callable[..., Any]:
+        """What is called with (name, component, [doc], error) for a Doc that fails."""
+        from spacy.util import raise_error
+
+        return self.error_handler or raise_error
+
+    def set_error_handler(self, error_handler: Callable[..., Any]) -> None:
+        """Set it; `nlp.set_error_handler` does so for a whole pipeline."""
+        self.error_handler = error_handler
+
+    def score(self, examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
+        """The figures of the scorer over spaCy Examples, for `nlp.evaluate`."""
+        return self.scorer(examples, **{"labels": self.labels, **settings}) if self.scorer else {}
 
     # -- the model ----------------------------------------------------------------------------------------------------
 
     @property
-    def predictor(self) -> Predictor:
-        """The running model of this process, started if need be. Raises what `load` does."""
-        if self._predictor is None or self._process != os.getpid():
-            if self._predictor is not None:
-                _FORKED.append(self._predictor)
-            self._use(self._files or spacy_bundle.pack(open_bundle(self.model)))
+    def predictor(self) -> "Predictor":
+        """The running model. Raises what `load` does where it has to be read first."""
+        if self._predictor is None:
+            if self._files:
+                self._unpack(self._files)
+            else:
+                self.load()
         assert self._predictor is not None
         return self._predictor
 
@@ -101,51 +166,129 @@ class TreeSentiment:
 
         Raises UnknownNameError, BundleError, DeviceError, and MissingExtraError where onnxruntime is not installed.
         """
-        self._use(spacy_bundle.pack(open_bundle(self.model)))
+        from thinstack.bundles import open_bundle
 
-    def _use(self, files: Files) -> None:
-        predictor = spacy_bundle.start(files, device=self.device, threads=self.threads)
-        self._files, self._predictor, self._process = files, predictor, os.getpid()
-        self.labels = tuple(predictor.labels)
+        self._start(open_bundle(self.model))
 
-    # -- prediction ---------------------------------------------------------------------------------------------------
+    def _start(self, bundle: "Bundle") -> None:
+        from thinstack.integrations.onnxruntime import Predictor
 
-    def __call__(self, doc: "Doc") -> "Doc":
-        """Annotate one Doc. Raises InputError if its parses cannot be used."""
-        sentences = self._sentences(doc)
-        self._annotate(doc, sentences, self._scores(sentences))
-        return doc
+        predictor = Predictor(bundle, device=self.device, threads=self.threads)
+        self._files, self._predictor, self.labels = spacy_bundle.pack(bundle), predictor, tuple(predictor.labels)
 
-    def pipe(self, stream: "Iterable[Doc]", *, batch_size: int = 128) -> "Iterator[Doc]":
-        """Annotate Docs in order, `batch_size` of them at a time.
+    def _unpack(self, files: spacy_bundle.Files) -> None:
+        with spacy_bundle.unpacked(files) as bundle:
+            self._start(bundle)
 
-        When a batch fails its Docs are tried one by one; one that fails alone goes to the error handler (`nlp.set_error_handler`;
-        the default raises) and is left out, the others are not touched by it.
-        """
-        from spacy.util import minibatch
+    def __getstate__(self) -> dict[str, Any]:
+        """For worker processes: they start the model anew, from the same bytes."""
+        return {**self.__dict__, "_predictor": None}
 
-        for docs in minibatch(stream, batch_size):
-            sentences = [_attempt(self._sentences, doc) for doc in docs]
-            for doc, found, scores in zip(docs, sentences, self._scores_of_docs(sentences), strict=True):
-                error = found if isinstance(found, Exception) else scores
-                if isinstance(error, Exception) or isinstance(found, Exception):
-                    self.get_error_handler()(self.name, self, [doc], error)
-                    continue
-                self._annotate(doc, found, error)
-                yield doc
+    # -- saving -------------------------------------------------------------------------------------------------------
 
-    def _sentences(self, doc: "Doc") -> list[Sentence]:
-        source = self.predictor.config.tree_source if self.source == "auto" else self.source
-        return spacy_trees.sentences(doc, source)
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
+        spacy_bundle.write(self._saved(), Path(path))
 
-    def _scores(self, sentences: Sequence[Sentence]) -> list[NDArray[np.float32]]:
-        """The scores (2L - 1, C) of each sentence, as few calls of the model as MAX_WORDS allows."""
-        scores: list[NDArray[np.float32]] = []
-        for part in _parts(sentences, MAX_WORDS):
-            scores += self.predictor.node_scores([item.words for item in part], [item.transitions for item in part])
-        return scores
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
+        """Read and start the bundle in the folder `path`. Raises what `load` does."""
+        from thinstack.bundles import open_bundle
 
-    def _scores_of_docs(
-        self, docs: Sequence[list[Sentence] | Exception]
-    ) -> list[list[NDArray[np.float32]] | Exception | None]:
-        raise NotImplementedError
+        self._start(open_bundle(Path(path)))
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The bundle as bytes."""
+        import srsly  # type: ignore[import-untyped]
+
+        saved: bytes = srsly.msgpack_dumps(self._saved())
+        return saved
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
+        """Read and start what `to_bytes` gave. Raises what `load` does."""
+        import srsly
+
+        try:
+            files = srsly.msgpack_loads(data)
+        except Exception as error:  # msgpack raises errors of many kinds
+            raise BundleError(f"the saved tree_sentiment: not what to_bytes writes: {error}") from None
+        if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
+            raise BundleError("the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle")
+        self._unpack(files)
+        return self
+
+    def _saved(self) -> spacy_bundle.Files:
+        if not self._files:
+            self.load()
+        return self._files
+
+
+def make_tree_sentiment(
+    nlp: Any,
+    name: str,
+    model: str,
+    source: Source,
+    device: Device,
+    threads: int | None,
+    aggregation: Aggregation,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> TreeSentiment:
+    """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
+
+    A saved pipeline is read by calling the factory, then `from_disk`: the folder that `model` names may be gone, and need not
+    be read. What a pipeline holds is noted in its `meta`, which comes with it, so the two cases can be told apart.
+    """
+    component = TreeSentiment(
+        name, model=model, source=source, device=device, threads=threads, aggregation=aggregation, scorer=scorer
+    )
+    if nlp.meta.get("thinstack", {}).get(name) != model:
+        component.load()
+    nlp.meta.setdefault("thinstack", {})[name] = model
+    return component
+
+
+def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
+    """`Scorer.score_cats` on `doc.cats` for exclusive classes: `cats_score` (macro F), `cats_micro_f` (accuracy) and more."""
+    from spacy.scorer import Scorer
+
+    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
+
+
+def make_scorer() -> Callable[..., dict[str, Any]]:
+    """What `@scorers = "thinstack.tree_sentiment_scorer.v1"` gives."""
+    return score
+
+
+def _attempt(function: Callable[[Any], Result], argument: Any) -> Result | Exception:
+    try:
+        return function(argument)
+    except Exception as error:  # to be handed to spaCy's error handler, whatever it is
+        return error
+
+
+def _register() -> None:
+    """spaCy imports this module to find the factory, whenever a pipeline is made: nothing here may fail."""
+    try:
+        from spacy.language import Language
+        from spacy.util import registry
+    except ImportError:  # the module can be read without spaCy
+        return
+    registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=make_scorer)
+    figures = ("score_desc", "micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc", "f_per_type")
+    Language.factory(
+        "tree_sentiment",
+        assigns=["doc.cats", "doc._.tree_sentiment"],
+        default_config={
+            "model": "sst",
+            "source": "auto",
+            "device": "cpu",
+            "threads": None,
+            "aggregation": "words",
+            "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
+        },
+        default_score_weights={"cats_score": 1.0} | {f"cats_{figure}": None for figure in figures},
+        func=make_tree_sentiment,
+    )
+
+
+_register()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thinstack.bundles import Bundle, open_bundle, read_manifest
+from thinstack.bundles import Bundle, open_bundle
 from thinstack.errors import BundleError
 from thinstack.manifest import MANIFEST_FILE, Manifest
 
@@ -22,11 +22,7 @@ def pack(bundle: Bundle) -> Files:
 
 def write(files: Files, folder: Path) -> None:
     """Write a bundle to `folder`, in place of one that is there. Other files in it are left alone."""
-    try:
-        old = set(read_manifest(folder).files)
-    except BundleError:
-        old = set()
-    for name in old - set(files):
+    for name in _names(folder):
         (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
         path = folder / name
@@ -47,3 +43,12 @@ def unpacked(files: Files) -> Iterator[Bundle]:
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
         yield open_bundle(folder)
+
+
+def _names(folder: Path) -> list[str]:
+    """The files of the bundle in `folder`, if it holds one."""
+    path = folder / MANIFEST_FILE
+    try:
+        return [*Manifest.parse(path.read_bytes(), source=str(path)).files, MANIFEST_FILE]
+    except (OSError, BundleError):
+        return []

@@ -79,7 +79,9 @@ def register_extensions() -> None:
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
-            ours = getter.__module__ == __name__ if getter else "default" in options and (default, method, setter) == (None,) * 3
+            ours = (
+                getter.__module__ == __name__ if getter else "default" in options and (default, method, setter) == (None,) * 3
+            )
             if not ours:
                 raise ConfigError(
                     f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which something else has set already; "

@@ -67,7 +67,7 @@ def _parsed(span: "Span", words: list[str], tokens: NDArray[np.int64]) -> NDArra
         pairs = zip([*expected, None], [*found, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
         raise InputError(
-            f"Span._.parse_string of {_shown(span)} is not about its tokens: at token {place} expected {token!r}, found {leaf!r}"
+            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
         )
     groups: dict[int, list[str]] = {token.i: [] for token in read}
     for word, (first, _) in zip(words, tokens.tolist(), strict=True):

@@ -2,5 +2,6 @@
 
 from thinstack.models.build import build_model
 from thinstack.models.tree_model import TreeModel, WordModel, WordpieceModel
+from thinstack.models.weights import load_model, weights_of
 
-__all__ = ["TreeModel", "WordModel", "WordpieceModel", "build_model"]
+__all__ = ["TreeModel", "WordModel", "WordpieceModel", "build_model", "load_model", "weights_of"]

@@ -18,7 +18,9 @@ def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
         .cell(config.cell.name)
         .create(config.cell.options, input_size=config.embedding.size, hidden_size=config.cell.hidden_size)
     )
-    head = manager().head(config.head.name).create(config.head.options, hidden_size=cell.hidden_size, classes=len(config.labels))
+    head = (
+        manager().head(config.head.name).create(config.head.options, hidden_size=cell.hidden_size, classes=len(config.labels))
+    )
     sizes = {"entries": entries, "size": config.embedding.size, "dropout": config.embedding.dropout}
     if config.embedding.kind == "words":
         return WordModel(embedding=WordEmbedding(**sizes), cell=cell, head=head)

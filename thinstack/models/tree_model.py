@@ -15,8 +15,9 @@ __all__ = ["TreeModel", "WordModel", "WordpieceModel"]
 class TreeModel(nn.Module):
     """What word and wordpiece models share: an encoder over binary trees and a task head that reads single nodes."""
 
-    def __init__(self, *, cell: Cell, head: TaskHead):
+    def __init__(self, *, embedding: WordEmbedding | WordpieceEmbedding, cell: Cell, head: TaskHead):
         super().__init__()
+        self.embedding = embedding
         self.encoder = BottomUp(cell)
         self.head = head
 
@@ -45,10 +46,6 @@ class TreeModel(nn.Module):
 class WordModel(TreeModel):
     """A model over a table of words."""
 
-    def __init__(self, *, embedding: WordEmbedding, cell: Cell, head: TaskHead):
-        super().__init__(cell=cell, head=head)
-        self.embedding = embedding
-
     def forward(self, token_ids: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor]:
         """Scores of all nodes (N, C) and of the roots (B, C) from word ids (L,) and transitions (N,) of B binary trees."""
         return self.scores(self.embedding(token_ids), transitions)
@@ -61,10 +58,6 @@ class WordModel(TreeModel):
 
 class WordpieceModel(TreeModel):
     """A model over a table of wordpieces."""
-
-    def __init__(self, *, embedding: WordpieceEmbedding, cell: Cell, head: TaskHead):
-        super().__init__(cell=cell, head=head)
-        self.embedding = embedding
 
     def forward(self, piece_ids: Tensor, pieces_per_word: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor]:
         """Scores of all nodes (N, C) and of the roots (B, C) from piece ids (P,), pieces per word (L,) and transitions (N,)."""

@@ -25,7 +25,9 @@ def save_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[
         tensors.update({f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()})
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".partial")
-    save_file({key: value.detach().cpu().contiguous() for key, value in tensors.items()}, temporary, {"state": json.dumps(state)})
+    save_file(
+        {key: value.detach().cpu().contiguous() for key, value in tensors.items()}, temporary, {"state": json.dumps(state)}
+    )
     _replace(temporary, path)
 
 

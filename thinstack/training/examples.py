@@ -39,11 +39,11 @@ class Batch:
 
 
 def examples_of(
-    trees: Sequence[Tree], labels: Sequence[NDArray[np.int64]], vocabulary: Vocabulary, sources: Sequence[str] = ()
+    treebank: Sequence[tuple[Tree, NDArray[np.int64]]], vocabulary: Vocabulary, sources: Sequence[str] = ()
 ) -> list[Example]:
-    """Index the binary `trees` and their node labels; a further source keeps the labels of spans that it shares with the gold tree."""
+    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has too."""
     found = []
-    for tree, gold in zip(trees, labels, strict=True):
+    for tree, gold in treebank:
         ids = vocabulary.ids(tree.words)
         inputs = tuple(np.asarray(part, np.int64) for part in (ids if isinstance(ids, tuple) else (ids,)))
         shapes = {"gold": (tree.transitions.astype(np.int64), gold)}

@@ -1,0 +1,373 @@
+"""The spaCy component, with a real bundle whose scores can be computed by hand."""
+
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+from last_word_model import LABELS, best, expected, write_last_word_bundle
+from spacy.language import Language
+from spacy.training import Example
+
+from thinstack.bundles import open_bundle, write_bundle
+from thinstack.errors import BundleError, DeviceError, UnknownNameError
+from thinstack.integrations.spacy import TreeSentiment
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word").path
+
+
+def pipeline(bundle: Path, **settings: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "threads": 1, **settings})
+    return nlp
+
+
+@pytest.fixture
+def nlp(bundle: Path) -> Language:
+    return pipeline(bundle)
+
+
+def weighted(*sentences: tuple[str, int]) -> dict[str, float]:
+    """The mean over sentences, each given by its last word and its weight; all have more than one word."""
+    total = sum(weight for _, weight in sentences)
+    return {label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total for label in LABELS}
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_document_has_the_mean_of_its_sentences_weighted_by_words(nlp: Language) -> None:
+    doc = nlp("A good film. It was awful, really awful")
+    assert [sent.text for sent in doc.sents] == ["A good film.", "It was awful, really awful"]
+    assert list(doc.cats) == list(LABELS)
+    assert doc.cats == pytest.approx(weighted((".", 4), ("awful", 6)), abs=1e-6)
+    assert sum(doc.cats.values()) == pytest.approx(1)
+
+
+def test_or_the_plain_mean(bundle: Path) -> None:
+    doc = pipeline(bundle, aggregation="sentences")("A good film. It was awful, really awful")
+    assert doc.cats == pytest.approx(weighted((".", 1), ("awful", 1)), abs=1e-6)
+
+
+def test_without_sentence_boundaries_the_document_is_one_sentence(bundle: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tree_sentiment", config={"model": str(bundle)})
+    doc = nlp("A good film. It was awful")
+    assert doc.cats == pytest.approx(expected("awful", 2), abs=1e-6)
+    assert doc[:]._.sentiment_label == best(expected("awful", 2))
+
+
+@pytest.mark.parametrize("text", ["", " ", " \n\t  "])
+def test_a_document_without_words_has_no_probabilities(nlp: Language, text: str) -> None:
+    doc = nlp(text)
+    assert doc.cats == dict.fromkeys(LABELS, 0.0)
+    assert doc._.sentiment_phrases == []
+    assert doc[:]._.sentiment_label is None
+
+
+@pytest.mark.parametrize(
+    ("text", "last", "words"),
+    [
+        ("good", "good", 1),
+        ("  good  ", "good", 1),
+        ("🙂", "🙂", 1),
+        ("🙂🙃 👨‍👩‍👧", "👧", 2),
+        ("zzyx qwfp", "qwfp", 2),
+        ("film " * 9_999 + "awful", "awful", 2),
+    ],
+)
+def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
+    plain = nlp("A good film.")
+    first, doc, third = nlp.pipe(["A good film.", text, "A good film."])
+    assert doc.text == text
+    assert doc.cats == pytest.approx(expected(last, words), abs=1e-6)
+    assert first.cats == third.cats == plain.cats
+
+
+@pytest.mark.parametrize(("source", "phrase"), [("left", (0, 3)), ("right", (1, 4)), ("balanced", (0, 2))])
+def test_the_tree_source_is_what_was_asked_for(bundle: Path, source: str, phrase: tuple[int, int]) -> None:
+    doc = pipeline(bundle, source=source)("what a good film")
+    spans = {(item["start"], item["end"]) for item in doc._.sentiment_phrases}
+    others = {(0, 3), (1, 4), (0, 2), (1, 3)} - spans
+    assert phrase in spans
+    assert phrase not in others
+    assert {(0, 3), (1, 4)} - {phrase} <= others
+
+
+def test_auto_is_the_shape_of_the_model(tmp_path: Path) -> None:
+    folder = write_last_word_bundle(tmp_path / "left", tree_source="left").path
+    doc = pipeline(folder)("what a good film")
+    assert doc[0:3]._.sentiment_label is not None
+    assert doc[1:4]._.sentiment_label is None
+
+
+def test_scores_for_nlp_evaluate(nlp: Language) -> None:
+    texts = {"so good": "good", "very awful": "bad", "a film": "bad", "this is so good": "good", "": "bad"}
+    gold = [
+        Example.from_dict(nlp.make_doc(text), {"cats": {x: float(x == label) for x in LABELS}}) for text, label in texts.items()
+    ]
+    figures = nlp.evaluate(gold)
+    # "a film" is so-so to the model; without words every label has 0.0, and the first one, "bad", is taken.
+    assert figures["cats_micro_p"] == pytest.approx(4 / 5)
+    assert figures["cats_f_per_type"]["good"]["f"] == 1.0
+    assert figures["cats_score_desc"] == "macro F"
+    assert set(figures["cats_f_per_type"]) == set(LABELS)
+
+
+def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> None:
+    other = write_last_word_bundle(tmp_path / "other", tree_source="left").path
+    nlp.add_pipe("tree_sentiment", name="second", config={"model": str(other)})
+    doc = nlp("what a good film")
+    assert doc[0:3]._.sentiment_label is not None  # the later one holds
+    assert doc.cats == pytest.approx(expected("film", 2), abs=1e-6)
+
+
+# -- batches and errors -----------------------------------------------------------------------------------------------
+
+
+def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
+    """Make the model fail on every call that holds the word `boom`; returns a list that gets the size of each call."""
+    predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
+    real = predictor.node_scores
+
+    def node_scores(words: list[list[str]], transitions: list[Any]) -> list[Any]:
+        calls.append(len(words))
+        if any("boom" in sentence for sentence in words):
+            raise RuntimeError("boom is too much")
+        return real(words, transitions)
+
+    monkeypatch.setattr(predictor, "node_scores", node_scores)
+    return calls
+
+
+TEXTS = ["so good", "very awful", "", "boom it goes. Fine.", "a film. It is so good", "ok boom", "good"]
+
+
+def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = stumble(monkeypatch, nlp)
+    docs = list(nlp.pipe([text for text in TEXTS if "boom" not in text] * 4, batch_size=10))
+    assert calls == [10, 10]
+    assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text] * 4
+
+
+def test_a_failing_document_harms_no_neighbour(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = {text: nlp(text).cats for text in TEXTS}
+    stumble(monkeypatch, nlp)
+    failed: list[tuple[str, list[str], str]] = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, [d.text for d in docs], str(error))))
+    docs = list(nlp.pipe(TEXTS))
+    assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text]
+    assert [doc.cats for doc in docs] == [alone[doc.text] for doc in docs]
+    assert failed == [("tree_sentiment", [text], "boom is too much") for text in TEXTS if "boom" in text]
+
+
+def test_without_a_handler_the_error_is_raised_after_the_documents_before_it(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stumble(monkeypatch, nlp)
+    seen = []
+    with pytest.raises(RuntimeError, match="boom is too much"):
+        seen.extend(doc.text for doc in nlp.pipe(TEXTS))
+    with pytest.raises(RuntimeError, match="boom is too much"):
+        nlp("boom")
+
+
+def test_batches_give_what_single_documents_give(nlp: Language) -> None:
+    texts = [text for text in TEXTS if "boom" not in text]
+    alone = [nlp(text) for text in texts]
+    for batch_size in (1, 2, 100):
+        docs = list(nlp.pipe(texts, batch_size=batch_size))
+        assert [doc._.tree_sentiment for doc in docs] == [doc._.tree_sentiment for doc in alone]
+
+
+def test_worker_processes_give_the_same(nlp: Language) -> None:
+    texts = [text for text in TEXTS if "boom" not in text] * 3
+    docs = list(nlp.pipe(texts, n_process=2, batch_size=3))
+    assert [doc.text for doc in docs] == texts
+    for doc in docs:
+        alone = nlp(doc.text)
+        assert doc.cats == alone.cats
+        assert doc._.sentiment_phrases == alone._.sentiment_phrases
+
+
+def test_the_component_can_be_pickled(nlp: Language) -> None:
+    component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_sentiment")))
+    doc = component(nlp.make_doc("so good"))
+    assert doc.cats == pytest.approx(expected("good", 2), abs=1e-6)
+    assert component.labels == LABELS
+
+
+# -- configuration ----------------------------------------------------------------------------------------------------
+
+
+def test_the_configuration_has_the_arguments_of_the_factory() -> None:
+    meta = Language.get_factory_meta("tree_sentiment")
+    assert meta.default_config == {
+        "model": "sst",
+        "source": "auto",
+        "device": "cpu",
+        "threads": None,
+        "aggregation": "words",
+        "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
+    }
+    assert not meta.retokenizes
+    assert meta.default_score_weights["cats_score"] == 1.0
+
+
+def test_an_unknown_model_fails_when_it_is_added(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    with pytest.raises(UnknownNameError, match="unknown model 'stt'"):
+        nlp.add_pipe("tree_sentiment", config={"model": "stt"})
+    with pytest.raises(BundleError, match="no such folder"):
+        nlp.add_pipe("tree_sentiment", config={"model": str(tmp_path / "gone")})
+    assert nlp.pipe_names == []
+
+
+@pytest.mark.parametrize("settings", [{"source": "upright"}, {"device": "tpu"}, {"aggregation": "max"}, {"modle": "x"}])
+def test_a_wrong_setting_fails_when_it_is_added(bundle: Path, settings: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        pipeline(bundle, **settings)
+
+
+def test_a_device_that_is_not_there_fails_when_it_is_added(bundle: Path) -> None:
+    import onnxruntime
+
+    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+        pytest.skip("needs an onnxruntime without CUDA")
+    with pytest.raises(DeviceError, match="cuda"):
+        pipeline(bundle, device="cuda")
+
+
+def test_without_onnxruntime_only_this_component_fails(bundle: Path) -> None:
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None\n"
+        "import spacy, thinstack.errors\n"
+        "nlp = spacy.blank('en'); nlp.add_pipe('sentencizer'); print([s.text for s in nlp('It works. Yes.').sents])\n"
+        "try: nlp.add_pipe('tree_sentiment', config={'model': sys.argv[1]})\n"
+        "except thinstack.errors.MissingExtraError as error: print(error)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(bundle)], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    assert "['It works.', 'Yes.']" in result.stdout
+    assert 'pip install "thinstack[cpu]"' in result.stdout
+
+
+# -- saving -----------------------------------------------------------------------------------------------------------
+
+TEXT = "A good film. It was awful"
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> tuple[Language, Path]:
+    """A pipeline and where it was saved; the bundle that it was made from is gone."""
+    folder = write_last_word_bundle(tmp_path / "model").path
+    nlp = pipeline(folder, aggregation="sentences")
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(folder)
+    return nlp, tmp_path / "saved"
+
+
+def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    loaded = spacy.load(saved)
+    assert loaded(TEXT).cats == nlp(TEXT).cats
+    assert loaded(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
+    assert loaded.get_pipe("tree_sentiment").labels == LABELS
+    again = spacy.load(saved)  # and neither does one that was loaded and saved again
+    again.to_disk(saved.parent / "twice")
+    shutil.rmtree(saved)
+    assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
+    assert again.to_bytes() == loaded.to_bytes()
+
+
+def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    loaded = spacy.load(saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}})
+    assert loaded(TEXT).cats == pytest.approx(weighted((".", 4), ("awful", 3)), abs=1e-6)
+    assert loaded(TEXT).cats != nlp(TEXT).cats
+
+
+def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:
+    folder = moved[1] / "tree_sentiment"
+    assert open_bundle(folder).config.labels == LABELS
+    component = TreeSentiment(model=str(folder))
+    component.load()
+    assert component.labels == LABELS
+
+
+def test_one_changed_byte_is_refused(moved: tuple[Language, Path]) -> None:
+    for name in ("onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"):
+        path = moved[1] / "tree_sentiment" / name
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(BundleError):
+            spacy.load(moved[1])
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert spacy.load(moved[1])(TEXT).cats
+
+
+def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    nlp.to_disk(saved.parent / "less", exclude=["tree_sentiment"])
+    with pytest.raises(BundleError, match="tree_sentiment: no such folder"):
+        spacy.load(saved.parent / "less")
+
+
+def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -> None:
+    files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
+    write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=nlp.get_pipe("tree_sentiment").predictor.config)
+    nlp.to_disk(tmp_path / "saved")
+    assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
+
+
+def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
+    folder = write_last_word_bundle(tmp_path / "other", tree_source="left").path
+    other = pipeline(folder)
+    data = nlp.to_bytes()
+    shutil.rmtree(folder)
+    other.from_bytes(data)
+    assert other(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
+    assert other.to_bytes() == data
+    fresh = Language.from_config(nlp.config, meta=nlp.meta).from_bytes(data)
+    assert fresh(TEXT).cats == nlp(TEXT).cats
+
+
+def test_bytes_that_are_no_bundle_are_refused(nlp: Language, tmp_path: Path) -> None:
+    component = nlp.get_pipe("tree_sentiment")
+    files = srsly.msgpack_loads(component.to_bytes())
+    (tmp_path / "outside").mkdir()
+    bad: list[Any] = [
+        [],
+        {"manifest.json": 3},
+        {},
+        {name: content for name, content in files.items() if name != "vocabulary.txt"},
+        {**files, "../escaped": b"x"},
+        {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"},
+    ]
+    for item in bad:
+        with pytest.raises(BundleError):
+            component.from_bytes(srsly.msgpack_dumps(item))
+    for data in (b"", b"\xc1", b"PK"):
+        with pytest.raises(BundleError):
+            component.from_bytes(data)
+    assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
+
+
+def test_a_component_can_be_taken_from_another_pipeline(moved: tuple[Language, Path]) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tree_sentiment", source=spacy.load(moved[1]))
+    assert nlp("so good").cats == pytest.approx(expected("good", 2), abs=1e-6)

@@ -1,0 +1,164 @@
+"""Configurations: what they take, what they refuse and how they say so."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from thinstack.config import SCHEMA_VERSION, ModelConfig, Recipe, TrainingConfig
+from thinstack.errors import ConfigError
+
+MODEL = {
+    "schema_version": 1,
+    "labels": ["bad", "neutral", "good"],
+    "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1},
+    "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
+    "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
+    "tree_source": "right",
+}
+
+RECIPE = """
+name = "small"
+description = "Recipe of a test."
+
+[data]
+train = "sst/train.txt"
+dev = "sst/dev.txt"
+vectors = "glove.npz"
+vector_std = 0.3
+
+[model]
+labels = ["bad", "good"]
+embedding = { kind = "words", size = 50 }
+cell = { name = "nary_lstm.v1", hidden_size = 150 }
+head = { name = "node_classifier.v1" }
+
+[training]
+seeds = [1, 2]
+sources = ["balanced"]
+
+[export]
+quantize = "int8"
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path):
+    """Write a recipe, with a piece of text replaced."""
+
+    def write(old: str = "", new: str = "") -> Path:
+        assert old in RECIPE
+        path = tmp_path / "recipe.toml"
+        path.write_text(RECIPE.replace(old, new) if old else RECIPE, encoding="utf-8")
+        return path
+
+    return write
+
+
+def changed(**fields: object) -> dict:
+    return {**MODEL, **fields}
+
+
+def test_a_model_config_goes_through_json() -> None:
+    config = ModelConfig.parse(MODEL, source="config.json")
+    data = json.loads(config.model_dump_json())
+    assert data == MODEL
+    assert ModelConfig.parse(data, source="config.json") == config
+
+
+def test_defaults() -> None:
+    small = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
+    config = ModelConfig.parse(small, source="config.json")
+    assert config.schema_version == SCHEMA_VERSION == 1
+    assert config.tree_source == "balanced"
+
+
+def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
+    found = Recipe.read(recipe())
+    assert found.name == "small"
+    assert found.data.vectors == "glove.npz"
+    assert found.data.vector_size is None
+    assert found.model.labels == ("bad", "good")
+    assert found.training == TrainingConfig(seeds=(1, 2), sources=("balanced",))
+    assert found.export.quantize == "int8"
+    assert Recipe.parse(json.loads(found.model_dump_json()), source="again") == found
+
+
+@pytest.mark.parametrize(
+    ("data", "field", "found"),
+    [
+        (changed(schema_version=2), "schema_version", "2"),
+        (changed(schema_version=0), "schema_version", "0"),
+        (changed(colour="red"), "colour", "'red'"),
+        (changed(labels=["only"]), "labels", "['only']"),
+        (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
+        (changed(tree_source="benepar"), "tree_source", "'benepar'"),
+        (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
+        (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
+        (changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}), "embedding.dropout", "1.0"),
+        (changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}), "embedding.dropout", "nan"),
+        (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
+        (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
+        ({}, "labels: Field required", "{}"),
+        ([], "it: Input should be", "[]"),
+        (None, "it: Input should be", "None"),
+    ],
+)
+def test_an_error_names_the_file_the_field_and_what_was_found(data: object, field: str, found: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ModelConfig.parse(data, source="model/config.json")
+    message = str(caught.value)
+    assert message.startswith("model/config.json: ")
+    assert field in message
+    assert found in message
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
+        ModelConfig.parse(changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1), source="config.json")
+
+
+def test_a_long_value_is_cut_in_the_message() -> None:
+    with pytest.raises(ConfigError) as caught:
+        ModelConfig.parse(changed(tree_source="x" * 10_000), source="config.json")
+    assert len(str(caught.value)) < 300
+
+
+def test_a_config_cannot_be_changed() -> None:
+    config = ModelConfig.parse(MODEL, source="config.json")
+    with pytest.raises(ValueError, match="frozen"):
+        config.tree_source = "left"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "small"', "name = small", "not a readable TOML recipe: Invalid value .*line 2"),
+        ("[training]", "[training", "not a readable TOML recipe: .*line 18"),
+        ('name = "small"', 'name = "../small"', "name: String should match pattern"),
+        ('name = "small"', "", "name: Field required"),
+        ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
+        ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
+        ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
+        ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: Input should be a finite number"),
+        ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
+        ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
+        ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
+        ('"int8"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
+    ],
+)
+def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:
+    path = recipe(old, new)
+    with pytest.raises(ConfigError, match=f"^{path}: {message}"):
+        Recipe.read(path)
+
+
+def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"):
+        Recipe.read(path)
+    path.write_bytes(b'name = "caf\xe9"')
+    with pytest.raises(ConfigError, match="not a readable TOML recipe: 'utf-8' codec"):
+        Recipe.read(path)
+    with pytest.raises(ConfigError, match="not a readable TOML recipe"):
+        Recipe.read(tmp_path)

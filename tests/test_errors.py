@@ -1,0 +1,90 @@
+"""Errors say what they know, and survive the way between processes."""
+
+import copy
+import pickle
+
+import pytest
+
+from thinstack import errors
+from thinstack.errors import (
+    BundleError,
+    ConfigError,
+    DataError,
+    DeviceError,
+    ExportError,
+    InputError,
+    MissingExtraError,
+    PluginError,
+    ThinstackError,
+    TreeError,
+    UnknownNameError,
+)
+
+PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError, PluginError]
+EXAMPLES = [
+    *(kind("what went wrong") for kind in PLAIN),
+    TreeError("unbalanced", source="dev.txt", line=3, column=14),
+    TreeError("no root"),
+    UnknownNameError("cell", "nary", ["b.v1", "a.v1"]),
+    MissingExtraError("onnxruntime", "cpu"),
+]
+
+
+def test_every_public_error_is_here() -> None:
+    assert {type(error).__name__ for error in EXAMPLES} | {"ThinstackError"} == set(errors.__all__)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=repr)
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"])
+def test_errors_survive_pickling(error: ThinstackError, again) -> None:
+    other = again(error)
+    assert type(other) is type(error)
+    assert str(other) == str(error)
+    assert vars(other) == vars(error)
+    assert isinstance(other, ThinstackError)
+
+
+@pytest.mark.parametrize(
+    ("place", "lead"),
+    [
+        ({}, ""),
+        ({"source": "dev.txt"}, "dev.txt: "),
+        ({"source": "dev.txt", "line": 3}, "dev.txt:3: "),
+        ({"source": "dev.txt", "line": 3, "column": 14}, "dev.txt:3:14: "),
+        ({"line": 3, "column": 14}, "3:14: "),
+    ],
+)
+def test_a_tree_error_leads_with_its_place(place: dict, lead: str) -> None:
+    error = TreeError("unbalanced", **place)
+    assert str(error) == f"{lead}unbalanced"
+    assert (error.message, error.source, error.line, error.column) == (
+        "unbalanced",
+        *map(place.get, ("source", "line", "column")),
+    )
+
+
+def test_an_unknown_name_lists_the_known_ones_in_order() -> None:
+    assert str(UnknownNameError("cell", "nary", ["b.v1", "a.v1"])) == "unknown cell 'nary'; known: a.v1, b.v1"
+    assert str(UnknownNameError("model", "x", [])) == "unknown model 'x'; known: none"
+
+
+def test_a_missing_extra_names_the_command_that_mends_it() -> None:
+    error = MissingExtraError("onnxruntime", "cpu")
+    assert "'onnxruntime'" in str(error)
+    assert 'pip install "thinstack[cpu]"' in str(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (TreeError, ValueError),
+        (DataError, ValueError),
+        (ConfigError, ValueError),
+        (InputError, ValueError),
+        (UnknownNameError, LookupError),
+        (DeviceError, RuntimeError),
+        (MissingExtraError, ImportError),
+    ],
+)
+def test_errors_are_caught_as_python_would(kind: type, builtin: type) -> None:
+    assert issubclass(kind, builtin)

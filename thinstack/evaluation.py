@@ -1,0 +1,67 @@
+"""Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, with trees made from the words, or from raw text."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.config import TreeSource
+from thinstack.core import Tree
+from thinstack.data.raw_text import detokenize
+from thinstack.data.treebank import read_labelled
+from thinstack.errors import InputError
+from thinstack.integrations.onnxruntime import Predictor
+from thinstack.integrations.text import predict_text
+from thinstack.metrics import labels_by_span, measure
+
+__all__ = ["Source", "evaluate", "evaluate_file"]
+
+Source = Literal["gold"] | TreeSource
+Labelled = tuple[Tree, NDArray[np.int64]]
+
+
+def evaluate_file(predictor: Predictor, path: str | Path, *, source: Source = "gold", text: bool = False) -> dict[str, Any]:
+    """`evaluate` on a file of one labelled PTB bracket tree a line.
+
+    Raises TreeError with file, line and column for a malformed tree or a label out of range, DataError for an unreadable file.
+    """
+    return evaluate(predictor, read_labelled(path, predictor.labels), source=source, text=text)
+
+
+def evaluate(
+    predictor: Predictor, treebank: Sequence[Labelled], *, source: Source = "gold", text: bool = False
+) -> dict[str, Any]:
+    """Accuracies in percent and counts, by the keys of `thinstack.metrics.Accuracy`; what has no case is None.
+
+    `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases are then those that both
+    trees have. `text`: the words are detokenised first and read by spaCy, as a user's text would be; only whole sentences
+    are then compared. Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
+    """
+    if text:
+        scores = _scores_of_text(predictor, [tree for tree, _ in treebank], source)
+        labels = [known[-1:] for _, known in treebank]
+    elif source == "gold":
+        labels = [known for _, known in treebank]
+        scores = [prediction.scores for prediction in predictor.predict_trees([tree for tree, _ in treebank])]
+    else:
+        predictions = predictor.predict([tree.words for tree, _ in treebank], source=source)
+        labels = [
+            labels_by_span(tree.spans, known, prediction.spans)
+            for (tree, known), prediction in zip(treebank, predictions, strict=True)
+        ]
+        scores = [prediction.scores for prediction in predictions]
+    figures = asdict(measure(scores, labels))
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in figures.items()}
+
+
+def _scores_of_text(predictor: Predictor, trees: Sequence[Tree], source: Source) -> list[NDArray[np.float32]]:
+    """The scores (1, C) of each sentence, read as raw text."""
+    if source == "gold":
+        raise InputError("raw text has no gold trees: name another tree source, such as auto")
+    texts = (detokenize(tree.words) for tree in trees)
+    found = predict_text(texts, model=str(predictor.bundle.path), source=source, device=predictor.device, split=False)
+    return [sentences[0].scores[-1:] for sentences in found]

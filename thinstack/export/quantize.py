@@ -1,0 +1,48 @@
+"""Smaller storage of weights. It is storage only: everything is computed in float32, so no result depends on the batch."""
+
+import copy
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.errors import ExportError
+from thinstack.models import TreeModel, WordModel, WordpieceModel
+
+__all__ = ["Quantize", "dequantised", "quantize_rows"]
+
+Quantize = Literal["none", "fp16", "int8"]
+
+
+def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """A table (V, X) in 8 bits and the scale (V, 1) of each row: their product is the table, to half a scale."""
+    scale = np.abs(table).max(axis=1, keepdims=True, initial=0) / np.float32(127)
+    scale = np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
+    return np.rint(table / scale).clip(-127, 127).astype(np.int8), scale
+
+
+def dequantised(model: TreeModel, quantize: Quantize) -> TreeModel:
+    """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of it stores them.
+
+    `fp16`: the leaf table and all matrices to half precision. `int8`: the leaf table to 8 bits, matrices to half precision.
+    Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
+    """
+    rounded = copy.deepcopy(model).cpu().float().eval()
+    table = rounded.embedding.table if isinstance(rounded, WordModel | WordpieceModel) else None
+    with torch.no_grad():
+        for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
+            if quantize == "int8" and tensor is table:
+                levels, scale = quantize_rows(tensor.numpy())
+                tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
+            elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
+                tensor.copy_(tensor.half())
+            _check(name, tensor, quantize)
+    return rounded
+
+
+def _check(name: str, tensor: Tensor, quantize: Quantize) -> None:
+    if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+        storage = "" if quantize == "none" else f" once stored as {quantize}"
+        raise ExportError(f"weight {name!r} is not finite{storage}; train with finite inputs, or export with quantize = 'none'")

@@ -1,0 +1,141 @@
+"""Running a recipe: read the data, train every seed, measure, and export the best as a bundle."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thinstack.config import DataConfig, EmbeddingConfig, Recipe
+from thinstack.core import Tree
+from thinstack.data.treebank import read_labelled
+from thinstack.data.vectors import read_vectors, standardise
+from thinstack.data.vocabulary import WordVocabulary, mean_unknown
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError
+from thinstack.models import TreeModel, build_model
+from thinstack.training.examples import Example, Vocabulary, examples_of
+from thinstack.training.loop import Report, evaluate_model, train
+
+__all__ = ["SeedResult", "Material", "prepare", "run_seed", "summary"]
+
+HELD_PART = 10
+"""One in so many training sentences is held out for early stopping."""
+
+UNSEEN_STD = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """What a recipe trains on: vocabulary, leaf table (V, X), and the sentences to train on, to watch and to report on."""
+
+    vocabulary: Vocabulary
+    table: NDArray[np.float32]
+    train: list[Example]
+    watched: list[Example]
+    dev: list[Example]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeedResult:
+    """A trained model, the record of its epochs, and its accuracy on the development file by tree source."""
+
+    seed: int
+    model: TreeModel
+    history: list[dict[str, Any]]
+    dev: dict[str, dict[str, float]]
+
+    @property
+    def selection(self) -> float:
+        """What the epoch was chosen by; -inf where nothing was watched."""
+        return max((record["selection"] for record in self.history if record["watched"]), default=float("-inf"))
+
+
+def prepare(recipe: Recipe, data: Path) -> Material:
+    """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
+    treebank = read_labelled(data / recipe.data.train, recipe.model.labels)
+    development = read_labelled(data / recipe.data.dev, recipe.model.labels)
+    vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, [tree for tree, _ in treebank])
+    sources = tuple(dict.fromkeys((*recipe.training.sources, recipe.model.tree_source)))
+    examples = examples_of(treebank, vocabulary, sources)
+    dev = examples_of(development, vocabulary, sources)
+    watched = {"dev": dev, "held": examples[::HELD_PART], "nothing": []}[recipe.training.stop_on]
+    if recipe.training.stop_on == "held":
+        examples = [example for number, example in enumerate(examples) if number % HELD_PART]
+    return Material(vocabulary, table, examples, watched, dev)
+
+
+def leaf_table(
+    embedding: EmbeddingConfig, files: DataConfig, data: Path, trees: Sequence[Tree]
+) -> tuple[Vocabulary, NDArray[np.float32]]:
+    """The vocabulary and the first leaf table (V, X) of a recipe.
+
+    A word table holds the pretrained words and, drawn at random, those of the training trees that they lack. Row 0, the
+    unknown word, is the mean of the pretrained ones (0 if there are none). Raises ConfigError if the vectors are narrower than the configuration.
+    """
+    if files.vectors is None:
+        if embedding.kind == "wordpieces":
+            raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and their vectors")
+        words: tuple[str, ...] = ()
+        vectors = np.zeros((0, embedding.size), np.float32)
+    else:
+        found = read_vectors(data / files.vectors)
+        words, vectors = found.words, found.vectors[:, : embedding.size]
+        if vectors.shape[1] < embedding.size:
+            raise ConfigError(f"model.embedding.size: {embedding.size}, but {files.vectors} has {vectors.shape[1]} columns")
+        if files.vector_std is not None:
+            vectors = standardise(vectors, files.vector_std)
+    if embedding.kind == "wordpieces":
+        return WordpieceVocabulary(words), vectors
+    known = WordVocabulary(words)
+    unseen = sorted({word.lower() for tree in trees for word in tree.words if known.lookup(word) == known.UNKNOWN})
+    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), embedding.size)).astype(np.float32)
+    pretrained = mean_unknown(vectors) if len(vectors) else np.zeros((1, embedding.size), np.float32)
+    return WordVocabulary((*words, *unseen)), np.concatenate([pretrained, drawn])
+
+
+def run_seed(
+    recipe: Recipe,
+    material: Material,
+    seed: int,
+    folder: Path,
+    *,
+    on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
+    on_epoch: Report = lambda record: None,
+) -> SeedResult:
+    """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on the development file."""
+    torch.manual_seed(seed)
+    model = build_model(recipe.model, entries=len(material.table))
+    with torch.no_grad():
+        model.embedding.table.copy_(torch.from_numpy(material.table))
+    model, history = train(
+        model,
+        material.train,
+        material.watched,
+        recipe.training,
+        seed=seed,
+        folder=folder,
+        on_batch=on_batch,
+        on_epoch=on_epoch,
+    )
+    model = model.cpu()
+    sources = dict.fromkeys(("gold", recipe.model.tree_source))
+    return SeedResult(seed, model, history, {source: asdict(evaluate_model(model, material.dev, source)) for source in sources})
+
+
+def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float]]]:
+    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for source, figures in results[0].dev.items():
+        found[source] = {}
+        for name in figures:
+            values = [result.dev[source][name] for result in results]
+            found[source][name] = {
+                "mean": statistics.fmean(values),
+                "std": statistics.stdev(values) if len(values) > 1 else 0.0,
+            }
+    return found
