@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
 from thinstack.core import Forest, Tree
 from thinstack.core.encoder import BottomUp
+from thinstack.core.kernels import affine
 from thinstack.core.schedule import schedule_transitions
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
@@ -175,9 +176,9 @@ class Gemms(Subject):
             self.u, self.v = torch.randn(2 * hidden_size, 5 * hidden_size), torch.randn(5 * hidden_size)
 
         def forward(self, words: Tensor, children: Tensor, counts: list[int]) -> Tensor:
-            product = torch.addmm(self.b, words, self.w)
+            product = affine(self.b, words, self.w)
             for count in counts:
-                product = torch.addmm(self.v, children[:count], self.u)
+                product = affine(self.v, children[:count], self.u)
             return product
 
     def __init__(self, module: nn.Module, batch: Batch):

@@ -409,6 +409,21 @@ def test_a_failed_write_leaves_nothing_beside_the_bundle(folder: Path) -> None:
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
+def test_the_old_bundle_goes_back_if_the_new_one_cannot_take_its_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = os.rename
+
+    def refuse_new(source: Path, target: Path) -> None:
+        if source.suffix == ".thinstack-new":
+            raise PermissionError("a file of it is open")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse_new)
+    with pytest.raises(BundleError, match="a file of it is open"):
+        write(folder, {**FILES, "README.md": b"new"})
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+    assert open_bundle(folder).read("README.md") == FILES["README.md"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
 def test_a_bundle_can_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
     before = os.umask(0o022)

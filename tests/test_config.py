@@ -77,7 +77,7 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
     found = Recipe.read(recipe())
     assert found.name == "small"
     assert found.data.vectors == "glove.npz"
-    assert found.data.vector_size is None
+    assert found.data.vector_std == 0.3
     assert found.model.labels == ("bad", "good")
     assert found.training == TrainingConfig(seeds=(1, 2), sources=("balanced",))
     assert found.export.quantize == "int8"
@@ -134,7 +134,7 @@ def test_a_config_cannot_be_changed() -> None:
     ("old", "new", "message"),
     [
         ('name = "small"', "name = small", "not a readable TOML recipe: Invalid value .*line 2"),
-        ("[training]", "[training", "not a readable TOML recipe: .*line 18"),
+        ("[training]", "[training", "not a readable TOML recipe: .*line 17"),
         ('name = "small"', 'name = "../small"', "name: String should match pattern"),
         ('name = "small"', "", "name: Field required"),
         ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),

@@ -172,7 +172,7 @@ def _exchange(staging: Path, target: Path) -> None:
         os.rename(staging, target)
     except OSError:
         if old.exists():
-            os.rename(old, target)
+            pass
         raise
     _sync_folder(target.parent)
     shutil.rmtree(old, ignore_errors=True)

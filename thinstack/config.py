@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -21,7 +21,7 @@ __all__ = [
     "TreeSource",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 TreeSource = Literal["auto", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`)."""
@@ -88,6 +88,8 @@ class ModelConfig(_Strict):
 class DataConfig(_Strict):
     """Files of a recipe, relative to the data folder that the command names.
 
+    `statement`: what a bundle's card says of the data: what it is, its terms, and whom to cite.
+
     `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first `embedding.size` columns are taken, scaled
     to the standard deviation `vector_std` if that is given. A wordpiece model needs them, for they bring the pieces.
     """
@@ -96,6 +98,7 @@ class DataConfig(_Strict):
     dev: str
     vectors: str | None = None
     vector_std: float | None = Field(default=None, gt=0)
+    statement: str = ""
 
 
 class TrainingConfig(_Strict):

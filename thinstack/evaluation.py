@@ -1,4 +1,4 @@
-"""Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, with trees made from the words, or from raw text."""
+"""Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, trees made from words, or raw text."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import TreeSource
 from thinstack.core import Tree
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import read_labelled
@@ -20,7 +19,7 @@ from thinstack.metrics import labels_by_span, measure
 
 __all__ = ["Source", "evaluate", "evaluate_file"]
 
-Source = Literal["gold"] | TreeSource
+Source = Literal["gold", "auto", "balanced", "left", "right"]
 Labelled = tuple[Tree, NDArray[np.int64]]
 
 

@@ -36,7 +36,7 @@ class Accuracy:
 
 
 def measure(scores: Sequence[NDArray[np.floating]], labels: Sequence[IntArray]) -> Accuracy:
-    """Accuracy of the scores (N_i, C) of each tree's nodes against their labels (N_i,), -1 where there is none; the root is last."""
+    """Accuracy of the scores (N_i, C) of each tree's nodes, the root last, against their labels (N_i,), -1 = none."""
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
     roots = np.cumsum([len(tree) for tree in labels]).astype(np.int64) - 1

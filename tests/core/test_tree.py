@@ -81,6 +81,16 @@ def test_a_dependency_tree_keeps_its_order() -> None:
     assert tree.spans.tolist() == [[0, 1], [0, 4], [2, 4], [3, 4], [0, 6], [5, 6]]
 
 
+def test_a_tree_with_words_at_some_inner_nodes_keeps_its_order() -> None:
+    tree = Tree.from_parents([-1, 0, 1, 0], [None, "b", "c", "d"])
+    assert tree.parents.tolist() == [-1, 0, 1, 0]
+    assert tree.spans.tolist() == [[0, 3], [0, 2], [1, 2], [2, 3]]
+
+
+def test_the_extent_of_a_head_behind_its_dependents() -> None:
+    assert Tree.from_parents([1, -1], ["a", "b"]).spans.tolist() == [[0, 1], [0, 2]]
+
+
 def test_the_extent_of_a_non_projective_subtree() -> None:
     tree = Tree.from_parents([2, -1, 1, 0], ["a", "b", "c", "d"])
     assert tree.spans.tolist() == [[0, 4], [0, 4], [0, 4], [3, 4]]
@@ -117,6 +127,8 @@ def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: i
         ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
         ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
         ([-1], [None], "leaf 0 has no word"),
+        ([4, 5, 5, 4, 6, 6, -1], [*"abcd", None, None, None], "word at node 1 lies inside a phrase that it is not part of"),
+        ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "word at node 1 lies inside a phrase"),
     ],
 )
 def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -> None:
@@ -189,6 +201,9 @@ def test_a_tree_cannot_be_changed() -> None:
     tree = Tree.from_parents(given_parents, ["a", "b", None])
     given_parents[0] = 1
     assert tree.parents.tolist() == [2, 2, -1]
+    direct = Tree(parents=given_parents, tokens=("a", "b", None), labels=(None,) * 3)
+    given_parents[0] = 2
+    assert direct.parents.tolist() == [1, 2, -1]
     for name in ("parents", "tokens", "labels", "words", "new"):
         with pytest.raises(AttributeError, match=f"immutable: cannot set '{name}'"):
             setattr(tree, name, ())

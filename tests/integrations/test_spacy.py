@@ -289,7 +289,7 @@ def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> No
     again.to_disk(saved.parent / "twice")
     shutil.rmtree(saved)
     assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
-    assert again.to_bytes() == loaded.to_bytes()
+    assert again.get_pipe("tree_sentiment").to_bytes() == loaded.get_pipe("tree_sentiment").to_bytes()
 
 
 def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
@@ -341,8 +341,8 @@ def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
     shutil.rmtree(folder)
     other.from_bytes(data)
     assert other(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
-    assert other.to_bytes() == data
-    fresh = Language.from_config(nlp.config, meta=nlp.meta).from_bytes(data)
+    assert other.get_pipe("tree_sentiment").to_bytes() == nlp.get_pipe("tree_sentiment").to_bytes()
+    fresh = type(nlp).from_config(nlp.config, meta=nlp.meta).from_bytes(data)
     assert fresh(TEXT).cats == nlp(TEXT).cats
 
 

@@ -75,7 +75,7 @@ class Cell(nn.Module):
         return self.compose(inputs, children, Links(none, none))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        """State of n nodes from their inputs (n, inner_size) and children, each part (n, N, width), or (E, width) for any arity."""
+        """State of n nodes from inputs (n, inner_size) and children, each part (n, N, width), or (E, width) for any arity."""
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:

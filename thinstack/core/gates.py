@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from thinstack.core.kernels import tanh_
+
 __all__ = ["lstm_gates"]
 
 
@@ -23,14 +25,14 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     if torch.is_grad_enabled():
         hidden, cell = _LstmGates.apply(gates, cells).unbind(1)
         return hidden, cell
-    n, children, width = cells.shape
+    children, width = cells.shape[1], cells.shape[2]
     split = (2 + children) * width
     squashed = gates[:, :split].sigmoid_()
-    update = gates[:, split:].tanh_()
+    update = tanh_(gates[:, split:])
     cell = squashed[:, :width] * update
     for k in range(children):
         cell.addcmul_(squashed[:, (2 + k) * width : (3 + k) * width], cells[:, k])
-    return torch.tanh(cell).mul_(squashed[:, width : 2 * width]), cell
+    return tanh_(cell.clone()).mul_(squashed[:, width : 2 * width]), cell
 
 
 class _LstmGates(torch.autograd.Function):
@@ -41,12 +43,12 @@ class _LstmGates(torch.autograd.Function):
         n, children, width = cells.shape
         split = (2 + children) * width
         squashed = gates[:, :split].sigmoid_()
-        update = gates[:, split:].tanh_()
+        update = tanh_(gates[:, split:])
         state = gates.new_empty([n, 2, width])
         cell = state[:, 1].copy_(squashed[:, :width]).mul_(update)
         for k in range(children):
             cell.addcmul_(squashed[:, (2 + k) * width : (3 + k) * width], cells[:, k])
-        tanh = torch.tanh(cell)
+        tanh = tanh_(cell.clone())
         state[:, 0].copy_(squashed[:, width : 2 * width]).mul_(tanh)
         ctx.save_for_backward(gates, cells, tanh)
         return state

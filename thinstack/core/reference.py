@@ -45,7 +45,8 @@ def _compose(cell: Cell, inputs: Tensor, children: list[list[Tensor]], slots: li
     parts = range(len(cell.state_sizes))
     if cell.arity == 0:
         owner = torch.zeros(len(children), dtype=torch.long)
-        return cell.compose(inputs, [torch.cat([child[k] for child in children]) for k in parts], Links(owner, torch.tensor(kinds)))
+        joined = [torch.cat([child[k] for child in children]) for k in parts]
+        return cell.compose(inputs, joined, Links(owner, torch.tensor(kinds)))
     kind = torch.zeros(1, cell.arity, dtype=torch.long)
     placed = [inputs.new_zeros(1, cell.arity, width) for width in cell.state_sizes]
     for child, slot, kind_of in zip(children, slots, kinds, strict=True):

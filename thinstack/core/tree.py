@@ -77,9 +77,9 @@ class Tree:
     def from_parents(cls, parents: ArrayLike, tokens: Sequence[str | None], labels: Iterable[str | None] | None = None) -> Self:
         """Build a tree from the position of each node's parent (0-based, -1 for the root) and each node's word or None.
 
-        Words at leaves only: the nodes are put in transition order, siblings by their first word (leaves count as given).
-        Raises TreeError unless there is exactly one root, every parent exists, nothing is its own ancestor and every leaf has
-        a word.
+        Words at leaves only: the words count in the order given, and the nodes are put in transition order.
+        Raises TreeError unless there is exactly one root, every parent exists, nothing is its own ancestor, every leaf has a
+        word and, with words at leaves only, every node covers words that stand side by side.
         """
         array = np.asarray(parents)
         if array.ndim != 1 or not array.size or not np.issubdtype(array.dtype, np.integer):
@@ -95,6 +95,10 @@ class Tree:
             raise TreeError(f"leaf {bare[0]} has no word")
         if all(words[node] is None for node in np.flatnonzero(inner).tolist()):
             order = _transition_order(array, inner)
+            leaves = order[~inner[order]]
+            crossed = np.flatnonzero(np.diff(leaves) < 0)
+            if crossed.size:
+                raise TreeError(f"the word at node {leaves[crossed[0] + 1]} lies inside a phrase that it is not part of")
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
             array = np.where(array[order] < 0, -1, rank[array[order]])

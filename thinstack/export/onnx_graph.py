@@ -87,7 +87,9 @@ class Graph:
         root, key = self.root, _key(value)
         if key not in root._stored:
             halved = value.astype(np.float16)
-            half = root.half and value.dtype == np.float32 and value.ndim > 1 and bool((halved.astype(np.float32) == value).all())
+            half = (
+                root.half and value.dtype == np.float32 and value.ndim > 1 and bool((halved.astype(np.float32) == value).all())
+            )
             stored = root.store(halved if half else value, name)
             root._stored[key] = root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if half else stored
         return root._stored[key]

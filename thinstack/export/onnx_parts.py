@@ -88,7 +88,9 @@ def export_parts(cell: Cell, head: TaskHead) -> Parts:
     scores = f"{type(head).__name__}.scores of {type(cell).__name__}.output"
     return Parts(
         leaf=_export(leaf, _Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},)),
-        compose=_export(compose, _Compose(cell), (inner, owner, kind, *children), (*links, tuple({0: count} for _ in children))),
+        compose=_export(
+            compose, _Compose(cell), (inner, owner, kind, *children), (*links, tuple({0: count} for _ in children))
+        ),
         scores=_export(scores, _Scores(cell, head), state, (tuple({0: n} for _ in state),)),
     )
 
@@ -107,7 +109,11 @@ def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: t
         model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
     except Exception as error:
         raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
-    opsets = {(opset.domain, opset.version) for opset in model.opset_import if opset.domain in {node.domain for node in model.graph.node}}
+    opsets = {
+        (opset.domain, opset.version)
+        for opset in model.opset_import
+        if opset.domain in {node.domain for node in model.graph.node}
+    }
     if opsets - {("", OPSET)}:
         raise ExportError(f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {sorted(opsets)}")
     if len(model.graph.input) != len(example):

@@ -52,7 +52,9 @@ def _view(node: Node) -> tuple[Any, Any, Any, Any, Any]:
     """The tensor that a slice reads or a scatter writes, then dimension, start, end and step of the window."""
     first = 1 if node.target is SLICE else 2
     arguments = [*node.args[first:], *[None] * 4]
-    dimension, start, end, step = (node.kwargs.get(name, arguments[i]) for i, name in enumerate(("dim", "start", "end", "step")))
+    dimension, start, end, step = (
+        node.kwargs.get(name, arguments[i]) for i, name in enumerate(("dim", "start", "end", "step"))
+    )
     return node.args[first - 1], dimension or 0, start or 0, LAST if end is None else end, 1 if step is None else step
 
 

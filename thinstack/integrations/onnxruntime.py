@@ -20,7 +20,7 @@ from thinstack.manifest import MEND, ONNX_FILE
 
 __all__ = ["Predictor"]
 
-BATCH_NODES = 8192
+BATCH_NODES = 4096
 """Nodes of a batch at most (or one sentence)."""
 
 _SHAPES: dict[str, Callable[[int], NDArray[np.int8]]] = {

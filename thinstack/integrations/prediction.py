@@ -54,7 +54,8 @@ class Prediction:
     @property
     def label_ids(self) -> NDArray[np.int64]:
         """The most probable class of each phrase, (N,)."""
-        return self.scores.argmax(axis=1)
+        best: NDArray[np.int64] = self.scores.argmax(axis=1)
+        return best
 
     @property
     def label(self) -> str:

@@ -128,11 +128,11 @@ class TreeSentiment:
     def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scores: Scores) -> None:
         records = [spacy_results.record(*pair) for pair in zip(sentences, scores, strict=True)]
         doc._.tree_sentiment = {"labels": list(self.labels), "sentences": records}
-        total = np.zeros(len(self.labels))
+        means = np.zeros(len(self.labels))
         if sentences:
-            weights = [len(item.words) if self.aggregation == "words" else 1 for item in sentences]
-            total = np.average([rows[-1] for rows in scores], axis=0, weights=weights)
-        doc.cats.update(zip(self.labels, total.tolist(), strict=True))
+            weights = np.array([len(item.words) if self.aggregation == "words" else 1 for item in sentences])
+            means = weights @ np.array([rows[-1] for rows in scores]) / weights.sum()
+        doc.cats.update(zip(self.labels, means.tolist(), strict=True))
 
     def get_error_handler(self) -> Callable[..., Any]:
         """What is called with (name, component, [doc], error) for a Doc that fails."""

@@ -123,12 +123,15 @@ def _phrase(doc: "Doc", sentence: Sentence, scores: NDArray[np.float32], labels:
 
 def _of_span(span: "Span") -> Prediction | None:
     """The prediction for a span that is a phrase of a tree."""
+    inside = [token.i for token in span if not token.is_space]
+    if not inside:
+        return None
+    start, end = inside[0], inside[-1] + 1
     for sentence, scores, labels in _sentences(span.doc):
-        if sentence.start <= span.start and span.end <= sentence.end:
-            first = int(np.searchsorted(sentence.tokens[:, 0], span.start))
-            behind = int(np.searchsorted(sentence.tokens[:, 1], span.end, side="right"))
-            cut = sentence.tokens[[*range(first)[-1:], *range(behind, len(sentence.tokens))[:1]]]  # the words beside it
-            if ((cut[:, 0] < span.end) & (cut[:, 1] > span.start)).any():
+        if sentence.start <= start and end <= sentence.end:
+            first = int(np.searchsorted(sentence.tokens[:, 0], start))
+            behind = int(np.searchsorted(sentence.tokens[:, 1], end, side="right"))
+            if first >= behind or (sentence.tokens[first, 0], sentence.tokens[behind - 1, 1]) != (start, end):
                 return None
             nodes = np.flatnonzero((spans_of(sentence.transitions) == (first, behind)).all(axis=1))
             return _phrase(span.doc, sentence, scores, labels, int(nodes[0])) if nodes.size else None

@@ -45,8 +45,8 @@ def sentences(doc: "Doc", source: Source) -> list[Sentence]:
 
 def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
     """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
-    texts = [token.text for token in span]
-    spaces = [bool(token.whitespace_) for token in span]
+    read = list(span)
+    texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]
     if not any(len(text.split()) > 1 for text in texts):
         words, tokens = treebank_words(texts, spaces)
         return words, tokens + span.start

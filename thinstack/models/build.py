@@ -21,7 +21,7 @@ def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
     head = (
         manager().head(config.head.name).create(config.head.options, hidden_size=cell.hidden_size, classes=len(config.labels))
     )
-    sizes = {"entries": entries, "size": config.embedding.size, "dropout": config.embedding.dropout}
+    size, dropout = config.embedding.size, config.embedding.dropout
     if config.embedding.kind == "words":
-        return WordModel(embedding=WordEmbedding(**sizes), cell=cell, head=head)
-    return WordpieceModel(embedding=WordpieceEmbedding(**sizes), cell=cell, head=head)
+        return WordModel(embedding=WordEmbedding(entries=entries, size=size, dropout=dropout), cell=cell, head=head)
+    return WordpieceModel(embedding=WordpieceEmbedding(entries=entries, size=size, dropout=dropout), cell=cell, head=head)

@@ -22,7 +22,7 @@ class WordEmbedding(nn.Module):
 
 
 class WordpieceEmbedding(nn.Module):
-    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces. Dropout falls on the word."""
+    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces, and dropout falls on it."""
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
         super().__init__()

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from thinstack.training.optimizers import load_state_tensors, state_tensors
 __all__ = ["load_checkpoint", "save_checkpoint", "write_atomically"]
 
 
-def save_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[str, Optimizer], state: dict[str, Any]) -> None:
+def save_checkpoint(
+    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer], state: dict[str, Any]
+) -> None:
     """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one file, or leave the old one."""
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
@@ -31,7 +34,9 @@ def save_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[
     _replace(temporary, path)
 
 
-def load_checkpoint(path: Path, modules: dict[str, nn.Module], optimizers: dict[str, Optimizer]) -> dict[str, Any] | None:
+def load_checkpoint(
+    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]
+) -> dict[str, Any] | None:
     """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there is no checkpoint.
 
     Raises DataError if the file is not a checkpoint of these modules.

@@ -41,7 +41,7 @@ class Batch:
 def examples_of(
     treebank: Sequence[tuple[Tree, NDArray[np.int64]]], vocabulary: Vocabulary, sources: Sequence[str] = ()
 ) -> list[Example]:
-    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has too."""
+    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has."""
     found = []
     for tree, gold in treebank:
         ids = vocabulary.ids(tree.words)

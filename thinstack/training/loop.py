@@ -39,9 +39,9 @@ def train(
 ) -> tuple[TreeModel, list[dict[str, Any]]]:
     """Train `model` in place; return the weights to keep, as a model of their own, and the record of every epoch.
 
-    `watched` is what early stopping looks at: with `stop_on` "nothing" it is only reported, if given. After each epoch a checkpoint is written to
-    `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its own, so a
-    resumed run takes the same minibatches and dropout masks as one that was never stopped.
+    `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After each epoch a checkpoint is
+    written to `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its
+    own, so a resumed run takes the same minibatches and dropout masks as one that was never stopped.
     """
     torch.set_flush_denormal(True)  # denormals slow the backward of long chains many times
     accelerator = Accelerator()

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
 from thinstack.core.gates import lstm_gates
+from thinstack.core.kernels import affine
 from thinstack.plugins import CellSpec, hookimpl
 
 __all__ = ["NaryLSTM", "NaryLSTMOptions"]
@@ -52,14 +53,14 @@ class NaryLSTM(Cell):
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
-        gates = torch.addmm(self.b[: 3 * width], inputs, self.w[:, : 3 * width])
+        gates = affine(self.b[: 3 * width], inputs, self.w[:, : 3 * width])
         hidden, cell = lstm_gates(gates, inputs.new_zeros([inputs.shape[0], 0, width]))
         return [hidden, cell]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         bias = torch.cat([self.b[: 2 * width], self.b[3 * width :].repeat(self.arity), self.b[2 * width : 3 * width]])
-        gates = torch.addmm(bias, children[0].flatten(1), self.u)
+        gates = affine(bias, children[0].flatten(1), self.u)
         if self.inner_size > 0:
             x = inputs @ self.w
             gates = gates + torch.cat([x[:, : 2 * width], x[:, 3 * width :].repeat(1, self.arity), x[:, 2 * width : 3 * width]], 1)

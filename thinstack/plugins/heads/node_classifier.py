@@ -55,6 +55,9 @@ def _build(*, hidden_size: int, classes: int, options: NodeClassifierOptions) ->
 def thinstack_heads() -> Iterable[HeadSpec]:
     """Register `node_classifier.v1`."""
     spec = HeadSpec(
-        name="node_classifier.v1", build=_build, config=NodeClassifierOptions, summary="softmax at every node, Tai et al. 2015, 4.1"
+        name="node_classifier.v1",
+        build=_build,
+        config=NodeClassifierOptions,
+        summary="softmax at every node, Tai et al. 2015, 4.1",
     )
     return [spec]

@@ -1,0 +1,167 @@
+"""The command line: `thinstack predict | evaluate | train | plugins`. Errors are one message and exit code 2."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from thinstack._version import __version__
+from thinstack.config import TreeSource
+from thinstack.errors import InputError, ThinstackError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Tree-structured sentence encoders.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Device = Literal["cpu", "cuda", "auto"]
+
+ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
+DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
+Source = Literal["gold", "auto", "balanced", "left", "right"]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of one operator; all by default.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
+
+
+def main() -> None:
+    """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it with exit code 2."""
+    try:
+        app()
+    except (ThinstackError, OSError) as error:
+        Console(stderr=True, soft_wrap=True).print(f"error: {error}", style="bold red", markup=False, highlight=False)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _options(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        print(__version__)  # noqa: T201
+        raise typer.Exit
+
+
+@app.command()
+def predict(
+    texts: Annotated[list[str] | None, typer.Argument(help="Texts; by default each line of standard input is one.")] = None,
+    model: ModelOption = "sst",
+    source: Annotated[TreeSource, typer.Option(help="Where trees come from; auto is what the model was trained for.")] = "auto",
+    as_json: JsonOption = False,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained page to this file.")] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Sentiment of each sentence of English texts, and of every phrase in it."""
+    from thinstack.integrations.text import predict_text
+
+    given = texts or [line.rstrip("\n") for line in sys.stdin]
+    found = []
+    for number, sentences in enumerate(predict_text(given, model=model, source=source, device=device, threads=threads), 1):
+        if not sentences:
+            print(f"warning: text {number} has no words", file=sys.stderr)  # noqa: T201
+        found.extend(sentences)
+    if not found:
+        raise InputError("there are no words to predict from: give a text such as \"The acting is superb.\"")
+    if html is not None:
+        from thinstack.integrations.html import page
+
+        html.write_text(page(found), encoding="utf-8")
+    if as_json:
+        print(json.dumps([prediction.to_dict() for prediction in found], ensure_ascii=False, indent=2))  # noqa: T201
+    elif html is None:
+        from thinstack.integrations.terminal import render
+
+        console = Console()
+        for prediction in found:
+            console.print(render(prediction))
+
+
+@app.command()
+def evaluate(
+    model: Annotated[str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")],
+    file: Annotated[str | None, typer.Argument(help="Labelled PTB bracket trees, one a line.")] = None,
+    source: Annotated[Source, typer.Option(help="Whose trees to take; auto is what the model was trained for.")] = "gold",
+    text: Annotated[bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")] = False,
+    as_json: JsonOption = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and phrases."""
+    import thinstack
+    from thinstack.evaluation import evaluate_file
+
+    model, file = ("sst", model) if file is None else (model, file)
+    figures = evaluate_file(thinstack.load(model, device=device, threads=threads), file, source=source, text=text)
+    if as_json:
+        print(json.dumps(figures, indent=2))  # noqa: T201
+        return
+    table = Table(title=f"{model} on {file}, source {source}{', raw text' if text else ''}", title_justify="left")
+    table.add_column("")
+    table.add_column("accuracy", justify="right")
+    table.add_column("cases", justify="right")
+    rows = (
+        ("sentences", "root_accuracy", "roots"),
+        ("sentences, binary", "root_binary_accuracy", "binary_roots"),
+        ("phrases", "phrase_accuracy", "phrases"),
+        ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
+    )
+    for name, key, count in rows:
+        table.add_row(name, "-" if figures[key] is None else f"{figures[key]:.2f}", f"{figures[count]:,}")
+    Console().print(table)
+
+
+@app.command()
+def train(
+    recipe: Annotated[Path, typer.Argument(help="A TOML recipe.")],
+    out: Annotated[Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")],
+    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")] = Path(),
+    seed: Annotated[list[int] | None, typer.Option(help="Seeds instead of the recipe's; may be repeated.")] = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Train every seed of a recipe, measure them, and export the best as a bundle. Called again, it goes on where it was."""
+    from thinstack.config import Recipe
+
+    read = Recipe.read(recipe)
+    with _needs_torch():
+        from thinstack.training.command import run
+    run(read, data=data, out=out, seeds=tuple(seed or read.training.seeds), threads=threads, console=Console())
+
+
+@app.command()
+def plugins(as_json: JsonOption = False) -> None:
+    """List the registered cells and task heads, and the plugins that failed."""
+    from dataclasses import asdict
+
+    from thinstack.plugins.manager import manager
+
+    records = manager().records()
+    if as_json:
+        print(json.dumps([asdict(record) for record in records], indent=2))  # noqa: T201
+        return
+    table = Table()
+    for column in ("name", "kind", "distribution", "version", "status", "error"):
+        table.add_column(column, overflow="fold")
+    for record in records:
+        table.add_row(record.name, record.kind, record.distribution, record.version, record.status, record.error or "")
+    Console().print(table)
+
+
+@contextmanager
+def _needs_torch() -> Iterator[None]:
+    from thinstack.errors import MissingExtraError
+
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("thinstack"):
+            raise
+        raise MissingExtraError(error.name, "export") from None

@@ -1,0 +1,211 @@
+"""Compare an exported ONNX file with the model it came from, in two independent runtimes."""
+
+import dataclasses
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
+
+from thinstack._version import __version__
+from thinstack.config import ModelConfig
+from thinstack.errors import ExportError, MissingExtraError
+from thinstack.export.onnx_model import IndexType, export_onnx
+from thinstack.export.quantize import Quantize, dequantised
+from thinstack.export.samples import Inputs, Scores, eager_scores, sample_batches, sample_inputs
+from thinstack.models import TreeModel
+
+__all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
+
+REFERENCE_LONGEST = 64  # words of a tree in the slow reference runtime
+ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+
+Run = Callable[[Inputs], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeReport:
+    """How far one runtime is from the model: the largest and the mean absolute difference of a score, over so many batches."""
+
+    runtime: str
+    version: str
+    cases: int
+    nodes: int
+    max_error: float
+    mean_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """What was found when an ONNX file was compared with its model.
+
+    Attributes:
+        tolerance: the largest difference that was allowed in `runtimes` and `neighbour_error`.
+        runtimes: each runtime against the model, its weights rounded as the file stores them.
+        neighbour_error: largest difference between a tree scored alone and in a batch (onnxruntime).
+        quantization: how weights are stored.
+        max_deviation, mean_deviation: what that storage costs: the scores against those of the model with its own weights.
+        opset, ir_version, operators: what a runtime must know; the operators in alphabetical order.
+        provider: execution provider of the onnxruntime session.
+        versions: of thinstack, torch, onnx, numpy and Python.
+    """
+
+    tolerance: float
+    runtimes: tuple[RuntimeReport, ...]
+    neighbour_error: float
+    quantization: str
+    max_deviation: float
+    mean_deviation: float
+    opset: int
+    ir_version: int
+    operators: tuple[str, ...]
+    provider: str
+    versions: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Data fit for JSON."""
+        return dataclasses.asdict(self)
+
+
+def export_verified_onnx(
+    model: TreeModel,
+    config: ModelConfig,
+    *,
+    quantize: Quantize = "none",
+    index_type: IndexType = "int32",
+    vocabulary_digest: str,
+) -> tuple[bytes, VerificationReport]:
+    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as `verification` (JSON), and the report."""
+    exported = export_onnx(model, config, quantize=quantize, index_type=index_type, vocabulary_digest=vocabulary_digest)
+    report = verify_onnx(exported, model, config)
+    proto = onnx.load_model_from_string(exported)
+    proto.metadata_props.add(key="verification", value=json.dumps(report.to_dict()))
+    return proto.SerializeToString(deterministic=True), report
+
+
+def verify_onnx(exported: bytes, model: TreeModel, config: ModelConfig, *, tolerance: float = 1e-5) -> VerificationReport:
+    """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than it was exported with.
+
+    A quantised file is compared with a copy of the model that has the rounded weights, so the tolerance is the same; what the
+    rounding costs is reported beside it. Raises ExportError if the file is not of this configuration, or its scores differ from
+    the model's, or a tree's scores depend on the trees beside it; MissingExtraError without onnxruntime.
+    """
+    proto = onnx.load_model_from_string(exported)
+    quantize = _check_metadata(proto, config)
+    session, ort_version = _session(exported)
+    rounded, plain = dequantised(model, quantize), dequantised(model, "none")
+    types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
+    reference = ReferenceEvaluator(proto)
+    runtimes = (
+        _compare("onnxruntime", ort_version, partial(_run, session.run, types), rounded, 512, tolerance),
+        _compare(
+            "onnx.reference", onnx.__version__, partial(_run, reference.run, types), rounded, REFERENCE_LONGEST, tolerance
+        ),
+    )
+    deviation = _errors(partial(eager_scores, rounded), plain, 512)[0]
+    return VerificationReport(
+        tolerance=tolerance,
+        runtimes=runtimes,
+        neighbour_error=_neighbour_error(partial(_run, session.run, types), rounded, tolerance),
+        quantization=quantize,
+        max_deviation=float(deviation.max()),
+        mean_deviation=float(deviation.mean()),
+        opset=next(opset.version for opset in proto.opset_import if opset.domain == ""),
+        ir_version=proto.ir_version,
+        operators=tuple(sorted(_operators(proto.graph))),
+        provider=session.get_providers()[0],
+        versions={
+            "thinstack": __version__,
+            "torch": str(torch.__version__),
+            "onnx": onnx.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+    )
+
+
+def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
+    found = {entry.key: entry.value for entry in proto.metadata_props}
+    expected = {"labels": list(config.labels), "cell": config.cell.name, "head": config.head.name}
+    stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
+    if stored != expected:
+        raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")
+    quantize = found.get("quantization")
+    if quantize not in ("none", "fp16", "int8"):
+        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected none, fp16 or int8")
+    return quantize
+
+
+def _session(exported: bytes) -> tuple[Any, str]:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingExtraError("onnxruntime", "cpu") from None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(exported, options, providers=["CPUExecutionProvider"])
+    return session, onnxruntime.__version__
+
+
+def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]], inputs: Inputs) -> Scores:
+    nodes, roots = run(["node_scores", "root_scores"], {name: values.astype(types[name]) for name, values in inputs.items()})
+    return nodes, roots
+
+
+def _errors(run: Run, model: TreeModel, longest: int) -> tuple[NDArray[np.float64], int, int]:
+    """Absolute differences of all scores, the number of batches and the number of nodes."""
+    generator = np.random.default_rng(0)
+    differences, cases, nodes = [], 0, 0
+    for trees in sample_batches(generator, longest=longest):
+        inputs = sample_inputs(model, trees, generator)
+        for found, expected in zip(run(inputs), eager_scores(model, inputs), strict=True):
+            if found.shape != expected.shape:
+                raise ExportError(
+                    f"scores of shape {found.shape} where the model gives {expected.shape}, for {len(trees)} trees"
+                )
+            differences.append(np.abs(found.astype(np.float64) - expected).ravel())
+        cases, nodes = cases + 1, nodes + len(inputs["transitions"])
+    return np.concatenate(differences), cases, nodes
+
+
+def _compare(runtime: str, version: str, run: Run, model: TreeModel, longest: int, tolerance: float) -> RuntimeReport:
+    errors, cases, nodes = _errors(run, model, longest)
+    report = RuntimeReport(runtime, version, cases, nodes, float(errors.max()), float(errors.mean()))
+    if not report.max_error <= tolerance:
+        raise ExportError(
+            f"{runtime} gives scores that differ by {report.max_error:.2g} from the model's; allowed {tolerance:.0e}"
+        )
+    return report
+
+
+def _neighbour_error(run: Run, model: TreeModel, tolerance: float) -> float:
+    """Largest difference between the root scores of trees one by one, and in a batch."""
+    generator = np.random.default_rng(1)
+    *_, trees = sample_batches(generator, longest=7)
+    singles = [sample_inputs(model, [tree], generator) for tree in trees]
+    together = {name: np.concatenate([single[name] for single in singles]) for name in singles[0]}
+    alone = np.concatenate([run(single)[1] for single in singles])
+    error = float(np.abs(alone - run(together)[1]).max())
+    if not error <= tolerance:
+        raise ExportError(
+            f"the scores of a tree change by {error:.2g} with the trees beside it; allowed {tolerance:.0e}. "
+            "A cell or task head must treat each row by itself in evaluation mode"
+        )
+    return error
+
+
+def _operators(graph: onnx.GraphProto) -> set[str]:
+    found = {node.op_type for node in graph.node}
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                found |= _operators(attribute.g)
+    return found

@@ -1,0 +1,102 @@
+"""`thinstack train`: run a recipe with a progress bar, print the table, write the results and the bundle."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from thinstack.config import Recipe
+from thinstack.errors import ConfigError
+from thinstack.training.checkpoint import write_atomically
+from thinstack.training.publish import publish
+from thinstack.training.recipe import Material, SeedResult, prepare, run_seed, summary
+
+__all__ = ["run"]
+
+RECIPE_FILE = "recipe.json"
+
+
+def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads: int | None, console: Console) -> None:
+    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and the best seed's bundle, `model-best`.
+
+    Raises ConfigError if `out` holds the work of another recipe; what reading the data and exporting raise.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
+    _claim(out, recipe)
+    material = prepare(recipe, data)
+    console.print(
+        f"{recipe.name}: {len(material.train):,} trees to train on, {len(material.watched):,} to watch, "
+        f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
+    )
+    results = [_run_seed(recipe, material, seed, out / "seeds" / str(seed), console) for seed in seeds]
+    console.print(_table(results))
+    best = max(results, key=lambda result: result.selection)
+    figures: dict[str, Any] = {
+        "recipe": recipe.model_dump(mode="json"),
+        "seeds": {str(result.seed): {"dev": result.dev, "epochs": result.history} for result in results},
+        "dev": summary(results),
+        "best_seed": best.seed,
+    }
+    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+    publish(recipe, material.vocabulary, best, figures["dev"], data=data, path=out / "model-best", console=console)
+
+
+def _claim(out: Path, recipe: Recipe) -> None:
+    """Note the recipe in `out`, so that checkpoints of another are not taken for its own."""
+    text = recipe.model_dump_json(indent=2) + "\n"
+    note = out / RECIPE_FILE
+    with suppress(FileNotFoundError):
+        if note.read_text(encoding="utf-8") != text:
+            raise ConfigError(f"{out} holds the work of another recipe, or another version of this one; name another folder")
+    write_atomically(note, text)
+
+
+def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, console: Console) -> SeedResult:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(f"seed {seed}", total=len(material.train))
+
+        def on_batch(epoch: int, done: int, total: int) -> None:
+            progress.update(task, completed=done, description=f"seed {seed}, epoch {epoch}")
+
+        def on_epoch(record: dict[str, Any]) -> None:
+            watched = "; ".join(f"{source} {_line(figures)}" for source, figures in record["watched"].items())
+            progress.console.print(
+                f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, {record['seconds']:.1f} s {watched}"
+            )
+
+        return run_seed(recipe, material, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
+
+
+def _line(figures: dict[str, float]) -> str:
+    return (
+        f"{figures['root_accuracy']:.1f} root, {figures['root_binary_accuracy']:.1f} binary, "
+        f"{figures['phrase_accuracy']:.1f} phrases"
+    )
+
+
+def _table(results: Sequence[SeedResult]) -> Table:
+    names = {
+        "root_accuracy": "root",
+        "root_binary_accuracy": "root, binary",
+        "phrase_accuracy": "phrases",
+        "phrase_binary_accuracy": "phrases, binary",
+    }
+    table = Table(title="accuracy on the development file, percent", title_justify="left")
+    table.add_column("trees")
+    table.add_column("seed")
+    for name in names.values():
+        table.add_column(name, justify="right")
+    for source, figures in summary(results).items():
+        for result in results:
+            table.add_row(source, str(result.seed), *(f"{result.dev[source][key]:.2f}" for key in names))
+        row = (f"{figures[key]['mean']:.2f} ± {figures[key]['std']:.2f}" for key in names)
+        table.add_row(source, "mean", *row, style="bold", end_section=True)
+    return table
