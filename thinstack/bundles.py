@@ -172,7 +172,7 @@ def _exchange(staging: Path, target: Path) -> None:
         os.rename(staging, target)
     except OSError:
         if old.exists():
-            pass
+            os.rename(old, target)
         raise
     _sync_folder(target.parent)
     shutil.rmtree(old, ignore_errors=True)

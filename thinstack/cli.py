@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -63,20 +63,20 @@ def predict(
     """Sentiment of each sentence of English texts, and of every phrase in it."""
     from thinstack.integrations.text import predict_text
 
-    given = texts or [line.rstrip("\n") for line in sys.stdin]
+    given = texts or _lines_of_input()
     found = []
     for number, sentences in enumerate(predict_text(given, model=model, source=source, device=device, threads=threads), 1):
         if not sentences:
             print(f"warning: text {number} has no words", file=sys.stderr)  # noqa: T201
         found.extend(sentences)
     if not found:
-        raise InputError("there are no words to predict from: give a text such as \"The acting is superb.\"")
+        raise InputError('there are no words to predict from: give a text such as "The acting is superb."')
     if html is not None:
         from thinstack.integrations.html import page
 
         html.write_text(page(found), encoding="utf-8")
     if as_json:
-        print(json.dumps([prediction.to_dict() for prediction in found], ensure_ascii=False, indent=2))  # noqa: T201
+        _print_json([prediction.to_dict() for prediction in found])
     elif html is None:
         from thinstack.integrations.terminal import render
 
@@ -98,11 +98,12 @@ def evaluate(
     """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and phrases."""
     import thinstack
     from thinstack.evaluation import evaluate_file
+    from thinstack.metrics import percent
 
     model, file = ("sst", model) if file is None else (model, file)
     figures = evaluate_file(thinstack.load(model, device=device, threads=threads), file, source=source, text=text)
     if as_json:
-        print(json.dumps(figures, indent=2))  # noqa: T201
+        _print_json(figures)
         return
     table = Table(title=f"{model} on {file}, source {source}{', raw text' if text else ''}", title_justify="left")
     table.add_column("")
@@ -115,7 +116,7 @@ def evaluate(
         ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
     )
     for name, key, count in rows:
-        table.add_row(name, "-" if figures[key] is None else f"{figures[key]:.2f}", f"{figures[count]:,}")
+        table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
     Console().print(table)
 
 
@@ -124,7 +125,7 @@ def train(
     recipe: Annotated[Path, typer.Argument(help="A TOML recipe.")],
     out: Annotated[Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")],
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")] = Path(),
-    seed: Annotated[list[int] | None, typer.Option(help="Seeds instead of the recipe's; may be repeated.")] = None,
+    seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds instead of the recipe's; may be repeated.")] = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Train every seed of a recipe, measure them, and export the best as a bundle. Called again, it goes on where it was."""
@@ -145,7 +146,7 @@ def plugins(as_json: JsonOption = False) -> None:
 
     records = manager().records()
     if as_json:
-        print(json.dumps([asdict(record) for record in records], indent=2))  # noqa: T201
+        _print_json([asdict(record) for record in records])
         return
     table = Table()
     for column in ("name", "kind", "distribution", "version", "status", "error"):
@@ -153,6 +154,19 @@ def plugins(as_json: JsonOption = False) -> None:
     for record in records:
         table.add_row(record.name, record.kind, record.distribution, record.version, record.status, record.error or "")
     Console().print(table)
+
+
+def _lines_of_input() -> list[str]:
+    try:
+        return [line.rstrip("\n") for line in sys.stdin]
+    except UnicodeDecodeError as error:
+        raise InputError(f"standard input is no text in {error.encoding}: {error.reason}; convert it first") from None
+
+
+def _print_json(data: Any) -> None:
+    """Print readable JSON, or its escaped form where the output cannot hold every character."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
+    print(json.dumps(data, ensure_ascii=not unicode, indent=2))  # noqa: T201
 
 
 @contextmanager

@@ -111,7 +111,7 @@ class TrainingConfig(_Strict):
     0 makes that the last epoch's weights.
     """
 
-    seeds: tuple[int, ...] = (1,)
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(default=(1,), min_length=1)
     epochs: int = Field(default=10, gt=0)
     batch_size: int = Field(default=25, gt=0)
     learning_rate: float = Field(default=0.05, gt=0)

@@ -1,8 +1,6 @@
 """Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, trees made from words, or raw text."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +19,9 @@ __all__ = ["Source", "evaluate", "evaluate_file"]
 
 Source = Literal["gold", "auto", "balanced", "left", "right"]
 Labelled = tuple[Tree, NDArray[np.int64]]
+
+_PHRASES = ("phrase_accuracy", "phrase_binary_accuracy")
+_PHRASE_COUNTS = ("phrases", "binary_phrases")
 
 
 def evaluate_file(predictor: Predictor, path: str | Path, *, source: Source = "gold", text: bool = False) -> dict[str, Any]:
@@ -41,9 +42,10 @@ def evaluate(
     are then compared. Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     if text:
-        scores = _scores_of_text(predictor, [tree for tree, _ in treebank], source)
-        labels = [known[-1:] for _, known in treebank]
-    elif source == "gold":
+        sentences = _sentences_of_text(predictor, treebank, source)
+        figures = measure([scores for scores, _ in sentences], [known for _, known in sentences]).to_dict()
+        return figures | dict.fromkeys(_PHRASES, None) | dict.fromkeys(_PHRASE_COUNTS, 0)
+    if source == "gold":
         labels = [known for _, known in treebank]
         scores = [prediction.scores for prediction in predictor.predict_trees([tree for tree, _ in treebank])]
     else:
@@ -53,14 +55,15 @@ def evaluate(
             for (tree, known), prediction in zip(treebank, predictions, strict=True)
         ]
         scores = [prediction.scores for prediction in predictions]
-    figures = asdict(measure(scores, labels))
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in figures.items()}
+    return measure(scores, labels).to_dict()
 
 
-def _scores_of_text(predictor: Predictor, trees: Sequence[Tree], source: Source) -> list[NDArray[np.float32]]:
-    """The scores (1, C) of each sentence, read as raw text."""
+def _sentences_of_text(
+    predictor: Predictor, treebank: Sequence[Labelled], source: Source
+) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    """The scores (1, C) of each sentence, read as raw text, and its label (1,); one that is white space to spaCy has none."""
     if source == "gold":
         raise InputError("raw text has no gold trees: name another tree source, such as auto")
-    texts = (detokenize(tree.words) for tree in trees)
+    texts = (detokenize(tree.words) for tree, _ in treebank)
     found = predict_text(texts, model=str(predictor.bundle.path), source=source, device=predictor.device, split=False)
-    return [sentences[0].scores[-1:] for sentences in found]
+    return [(read[0].scores[-1:], known[-1:]) for read, (_, known) in zip(found, treebank, strict=True) if read]

@@ -1,12 +1,13 @@
 """Accuracy of node scores against a sentiment treebank's labels, without torch."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Accuracy", "labels_by_span", "measure"]
+__all__ = ["Accuracy", "labels_by_span", "measure", "percent"]
 
 IntArray = NDArray[np.int64]
 
@@ -31,8 +32,18 @@ class Accuracy:
 
     @property
     def selection(self) -> float:
-        """What early stopping looks at: root + binary root + phrase accuracy."""
-        return self.root_accuracy + self.root_binary_accuracy + self.phrase_accuracy
+        """What early stopping looks at: root + binary root + phrase accuracy, leaving out what is over no case."""
+        parts = (self.root_accuracy, self.root_binary_accuracy, self.phrase_accuracy)
+        return sum(part for part in parts if not math.isnan(part))
+
+    def to_dict(self) -> dict[str, float | None]:
+        """The fields by name, fit for JSON: an accuracy over no case is None."""
+        return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
+
+
+def percent(value: float | None) -> str:
+    """How an accuracy of `Accuracy.to_dict` is shown."""
+    return "-" if value is None else f"{value:.2f}"
 
 
 def measure(scores: Sequence[NDArray[np.floating]], labels: Sequence[IntArray]) -> Accuracy:

@@ -1,10 +1,13 @@
 """A bundle whose model can be checked by hand: a phrase's scores come from its last word and from whether it is one word."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import spacy
 from numpy.typing import NDArray
 from onnx import TensorProto, checker, helper, numpy_helper
+from spacy.language import Language
 
 from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
@@ -28,8 +31,21 @@ def best(scores: dict[str, float]) -> str:
     return max(scores, key=lambda label: scores[label])
 
 
-def write_last_word_bundle(path: Path, *, tree_source: str = "balanced", version: str = "") -> Bundle:
-    """Write it; `version` makes the files of two bundles differ."""
+def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
+    """The mean over sentences, each given by its last word and its weight; all have more than one word."""
+    total = sum(weight for _, weight in sentences)
+    return {label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total for label in LABELS}
+
+
+def pipeline(bundle: Path, **settings: Any) -> Language:
+    """A sentencizer and the component with these settings."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "threads": 1, **settings})
+    return nlp
+
+
+def write_last_word_bundle(path: Path, *, tree_source: str = "balanced") -> Bundle:
     config = ModelConfig.parse(
         {
             "labels": LABELS,
@@ -42,7 +58,7 @@ def write_last_word_bundle(path: Path, *, tree_source: str = "balanced", version
     )
     vocabulary = "".join(f"{word}\n" for word in WORDS)
     assert len(WordVocabulary(WORDS)) == len(TABLE)
-    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(), "README.md": f"A card. {version}".encode()}
+    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(), "README.md": b"A card."}
     return write_bundle(path, files, config=config)
 
 

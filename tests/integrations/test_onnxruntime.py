@@ -7,21 +7,18 @@ import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto
-from tiny_onnx import TABLE, WORDS, bundle, expected, model
+from tiny_onnx import TABLE, WORDS, bundle, expected, model, random_tree
 
 import thinstack
 from thinstack import Tree
-from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError, TreeError
+from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.integrations import onnxruntime as module
-from thinstack.integrations.batching import batches, joined_transitions
 from thinstack.integrations.onnxruntime import Predictor
 
 KNOWN = {"words": WORDS, "wordpieces": ["film", "films", "good", "goods", "badly"]}
@@ -30,16 +27,6 @@ KNOWN = {"words": WORDS, "wordpieces": ["film", "films", "good", "goods", "badly
 @pytest.fixture
 def predictor(tmp_path: Path) -> Predictor:
     return Predictor(bundle(tmp_path / "model"), threads=1)
-
-
-def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
-    """Transitions of a random binary tree: while both are possible, SHIFT or REDUCE by a coin."""
-    steps, stack, left = [], 0, words
-    while left or stack > 1:
-        reduce = stack > 1 and (not left or rng.random() < 0.5)
-        steps.append(int(reduce))
-        stack, left = (stack - 1, left) if reduce else (stack + 1, left - 1)
-    return np.array(steps, np.int8)
 
 
 def sentences(kind: str, count: int, seed: int = 0) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
@@ -159,50 +146,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert subprocess.run(command, timeout=60, check=False).returncode == 0
 
 
-# -- batches ----------------------------------------------------------------------------------------------------------
-
-
-def test_batches_hold_every_sentence_once_within_the_limit() -> None:
-    lengths = np.array([3, 50, 1, 1, 20, 7, 400, 2, 20])
-    found = list(batches(lengths, nodes=60))
-    assert sorted(np.concatenate(found).tolist()) == list(range(9))
-    for positions in found:
-        assert len(positions) == 1 or (2 * lengths[positions] - 1).sum() <= 60
-    for one, following in pairwise(found):
-        assert lengths[one].max() <= lengths[following].min()
-        assert (2 * lengths[one] - 1).sum() + 2 * lengths[following[0]] - 1 > 60
-
-
-def is_tree(steps: list[int]) -> bool:
-    stack = 0
-    for step in steps:
-        if step not in (0, 1) or (step == 1 and stack < 2):
-            return False
-        stack += 1 - 2 * step
-    return stack == 1
-
-
-def test_only_single_trees_are_let_through() -> None:
-    rng = random.Random(0)
-    good = bad = 0
-    for _ in range(3000):
-        lengths = np.array([rng.randint(1, 4) for _ in range(3)])
-        trees = [np.array([int(rng.random() < 0.45) for _ in range(2 * n - 1)], np.int8) for n in lengths]
-        if rng.random() < 0.6:
-            trees = [random_tree(n, rng) for n in lengths]
-            trees[rng.randrange(3)][-1] = rng.choice([0, 1, 2, -1])
-        wrong = [i for i, tree in enumerate(trees) if not is_tree(tree.tolist())]
-        positions = np.array([70, 80, 90])
-        if not wrong:
-            good += 1
-            assert joined_transitions(trees, lengths, positions).tolist() == [step for tree in trees for step in tree]
-            continue
-        bad += 1
-        with pytest.raises(InputError, match=f"sentence {positions[wrong[0]]}: transition"):
-            joined_transitions(trees, lengths, positions)
-    assert min(good, bad) > 100
-
-
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 
@@ -318,73 +261,6 @@ def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:
     predictor.predict([[WORDS[1]]])
     with pytest.raises(BundleError, match=r"model\.onnx: the model failed"):
         predictor.predict([[WORDS[4]]])
-
-
-# -- devices and packages ---------------------------------------------------------------------------------------------
-
-no_cuda = pytest.mark.skipif(
-    "CUDAExecutionProvider" in onnxruntime.get_available_providers(), reason="this onnxruntime has CUDA"
-)
-
-
-@no_cuda
-def test_cuda_that_is_not_there_is_an_error_or_a_warning(tmp_path: Path) -> None:
-    made = bundle(tmp_path / "model")
-    with pytest.raises(DeviceError, match=r"has no CUDA provider.*thinstack\[gpu\]"):
-        Predictor(made, device="cuda")
-    with pytest.warns(RuntimeWarning, match="runs on the CPU"):
-        predictor = Predictor(made, device="auto")
-    assert predictor.device == "cpu"
-    assert predictor.predict([["good"]])[0].scores.shape == (1, 2)
-
-
-@no_cuda
-@pytest.mark.filterwarnings("ignore:Specified provider 'CUDAExecutionProvider':UserWarning")
-def test_what_the_session_runs_on_counts_and_not_what_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = bundle(tmp_path / "model")
-    announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
-    with pytest.raises(DeviceError, match="started on CPUExecutionProvider instead"):
-        Predictor(made, device="cuda")
-    with pytest.warns(RuntimeWarning, match="runs on the CPU"):
-        assert Predictor(made, device="auto").device == "cpu"
-
-
-def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = onnxruntime.InferenceSession
-
-    class Announcing(real):
-        def __init__(self, content: bytes, options: object, providers: list[str]):
-            super().__init__(content, options, providers=["CPUExecutionProvider"])
-            self.asked = providers
-
-        def get_providers(self) -> list[str]:
-            return self.asked
-
-    monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    made = bundle(tmp_path / "model")
-    assert [Predictor(made, device=device).device for device in ("cpu", "cuda", "auto")] == ["cpu", "cuda", "cuda"]
-
-
-def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
-    made = bundle(tmp_path / "model")
-    with pytest.raises(DeviceError, match="unknown device 'tpu'; expected one of cpu, cuda, auto"):
-        Predictor(made, device="tpu")
-    with pytest.raises(InputError, match="threads is 0; expected at least 1"):
-        Predictor(made, threads=0)
-
-
-def test_threads_reach_the_session(tmp_path: Path) -> None:
-    predictor = Predictor(bundle(tmp_path / "model"), threads=3)
-    assert predictor._session.get_session_options().intra_op_num_threads == 3
-
-
-def test_without_onnxruntime_the_pip_command_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = bundle(tmp_path / "model")
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "thinstack\[cpu\]"'):
-        Predictor(made)
 
 
 def test_load_takes_paths_and_options(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A small ONNX model with the signature of the real ones, and the same in plain Python, sentence by sentence."""
 
 import math
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,3 +115,13 @@ def expected(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDA
         p = 1 / (1 + math.exp(step - sum((i + 1) ** 2 / 64 for i in ids)))
         rows.append([p, 1 - p])
     return np.array(rows)
+
+
+def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
+    """Transitions of a random binary tree: while both are possible, SHIFT or REDUCE by a coin."""
+    steps, stack, left = [], 0, words
+    while left or stack > 1:
+        reduce = stack > 1 and (not left or rng.random() < 0.5)
+        steps.append(int(reduce))
+        stack, left = (stack - 1, left) if reduce else (stack + 1, left - 1)
+    return np.array(steps, np.int8)

@@ -1,5 +1,7 @@
 """The N-ary Tree-LSTM against Tai et al. 2015, equations (9)-(14), in NumPy, and against torch's LSTM on a chain."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -149,6 +151,25 @@ def test_fresh_weights_lie_within_the_fan_in() -> None:
     assert 0.09 < cell.w.detach().abs().max() <= 0.1
     assert 0.095 < cell.u.detach().abs().max() <= 0.1
     assert not cell.b.any()
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_float32_equals_float64(rows: int, grad: bool) -> None:
+    """In widths where float32 may take other kernels, values and gradients."""
+    torch.manual_seed(5)
+    cell = NaryLSTM(input_size=48, hidden_size=40)
+    exact = copy.deepcopy(cell).double()
+    words, weights = torch.randn(2 * rows, 48), torch.randn(rows, 40)
+    found: list[list[Tensor]] = []
+    for each, x, weight in ((cell, words, weights), (exact, words.double(), weights.double())):
+        with torch.set_grad_enabled(grad):
+            children = [part.view(rows, 2, 40) for part in each.leaf(x)]
+            state = each.compose(x.new_zeros(rows, 0), children, Links(NONE, torch.ones(rows, 2, dtype=torch.long)))
+        loss = ((state[0] + state[1]) * weight).sum()
+        found.append([*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])])
+    for value, expected in zip(*found, strict=True):
+        torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5)
 
 
 def test_rows_of_none() -> None:

@@ -72,7 +72,7 @@ def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
 def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
     """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the other side, 0 = absent."""
     if torch.is_grad_enabled():
-        taken: Tensor = _Take.apply(rows, index, places)
+        taken: Tensor = _Take.apply(rows, index, places)  # type: ignore[no-untyped-call]
         return taken
     return rows.index_select(0, index)
 
@@ -86,7 +86,7 @@ class _Take(torch.autograd.Function):
         return rows.index_select(0, index)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         (places,) = ctx.saved_tensors
         # Row 0 stands for absent children: it is a constant, so whatever gradient it gets goes nowhere.

@@ -23,7 +23,7 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         cells: (n, N, H) memory cells of the children.
     """
     if torch.is_grad_enabled():
-        hidden, cell = _LstmGates.apply(gates, cells).unbind(1)
+        hidden, cell = _LstmGates.apply(gates, cells).unbind(1)  # type: ignore[no-untyped-call]
         return hidden, cell
     children, width = cells.shape[1], cells.shape[2]
     split = (2 + children) * width
@@ -54,7 +54,7 @@ class _LstmGates(torch.autograd.Function):
         return state
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad_state: Tensor) -> tuple[Tensor, Tensor]:
         gates, cells, tanh = ctx.saved_tensors
         _, children, width = cells.shape

@@ -12,32 +12,30 @@ from torch.autograd.function import once_differentiable
 
 __all__ = ["affine", "tanh_"]
 
-_LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
+_LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)  # not in every build of torch
 _SMALL = 4096  # entries below which the extra calls of `tanh_` cost more than they save
 
 
 def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
     """bias (W,) + rows (n, K) @ weight (K, W)."""
-    if torch.jit.is_scripting():
-        result = torch.addmm(bias, rows, weight)
-    else:
-        result = _affine(bias, rows, weight)
-    return result
+    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+        return _affine(bias, rows, weight)
+    return torch.addmm(bias, rows, weight)
 
 
 def tanh_(values: Tensor) -> Tensor:
     """The hyperbolic tangent in place, as 2 sigmoid(2x) - 1 where that is faster: to the same absolute error."""
-    if torch.jit.is_scripting():
-        values.tanh_()
-    else:
-        _tanh_(values)
-    return values
+    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+        return _tanh_(values)
+    return values.tanh_()
 
 
 def _affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
     if not (_LINEAR and _eager_float32(rows)) or rows.shape[0] < 2:
         return torch.addmm(bias, rows, weight)
-    result: Tensor = _Affine.apply(bias, rows, weight) if torch.is_grad_enabled() else _product(rows, weight, bias)
+    if not torch.is_grad_enabled():
+        return _product(rows, weight, bias)
+    result: Tensor = _Affine.apply(bias, rows, weight)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -53,7 +51,7 @@ def _eager_float32(values: Tensor) -> bool:
         values.is_cpu
         and values.dtype == torch.float32
         and not torch.compiler.is_compiling()
-        and not torch.jit.is_tracing()
+        and torch._C._get_tracing_state() is None
         and not torch.is_autocast_enabled("cpu")
     )
 
@@ -70,7 +68,7 @@ class _Affine(torch.autograd.Function):
         return _product(rows, weight, bias)
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         rows, weight = ctx.saved_tensors
         for_bias, for_rows, for_weight = ctx.needs_input_grad

@@ -127,8 +127,8 @@ class Graph:
         weights = [weight for weight in self.weights if weight.name in needed]
         return helper.make_graph(nodes[::-1], self.name, self.inputs, self.outputs, weights)
 
-    def model(self, metadata: dict[str, str], *, producer_version: str) -> onnx.ModelProto:
-        """The finished model, checked. Raises onnx.checker.ValidationError if it is no valid ONNX."""
+    def model(self, metadata: dict[str, str], *, producer_version: str) -> bytes:
+        """The finished model as a file, checked. Raises onnx.checker.ValidationError if it is no valid ONNX."""
         model = helper.make_model(
             self.build(),
             opset_imports=[helper.make_opsetid("", OPSET)],
@@ -138,7 +138,8 @@ class Graph:
         )
         helper.set_model_props(model, metadata)
         onnx.checker.check_model(model, full_check=True)
-        return model
+        serialized: bytes = model.SerializeToString(deterministic=True)
+        return serialized
 
 
 def _key(value: Array) -> tuple[str, tuple[int, ...], bytes]:

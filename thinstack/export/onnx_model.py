@@ -1,7 +1,7 @@
 """A whole model as one ONNX file: indices and transitions in, the scores of every node and of every tree out.
 
-The depth-ordered executor's loop and its schedule are part of the graph, written here by hand; what a plugin wrote (leaf, compose
-and output of the cell, scores of the task head) is exported by torch and put in its place.
+The depth-ordered executor's loop and its schedule are part of the graph, written here by hand; what a plugin wrote (leaf,
+compose and output of the cell, scores of the task head) is exported by torch and put in its place.
 """
 
 import json
@@ -41,8 +41,9 @@ def export_onnx(
     """Export a model of binary trees; the user's module is left as it is.
 
     Inputs, of `index_type`: `token_ids` (L,), or `piece_ids` (P,) and `pieces_per_word` (L,); `transitions` (N,), 0 SHIFT and
-    1 REDUCE, of B trees one after the other. Outputs, float32: `node_scores` (N, C) in transition order and `root_scores` (B, C),
-    as the task head's `scores` gives them. Inputs are not validated in the graph. The metadata tell what the file holds.
+    1 REDUCE, of B trees one after the other. Outputs, float32: `node_scores` (N, C) in transition order and `root_scores`
+    (B, C), as the task head's `scores` gives them. Inputs are not validated in the graph: a negative id would wrap silently.
+    The metadata tell what the file holds.
 
     Raises ExportError if the configuration is not the model's, or a part cannot be exported (which, and why).
     """
@@ -68,13 +69,13 @@ def export_onnx(
         "quantization": quantize,
         "producer_version": __version__,
     }
-    return g.model(metadata, producer_version=__version__).SerializeToString(deterministic=True)
+    return g.model(metadata, producer_version=__version__)
 
 
 def _check(model: TreeModel, config: ModelConfig) -> None:
     cell = model.encoder.executor.cell
-    kind = {WordModel: "words", WordpieceModel: "wordpieces"}.get(type(model))
-    if kind != config.embedding.kind:
+    expected = {"words": WordModel, "wordpieces": WordpieceModel}[config.embedding.kind]
+    if not isinstance(model, expected):
         raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model is a {type(model).__name__}")
     if model.head.classes != len(config.labels):
         raise ExportError(f"the configuration has {len(config.labels)} labels, the model {model.head.classes} classes")
@@ -87,18 +88,12 @@ def _check(model: TreeModel, config: ModelConfig) -> None:
 
 def _inputs(g: Graph, model: TreeModel, quantize: Quantize, dtype: int) -> tuple[str, str]:
     """Declare the inputs: word vectors (L, X) in node order, transitions (N,)."""
+    table = Table(g, model.embedding.table.detach().cpu().float().numpy(), quantize)
     if isinstance(model, WordModel):
-        ids = g.input("token_ids", dtype, ["L"])
-        words = _table(g, model, quantize).rows(ids)
+        words = table.rows(g.input("token_ids", dtype, ["L"]))
     else:
-        assert isinstance(model, WordpieceModel)
-        pieces, counts = g.input("piece_ids", dtype, ["P"]), g.input("pieces_per_word", dtype, ["L"])
-        words = mean_of_pieces(g, _table(g, model, quantize), pieces, counts)
+        words = mean_of_pieces(g, table, g.input("piece_ids", dtype, ["P"]), g.input("pieces_per_word", dtype, ["L"]))
     return words, g.input("transitions", dtype, ["N"])
-
-
-def _table(g: Graph, model: WordModel | WordpieceModel, quantize: Quantize) -> Table:
-    return Table(g, model.embedding.table.detach().cpu().float().numpy(), quantize)
 
 
 def _depth_ordered(g: Graph, cell: Cell, parts: Parts, inputs: str, plan: Schedule, classes: int) -> str:

@@ -140,9 +140,12 @@ def _reason(error: BaseException) -> str:
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
     whole = "\n".join(str(link) for link in chain)
-    if "Constraints violated" in whole:
-        found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE)
-        return f"it behaves otherwise for other numbers of rows, by an `if` or a loop over them ({'; '.join(dict.fromkeys(found))})"
+    if "Constraints violated" in whole or "Expected op to be '=='" in whole:
+        found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
+        details = "; ".join(dict.fromkeys(found))
+        return (
+            f"it does otherwise for other numbers of rows, by an `if` or a loop over them; let it treat any alike ({details})"
+        )
     place = re.findall(r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE)
     where = f" at {place[-1][0]}:{place[-1][1]}" if place else ""
     if "data-dependent" in whole:
@@ -173,7 +176,7 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
     for attribute in node.attribute:
         added = copied.attribute.add()
         added.CopyFrom(attribute)
-        added.doc_string = ""
+        added.ClearField("doc_string")
         for graph in (*([added.g] if added.HasField("g") else []), *added.graphs):
             _rename_graph(graph, dict(names), g)
     for name in node.output:
@@ -193,4 +196,3 @@ def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> No
     graph.node.extend(nodes)
     for value in graph.output:
         value.name = names[value.name]
-        value.doc_string = ""

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import onnx
@@ -137,10 +137,11 @@ def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
     stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
     if stored != expected:
         raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")
-    quantize = found.get("quantization")
-    if quantize not in ("none", "fp16", "int8"):
-        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected none, fp16 or int8")
-    return quantize
+    for quantize in get_args(Quantize):
+        if found.get("quantization") == quantize:
+            known: Quantize = quantize
+            return known
+    raise ExportError(f"the ONNX file's metadata say quantization {found.get('quantization')!r}; expected none, fp16 or int8")
 
 
 def _session(exported: bytes) -> tuple[Any, str]:

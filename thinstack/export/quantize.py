@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.errors import ExportError
-from thinstack.models import TreeModel, WordModel, WordpieceModel
+from thinstack.models import TreeModel
 
 __all__ = ["Quantize", "dequantised", "quantize_rows"]
 
@@ -30,10 +30,9 @@ def dequantised(model: TreeModel, quantize: Quantize) -> TreeModel:
     Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
-    table = rounded.embedding.table if isinstance(rounded, WordModel | WordpieceModel) else None
     with torch.no_grad():
         for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
-            if quantize == "int8" and tensor is table:
+            if quantize == "int8" and tensor is rounded.embedding.table:
                 levels, scale = quantize_rows(tensor.numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():

@@ -35,7 +35,8 @@ def sample_inputs(model: TreeModel, trees: list[Steps], generator: np.random.Gen
     steps = np.concatenate([np.zeros(0, np.int64), *trees])
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
-    ids = generator.integers(0, _entries(model), int(counts.sum()) if isinstance(model, WordpieceModel) else words)
+    entries = model.embedding.table.shape[0]
+    ids = generator.integers(0, entries, int(counts.sum()) if isinstance(model, WordpieceModel) else words)
     every = {"token_ids": ids, "piece_ids": ids, "pieces_per_word": counts, "transitions": steps}
     return {name: every[name].astype(np.int64) for name in signature(model)}
 
@@ -63,7 +64,7 @@ def eager_scores(model: TreeModel, inputs: Inputs) -> Scores:
 def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
     """A few inputs and the scores that they must give, fit for JSON: any runtime of any language can check itself on them.
 
-    Returns `schema_version`, `labels`, `tolerance` and `cases`: a list of {"inputs": {name: [...]}, "outputs": {name: [[...]]}}.
+    Returns `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs": {name: [...]}, "outputs": {name: [[...]]}}.
     """
     generator = np.random.default_rng(seed)
     rounded = dequantised(model, quantize)
@@ -79,11 +80,6 @@ def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize
         outputs = {"node_scores": nodes.astype(float).round(7).tolist(), "root_scores": roots.astype(float).round(7).tolist()}
         cases.append({"inputs": {name: values.tolist() for name, values in inputs.items()}, "outputs": outputs})
     return {"schema_version": SCHEMA_VERSION, "labels": list(config.labels), "tolerance": 1e-4, "cases": cases}
-
-
-def _entries(model: TreeModel) -> int:
-    assert isinstance(model, WordModel | WordpieceModel)
-    return model.embedding.table.shape[0]
 
 
 def _random_tree(words: int, generator: np.random.Generator) -> Steps:

@@ -1,10 +1,16 @@
-"""TorchScript: the model as one file for libtorch. Upstream has deprecated it (torch 2.13); all that names it is in this file."""
+"""TorchScript: the model as one file for libtorch.
+
+torch deprecates TorchScript (since 2.13 each of its functions warns). It works, and its warnings are silenced here, but this
+export will go when torch drops it; all that depends on it is in this file.
+"""
 
 import copy
 import io
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,12 +24,10 @@ __all__ = ["export_torchscript"]
 
 
 def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> bytes:
-    """Script and freeze a copy of the model in evaluation mode; the file has the inputs and outputs of the ONNX export, in int64.
+    """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's `torch::jit::load`.
 
-    Load it with `torch.jit.load` or libtorch's `torch::jit::load`. It is compared with the model on trees of many sizes at once.
-    torch deprecates TorchScript: it works, and the warnings are silenced here, but expect this export to go when torch drops it.
-
-    Raises ExportError if the model cannot be scripted (what TorchScript says of it), or its scores differ.
+    Its inputs, int64, and outputs are those of the ONNX export. It is compared with the model on trees of many sizes at once.
+    Raises ExportError if the model cannot be scripted (and what TorchScript says of it), or its scores differ.
     """
     evaluated = copy.deepcopy(model).cpu().float().eval()
     buffer = io.BytesIO()
@@ -35,20 +39,30 @@ def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> bytes:
         except (RuntimeError, torch.jit.Error) as error:
             cell = type(model.encoder.executor.cell).__name__
             raise ExportError(f"a model over {cell} cannot be scripted: {str(error).strip():.2000}") from error
-        buffer.seek(0)
-        scripted = torch.jit.load(buffer)
+        exported = _without_sources(buffer.getvalue())
+        scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
     _verify(scripted, evaluated, tolerance)
-    return buffer.getvalue()
+    return exported
 
 
-def _without_gradients(graph: torch.Graph) -> None:
-    """Settle every `torch.is_grad_enabled()` as False: a frozen model has no gradients, and what autograd takes cannot be saved."""
+def _without_gradients(graph: Any) -> None:
+    """Settle each `torch.is_grad_enabled()` as False: a frozen model has none, and an autograd.Function cannot be saved."""
     for node in graph.findAllNodes("aten::is_grad_enabled"):
         false = graph.insertConstant(False)
         false.node().moveBefore(node)
         node.output().replaceAllUsesWith(false)
     torch._C._jit_pass_constant_propagation(graph)
     torch._C._jit_pass_dce(graph)
+
+
+def _without_sources(archive: bytes) -> bytes:
+    """The archive without its debug records, which hold source text and the paths of this machine."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(buffer, "w") as target:
+        for item in source.infolist():
+            if not item.filename.endswith(".debug_pkl"):
+                target.writestr(zipfile.ZipInfo(item.filename), source.read(item))
+    return buffer.getvalue()
 
 
 def _verify(scripted: Callable[..., tuple[Tensor, Tensor]], model: TreeModel, tolerance: float) -> None:

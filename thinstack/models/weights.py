@@ -16,7 +16,7 @@ __all__ = ["load_model", "weights_of"]
 
 def weights_of(model: TreeModel) -> bytes:
     """The weights of a model as the content of a safetensors file."""
-    return save({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()})
+    return save({name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()})
 
 
 def load_model(bundle: Bundle | str | Path) -> TreeModel:

@@ -29,14 +29,14 @@ def save_checkpoint(
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".partial")
     save_file(
-        {key: value.detach().cpu().contiguous() for key, value in tensors.items()}, temporary, {"state": json.dumps(state)}
+        {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()},
+        temporary,
+        {"state": json.dumps(state)},
     )
     _replace(temporary, path)
 
 
-def load_checkpoint(
-    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]
-) -> dict[str, Any] | None:
+def load_checkpoint(path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]) -> dict[str, Any] | None:
     """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there is no checkpoint.
 
     Raises DataError if the file is not a checkpoint of these modules.
@@ -51,7 +51,7 @@ def load_checkpoint(
             module.load_state_dict(_under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():
             load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
-    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, IndexError) as error:
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh") from None
     return state
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError
+from thinstack.metrics import percent
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.publish import publish
 from thinstack.training.recipe import Material, SeedResult, prepare, run_seed, summary
@@ -20,6 +21,7 @@ from thinstack.training.recipe import Material, SeedResult, prepare, run_seed, s
 __all__ = ["run"]
 
 RECIPE_FILE = "recipe.json"
+SEEDS_FOLDER = "seeds"
 
 
 def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads: int | None, console: Console) -> None:
@@ -35,7 +37,7 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
         f"{recipe.name}: {len(material.train):,} trees to train on, {len(material.watched):,} to watch, "
         f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
     )
-    results = [_run_seed(recipe, material, seed, out / "seeds" / str(seed), console) for seed in seeds]
+    results = [_run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds]
     console.print(_table(results))
     best = max(results, key=lambda result: result.selection)
     figures: dict[str, Any] = {
@@ -49,11 +51,11 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
 
 
 def _claim(out: Path, recipe: Recipe) -> None:
-    """Note the recipe in `out`, so that checkpoints of another are not taken for its own."""
+    """Note the recipe in `out`, so that the checkpoints in the folder `seeds` are not taken for another's."""
     text = recipe.model_dump_json(indent=2) + "\n"
     note = out / RECIPE_FILE
     with suppress(FileNotFoundError):
-        if note.read_text(encoding="utf-8") != text:
+        if note.read_text(encoding="utf-8") != text and (out / SEEDS_FOLDER).exists():
             raise ConfigError(f"{out} holds the work of another recipe, or another version of this one; name another folder")
     write_atomically(note, text)
 
@@ -75,10 +77,10 @@ def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, conso
         return run_seed(recipe, material, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
-def _line(figures: dict[str, float]) -> str:
+def _line(figures: dict[str, float | None]) -> str:
     return (
-        f"{figures['root_accuracy']:.1f} root, {figures['root_binary_accuracy']:.1f} binary, "
-        f"{figures['phrase_accuracy']:.1f} phrases"
+        f"{percent(figures['root_accuracy'])} root, {percent(figures['root_binary_accuracy'])} binary, "
+        f"{percent(figures['phrase_accuracy'])} phrases"
     )
 
 
@@ -96,7 +98,7 @@ def _table(results: Sequence[SeedResult]) -> Table:
         table.add_column(name, justify="right")
     for source, figures in summary(results).items():
         for result in results:
-            table.add_row(source, str(result.seed), *(f"{result.dev[source][key]:.2f}" for key in names))
-        row = (f"{figures[key]['mean']:.2f} ± {figures[key]['std']:.2f}" for key in names)
+            table.add_row(source, str(result.seed), *(percent(result.dev[source][key]) for key in names))
+        row = (f"{percent(figures[key]['mean'])} ± {percent(figures[key]['std'])}" for key in names)
         table.add_row(source, "mean", *row, style="bold", end_section=True)
     return table

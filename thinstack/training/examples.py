@@ -11,6 +11,7 @@ from torch import Tensor
 from thinstack.core import Tree, transitions
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import TreeError
 from thinstack.metrics import labels_by_span
 
 __all__ = ["Batch", "Example", "examples_of", "join"]
@@ -41,12 +42,19 @@ class Batch:
 def examples_of(
     treebank: Sequence[tuple[Tree, NDArray[np.int64]]], vocabulary: Vocabulary, sources: Sequence[str] = ()
 ) -> list[Example]:
-    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has."""
+    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has.
+
+    Raises TreeError, naming the tree (from 0), for one that is not binary.
+    """
     found = []
-    for tree, gold in treebank:
+    for number, (tree, gold) in enumerate(treebank):
+        try:
+            steps = tree.transitions.astype(np.int64)
+        except TreeError as error:
+            raise TreeError(f"tree {number}: {error}") from None
         ids = vocabulary.ids(tree.words)
         inputs = tuple(np.asarray(part, np.int64) for part in (ids if isinstance(ids, tuple) else (ids,)))
-        shapes = {"gold": (tree.transitions.astype(np.int64), gold)}
+        shapes = {"gold": (steps, gold)}
         for source in sources:
             steps = SHAPES[source](len(tree.words)).astype(np.int64)
             shapes[source] = (steps, labels_by_span(tree.spans, gold, transitions.spans_of(steps)))

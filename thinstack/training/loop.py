@@ -2,9 +2,9 @@
 
 import copy
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 from accelerate import Accelerator
 
 from thinstack.config import TrainingConfig
+from thinstack.errors import ConfigError
 from thinstack.metrics import Accuracy, measure
 from thinstack.models.tree_model import TreeModel
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
@@ -42,8 +43,10 @@ def train(
     `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After each epoch a checkpoint is
     written to `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its
     own, so a resumed run takes the same minibatches and dropout masks as one that was never stopped.
+    Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
     torch.set_flush_denormal(True)  # denormals slow the backward of long chains many times
+    torch.sparse.check_sparse_tensor_invariants.disable()  # as it is anyway, but torch warns where that is not said
     accelerator = Accelerator()
     optimizers = build_optimizers(model, config)
     model, *prepared = accelerator.prepare(model, *optimizers.values())
@@ -57,19 +60,25 @@ def train(
         epoch = len(history) + 1
         started = time.perf_counter()
         loss = _one_epoch(model, examples, config, optimizers, accelerator, seed=seed, epoch=epoch, on_batch=on_batch)
-        seconds = time.perf_counter() - started
+        record = {"seed": seed, "epoch": epoch, "loss": loss, "seconds": time.perf_counter() - started}
+        _check_finite(loss, model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record: dict[str, Any] = {"seed": seed, "epoch": epoch, "loss": loss, "seconds": seconds, "watched": {}}
-        for source in ("gold", *config.sources) if watched else ():
-            record["watched"][source] = asdict(evaluate_model(average, watched, source))
-        record["selection"] = sum(Accuracy(**figures).selection for figures in record["watched"].values())
+        record |= _watch(average, watched, ("gold", *config.sources))
         if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-1.0):
             best.load_state_dict(average.state_dict())
         history.append(record)
-        save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         write_atomically(folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history))
+        save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(record)
     return best, history
+
+
+def _watch(model: TreeModel, watched: Sequence[Example], sources: Sequence[str]) -> dict[str, Any]:
+    figures = {source: evaluate_model(model, watched, source) for source in sources} if watched else {}
+    return {
+        "watched": {source: accuracy.to_dict() for source, accuracy in figures.items()},
+        "selection": sum(accuracy.selection for accuracy in figures.values()),
+    }
 
 
 def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
@@ -114,10 +123,21 @@ def _one_epoch(
     return total / max(nodes, 1)
 
 
+def _check_finite(loss: float, model: TreeModel, epoch: int) -> None:
+    broken = [name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
+    if broken or not math.isfinite(loss):
+        found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
+        raise ConfigError(
+            f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or training.vector_learning_rate"
+        )
+
+
 @torch.no_grad()
 def _update_average(average: TreeModel, model: TreeModel, *, weight: float) -> None:
     for mean, value in zip(average.parameters(), model.parameters(), strict=True):
         mean.lerp_(value, weight)
+    for kept, buffer in zip(average.buffers(), model.buffers(), strict=True):
+        kept.copy_(buffer)
 
 
 @torch.inference_mode()

@@ -37,8 +37,11 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put back what `state_tensors` gave."""
+    """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another optimiser."""
+    missing = state_tensors(optimizer).keys() ^ tensors.keys()
+    if missing:
+        raise KeyError(f"the optimiser's {sorted(missing)[0]}")
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for name, value in tensors.items():
         index, key = name.split(".", 1)
-        optimizer.state[parameters[int(index)]][key] = value
+        optimizer.state[parameters[int(index)]][key].copy_(value)

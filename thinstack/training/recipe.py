@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from thinstack.config import DataConfig, EmbeddingConfig, Recipe
 from thinstack.core import Tree
-from thinstack.data.treebank import read_labelled
+from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import TreeModel, build_model
 from thinstack.training.examples import Example, Vocabulary, examples_of
 from thinstack.training.loop import Report, evaluate_model, train
 
-__all__ = ["SeedResult", "Material", "prepare", "run_seed", "summary"]
+__all__ = ["Material", "SeedResult", "prepare", "run_seed", "summary"]
 
 HELD_PART = 10
 """One in so many training sentences is held out for early stopping."""
@@ -47,7 +47,7 @@ class SeedResult:
     seed: int
     model: TreeModel
     history: list[dict[str, Any]]
-    dev: dict[str, dict[str, float]]
+    dev: dict[str, dict[str, float | None]]
 
     @property
     def selection(self) -> float:
@@ -61,12 +61,21 @@ def prepare(recipe: Recipe, data: Path) -> Material:
     development = read_labelled(data / recipe.data.dev, recipe.model.labels)
     vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, [tree for tree, _ in treebank])
     sources = tuple(dict.fromkeys((*recipe.training.sources, recipe.model.tree_source)))
-    examples = examples_of(treebank, vocabulary, sources)
-    dev = examples_of(development, vocabulary, sources)
+    examples = _examples(data / recipe.data.train, treebank, vocabulary, sources)
+    dev = _examples(data / recipe.data.dev, development, vocabulary, sources)
     watched = {"dev": dev, "held": examples[::HELD_PART], "nothing": []}[recipe.training.stop_on]
     if recipe.training.stop_on == "held":
         examples = [example for number, example in enumerate(examples) if number % HELD_PART]
+        if not examples:
+            raise DataError(f"{data / recipe.data.train}: one tree only, which is held out; training needs at least two")
     return Material(vocabulary, table, examples, watched, dev)
+
+
+def _examples(path: Path, treebank: Sequence[Labelled], vocabulary: Vocabulary, sources: Sequence[str]) -> list[Example]:
+    try:
+        return examples_of(treebank, vocabulary, sources)
+    except TreeError as error:
+        raise TreeError(str(error), source=str(path)) from None
 
 
 def leaf_table(
@@ -75,7 +84,8 @@ def leaf_table(
     """The vocabulary and the first leaf table (V, X) of a recipe.
 
     A word table holds the pretrained words and, drawn at random, those of the training trees that they lack. Row 0, the
-    unknown word, is the mean of the pretrained ones (0 if there are none). Raises ConfigError if the vectors are narrower than the configuration.
+    unknown word, is the mean of the pretrained ones (0 if there are none). Raises ConfigError if the vectors are narrower than
+    the configuration, DataError if they cannot be read.
     """
     if files.vectors is None:
         if embedding.kind == "wordpieces":
@@ -124,18 +134,21 @@ def run_seed(
     )
     model = model.cpu()
     sources = dict.fromkeys(("gold", recipe.model.tree_source))
-    return SeedResult(seed, model, history, {source: asdict(evaluate_model(model, material.dev, source)) for source in sources})
+    return SeedResult(
+        seed, model, history, {source: evaluate_model(model, material.dev, source).to_dict() for source in sources}
+    )
 
 
-def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float]]]:
-    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for source, figures in results[0].dev.items():
-        found[source] = {}
-        for name in figures:
-            values = [result.dev[source][name] for result in results]
-            found[source][name] = {
-                "mean": statistics.fmean(values),
-                "std": statistics.stdev(values) if len(values) > 1 else 0.0,
-            }
-    return found
+def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:
+    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None where there is no case."""
+    return {
+        source: {name: _spread([result.dev[source][name] for result in results]) for name in figures}
+        for source, figures in results[0].dev.items()
+    }
+
+
+def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "std": None}
+    return {"mean": statistics.fmean(known), "std": statistics.stdev(known) if len(known) > 1 else 0.0}

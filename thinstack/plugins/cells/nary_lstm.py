@@ -29,6 +29,8 @@ class NaryLSTM(Cell):
     have an x (a constituency tree). State: h, c.
     """
 
+    columns: Tensor
+
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, arity: int = 2):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
@@ -42,6 +44,8 @@ class NaryLSTM(Cell):
         self.w = nn.Parameter(torch.empty(input_size, (4 if inner_size else 3) * hidden_size))  # i, o, u and, if read, f
         self.u = nn.Parameter(torch.empty(arity * hidden_size, (3 + arity) * hidden_size))  # i, o, f_1 .. f_N, u
         self.b = nn.Parameter(torch.empty(4 * hidden_size))  # i, o, u, f
+        i, o, u, f = torch.arange(4 * hidden_size).view(4, -1).unbind()
+        self.register_buffer("columns", torch.cat([i, o, *[f] * arity, u]), persistent=False)  # of w and b, laid out as u's
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -58,12 +62,9 @@ class NaryLSTM(Cell):
         return [hidden, cell]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        width = self.hidden_size
-        bias = torch.cat([self.b[: 2 * width], self.b[3 * width :].repeat(self.arity), self.b[2 * width : 3 * width]])
-        gates = affine(bias, children[0].flatten(1), self.u)
+        gates = affine(self.b.index_select(0, self.columns), children[0].flatten(1), self.u)
         if self.inner_size > 0:
-            x = inputs @ self.w
-            gates = gates + torch.cat([x[:, : 2 * width], x[:, 3 * width :].repeat(1, self.arity), x[:, 2 * width : 3 * width]], 1)
+            gates = gates + (inputs @ self.w).index_select(1, self.columns)
         hidden, cell = lstm_gates(gates, children[1])
         return [hidden, cell]
 
@@ -83,4 +84,5 @@ def _build(*, input_size: int, hidden_size: int, options: NaryLSTMOptions) -> Ce
 @hookimpl
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `nary_lstm.v1`."""
-    return [CellSpec(name="nary_lstm.v1", build=_build, config=NaryLSTMOptions, summary="N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)")]
+    summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
+    return [CellSpec(name="nary_lstm.v1", build=_build, config=NaryLSTMOptions, summary=summary)]

@@ -1,0 +1,64 @@
+"""Words put together from their pieces, and tables stored small."""
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from thinstack.export.onnx_embedding import Table, mean_of_pieces
+from thinstack.export.onnx_graph import Graph
+
+FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
+
+
+def lookup(values: np.ndarray, quantize: str) -> bytes:
+    g = Graph("g")
+    ids = g.input("ids", INT32, ["n"])
+    g.output(Table(g, values, quantize).rows(ids), "rows", FLOAT, ["n", values.shape[1]])
+    return g.model({}, producer_version="1")
+
+
+@pytest.fixture(scope="module")
+def large() -> np.ndarray:
+    """A table of the size of a wordpiece vocabulary."""
+    return np.random.default_rng(0).normal(0, 0.25, (30522, 200)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("quantize", "megabytes", "error"),
+    [("int8", (6.1, 6.25), 0.5 / 127), ("fp16", (12.2, 12.3), 2**-11), ("none", (24.4, 24.5), 0)],
+)
+def test_size_and_error_of_a_stored_table(
+    large: np.ndarray, quantize: str, megabytes: tuple[float, float], error: float
+) -> None:
+    file = lookup(large, quantize)
+    assert megabytes[0] < len(file) / 1e6 < megabytes[1]
+    ids = np.array([0, 7, 30521, 7], np.int32)
+    found = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(None, {"ids": ids})[0]
+    assert found.dtype == np.float32
+    largest = np.abs(large[ids]).max(axis=1, keepdims=True)
+    assert (np.abs(found - large[ids]) <= error * largest * (1 + 1e-5)).all()
+
+
+@pytest.fixture(scope="module")
+def pieces() -> bytes:
+    g = Graph("g")
+    table = Table(g, np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), "none")
+    inputs = g.input("piece_ids", INT64, ["P"]), g.input("pieces_per_word", INT64, ["L"])
+    g.output(mean_of_pieces(g, table, *inputs), "words", FLOAT, ["L", 3])
+    return g.model({}, producer_version="1")
+
+
+@pytest.mark.parametrize("counts", [[], [1], [3], [1, 1, 1], [2, 1, 5, 1, 1, 20]])
+def test_a_word_is_the_mean_of_its_pieces(pieces: bytes, counts: list[int]) -> None:
+    table = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
+    ids = np.random.default_rng(2).integers(0, 20, sum(counts))
+    words = np.split(table[ids], np.cumsum(counts)[:-1]) if counts else []
+    expected = np.array([word.mean(axis=0) for word in words]).reshape(-1, 3)
+    inputs = {"piece_ids": ids, "pieces_per_word": np.array(counts, np.int64)}
+    session = onnxruntime.InferenceSession(pieces, providers=["CPUExecutionProvider"])
+    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(pieces)).run):
+        found = run(None, inputs)[0]
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

@@ -1,0 +1,72 @@
+"""The graph builder on its own."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from thinstack.export.onnx_graph import Graph
+
+FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+
+
+def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
+    found: list[np.ndarray] = ReferenceEvaluator(onnx.load_from_string(g.model({}, producer_version="1"))).run(None, inputs)
+    return found
+
+
+def weights_of(g: Graph) -> dict[str, onnx.TensorProto]:
+    return {weight.name: weight for weight in onnx.load_from_string(g.model({}, producer_version="1")).graph.initializer}
+
+
+def add_weights(g: Graph, *weights: np.ndarray) -> None:
+    x = g.input("x", FLOAT, ["n", 2])
+    for number, weight in enumerate(weights):
+        g.output(g.op("Mul", x, g.weight(weight, "w")), f"y{number}", FLOAT, ["n", 2])
+
+
+def test_equal_weights_are_stored_once_and_others_get_names_of_their_own() -> None:
+    g = Graph("g")
+    first, second = np.array([[0.1, 2]], np.float32), np.array([[0.1, 3]], np.float32)
+    add_weights(g, first, second, first.copy())
+    assert list(weights_of(g)) == ["w", "w_2"]
+    x = np.ones((1, 2), np.float32)
+    for found, expected in zip(run(g, x=x), (first, second, first), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_half_stores_only_what_loses_nothing() -> None:
+    g = Graph("g", half=True)
+    exact, inexact = np.array([[0.5, -1024]], np.float32), np.array([[0.5, 0.1]], np.float32)
+    bias = np.array([0.5, 0.25], np.float32)
+    add_weights(g, exact, inexact, bias)
+    kinds = [weight.data_type for weight in weights_of(g).values()]
+    assert kinds == [onnx.TensorProto.FLOAT16, FLOAT, FLOAT]
+    found = run(g, x=np.ones((1, 2), np.float32))
+    for value, expected in zip(found, (exact, inexact, bias[None]), strict=True):
+        np.testing.assert_array_equal(value, expected)
+
+
+def test_what_nothing_reads_is_left_out() -> None:
+    g = Graph("g")
+    x = g.input("x", FLOAT, ["n", 2])
+    g.op("Mul", x, g.weight(np.ones((7, 2), np.float32), "unread"))
+    used = g.op("Neg", x)
+    body = g.subgraph("body")
+    body.input("i", INT64, [])
+    go_on = body.input("go_on", BOOL, [])
+    state = body.input("state", FLOAT, ["n", 2])
+    body.output(go_on, "go_on_out", BOOL, [])
+    body.output(body.op("Add", state, used), "state_out", FLOAT, ["n", 2])  # `used` is read inside the loop only
+    g.output(g.op("Loop", g.scalar(3), g.constant(np.array(True)), x, body=body.build()), "y", FLOAT, ["n", 2])
+    model = onnx.load_from_string(g.model({}, producer_version="1"))
+    assert [node.op_type for node in model.graph.node if node.op_type != "Constant"] == ["Neg", "Loop", "Identity"]
+    assert len(model.graph.initializer) == 0
+    np.testing.assert_array_equal(run(g, x=np.ones((1, 2), np.float32))[0], [[-2, -2]])
+
+
+def test_an_invalid_graph_is_refused() -> None:
+    g = Graph("g")
+    g.output("nowhere", "y", FLOAT, ["n"])
+    with pytest.raises(onnx.checker.ValidationError):
+        g.model({}, producer_version="1")

@@ -1,0 +1,220 @@
+"""Whole exported files: what they compute, and what they hold."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from conftest import Exported
+from export_models import LABELS, C, H, V, X, make_config, make_model, random_inputs, random_tree
+from onnx.reference import ReferenceEvaluator
+
+from thinstack.core import Forest, Tree, reference
+from thinstack.core import transitions as shapes
+from thinstack.errors import ExportError
+from thinstack.export import onnx_model
+from thinstack.export.onnx_model import export_onnx
+from thinstack.export.quantize import dequantised
+from thinstack.models import TreeModel
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+
+FORESTS = {
+    "empty": [],
+    "one word": [[0]],
+    "three words, three trees": [[0], [0], [0]],
+    "two words": [[0, 0, 1]],
+    "left chain": [shapes.left(64)],
+    "right chain": [shapes.right(64)],
+    "balanced": [shapes.balanced(33)],
+    "mixed": [random_tree(13, 1), [0], shapes.left(7), random_tree(40, 2), [0], shapes.right(5), [0, 0, 1]],
+}
+
+
+def eager(model: TreeModel, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    names = ["token_ids", "transitions"] if "token_ids" in inputs else ["piece_ids", "pieces_per_word", "transitions"]
+    with torch.no_grad():
+        return [scores.numpy() for scores in model(*(torch.from_numpy(inputs[name]) for name in names))]
+
+
+def typed(exported: Exported, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    types = {value.name: value.type for value in exported.session().get_inputs()}
+    return {name: values.astype(np.int32 if types[name] == "tensor(int32)" else np.int64) for name, values in inputs.items()}
+
+
+@pytest.mark.parametrize("forest", FORESTS)
+def test_both_runtimes_give_the_scores_of_the_model(exported: Exported, forest: str) -> None:
+    inputs = random_inputs(exported.kind, FORESTS[forest], 3)
+    expected = eager(dequantised(exported.model, exported.quantize), inputs)
+    assert expected[1].shape == (len(FORESTS[forest]), C)
+    for run in (exported.session().run, ReferenceEvaluator(onnx.load_from_string(exported.file)).run):
+        for found, wanted in zip(run(None, typed(exported, inputs)), expected, strict=True):
+            assert found.shape == wanted.shape
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
+
+
+def test_onnx_agrees_with_the_recursion_over_the_equations(words: Exported) -> None:
+    tree = random_tree(11, 5)
+    inputs = random_inputs("words", [tree], 6)
+    model = dequantised(words.model, "none").double()
+    forest = Forest.of([Tree.from_transitions(tree, ["w"] * 11)])
+    with torch.no_grad():
+        leaves = model.embedding.table[torch.from_numpy(inputs["token_ids"])]
+        states = reference.encode(model.encoder.executor.cell, forest, leaves)
+        logits = torch.cat([state[0] for state in states]) @ model.head.linear.weight.T + model.head.linear.bias
+    found, roots = words.session().run(None, typed(words, inputs))
+    np.testing.assert_allclose(found, torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6)
+    np.testing.assert_array_equal(roots, found[-1:])
+
+
+def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported) -> None:
+    trees = [random_tree(int(size), seed) for seed, size in enumerate((9, 1, 23, 4, 17))]
+    single = [random_inputs("wordpieces", [tree], seed) for seed, tree in enumerate(trees)]
+    batch = {name: np.concatenate([inputs[name] for inputs in single]) for name in single[0]}
+    session = pieces.session()
+    together = session.run(None, batch)
+    alone = [session.run(None, inputs) for inputs in single]
+    np.testing.assert_allclose(together[0], np.concatenate([nodes for nodes, _ in alone]), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(together[1], np.concatenate([roots for _, roots in alone]), rtol=0, atol=1e-6)
+
+
+def test_real_trees(words: Exported, data_dir) -> None:
+    lines = (data_dir / "sst" / "dev.txt").read_text(encoding="utf-8").splitlines()[:64]
+    inputs = random_inputs("words", [Tree.from_brackets(line).transitions for line in lines], 7)
+    expected = eager(dequantised(words.model, "none"), inputs)
+    for found, wanted in zip(words.session().run(None, typed(words, inputs)), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
+
+
+def test_signature(exported: Exported) -> None:
+    graph = onnx.load_from_string(exported.file).graph
+
+    def shapes_of(values):
+        return {v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
+
+    ids = {"token_ids": ["L"]} if exported.kind == "words" else {"piece_ids": ["P"], "pieces_per_word": ["L"]}
+    assert shapes_of(graph.input) == {**ids, "transitions": ["N"]}
+    assert shapes_of(graph.output) == {"node_scores": ["N", C], "root_scores": ["B", C]}
+    index = onnx.TensorProto.INT64 if exported.kind == "wordpieces" else onnx.TensorProto.INT32
+    assert {value.type.tensor_type.elem_type for value in graph.input} == {index}
+
+
+def test_metadata(pieces: Exported) -> None:
+    found = {entry.key: entry.value for entry in onnx.load_from_string(pieces.file).metadata_props}
+    assert json.loads(found["labels"]) == list(LABELS)
+    expected = {
+        "schema_version": "1",
+        "embedding": "wordpieces",
+        "cell": "nary_lstm.v1",
+        "head": "node_classifier.v1",
+        "vocabulary_digest": "0123abcd",
+        "tree_source": "left",
+        "quantization": "int8",
+    }
+    assert {key: found[key] for key in expected} == expected
+
+
+def all_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    nodes = list(graph.node)
+    for node in graph.node:
+        for attribute in node.attribute:
+            nodes += all_nodes(attribute.g) if attribute.HasField("g") else []
+    return nodes
+
+
+def test_standard_operators_of_opset_18_and_no_sequences(exported: Exported) -> None:
+    model = onnx.load_from_string(exported.file)
+    assert model.ir_version == 8
+    assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 18)]
+    assert len(model.functions) == 0
+    nodes = all_nodes(model.graph)
+    assert {node.domain for node in nodes} == {""}
+    assert not [node.op_type for node in nodes if "Sequence" in node.op_type]
+    assert Counter(node.op_type for node in model.graph.node)["Loop"] == 2
+
+
+def test_nothing_of_the_exporting_machine_is_in_the_file(exported: Exported) -> None:
+    # Weights are noise and may spell anything; look at all else.
+    model = onnx.load_from_string(exported.file)
+    for weight in model.graph.initializer:
+        weight.ClearField("raw_data")
+    text = model.SerializeToString()
+    for trace in (b"/home", b"/work", b"/tmp", b".py", b"site-packages", b"torch", b"stack_trace", __file__.encode()):
+        assert trace not in text
+    assert not re.search(rb"File \"|line \d+", text)
+    assert not any(node.doc_string for node in all_nodes(model.graph))
+
+
+def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words: Exported) -> None:
+    body = next(
+        attribute.g
+        for node in onnx.load_from_string(words.file).graph.node
+        if node.op_type == "Loop"
+        for attribute in node.attribute
+        if len(attribute.g.input) == 5
+    )
+    kinds = Counter(node.op_type for node in body.node)
+    assert not {"ScatterND", "ScatterElements", "Expand", "Where", "Transpose", "NonZero"} & kinds.keys()
+    assert kinds["Gemm"] == 2
+    assert [tensor for tensor in body.initializer if len(tensor.dims) > 1] == []
+
+
+def test_a_matrix_used_twice_is_stored_once(child_sum: Exported) -> None:
+    stored = [tuple(weight.dims) for weight in onnx.load_from_string(child_sum.file).graph.initializer if len(weight.dims) > 1]
+    assert sorted(stored) == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
+
+
+def test_rounded_weights_are_stored_small(pieces: Exported, child_sum: Exported) -> None:
+    kinds = onnx.TensorProto
+    stored = {w.name: w for w in onnx.load_from_string(pieces.file).graph.initializer}
+    assert stored["embedding.table"].data_type == kinds.INT8
+    assert list(stored["embedding.scale"].dims) == [V, 1]
+    matrices = {
+        tuple(w.dims): w.data_type for name, w in stored.items() if len(w.dims) > 1 and not name.startswith("embedding")
+    }
+    assert matrices == {(X, 3 * H): kinds.FLOAT16, (2 * H, 5 * H): kinds.FLOAT16, (C, H): kinds.FLOAT16}
+    assert {w.data_type for w in stored.values() if len(w.dims) == 1} == {kinds.FLOAT}
+    halves = [w for w in onnx.load_from_string(child_sum.file).graph.initializer if len(w.dims) > 1]
+    assert {w.data_type for w in halves} == {kinds.FLOAT16}
+
+
+def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces: Exported, tmp_path) -> None:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    onnxruntime.InferenceSession(pieces.file, options, providers=["CPUExecutionProvider"])
+    optimized = onnx.load(tmp_path / "optimized.onnx")
+    weights = {weight.name for weight in optimized.graph.initializer}
+    assert not [node for node in all_nodes(optimized.graph) if node.op_type == "Cast" and node.input[0] in weights]
+    assert not [weight for weight in optimized.graph.initializer if weight.data_type == onnx.TensorProto.FLOAT16]
+
+
+def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model("words")
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    model.encoder.eval()
+    # The parts fail after the copy was rounded: nothing may be left behind then either.
+    monkeypatch.setattr(onnx_model, "export_parts", lambda cell, head: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export_onnx(model, make_config("words"), quantize="int8", vocabulary_digest="")
+    assert (model.training, model.encoder.training, model.head.training) == (True, False, True)
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+
+
+def test_exporting_leaves_the_module_in_training_mode(exported: Exported) -> None:
+    assert all(module.training for module in exported.model.modules())
+
+
+def test_a_configuration_of_another_model_is_refused() -> None:
+    model = make_model("words")
+    with pytest.raises(ExportError, match="embedding 'wordpieces', the model is a WordModel"):
+        export_onnx(model, make_config("wordpieces"), vocabulary_digest="")
+    with pytest.raises(ExportError, match="2 labels, the model 3 classes"):
+        export_onnx(model, make_config("words", labels=("a", "b")), vocabulary_digest="")
+    ternary = make_model("words", NaryLSTM(input_size=X, hidden_size=H, arity=3))
+    with pytest.raises(ExportError, match="NaryLSTM has arity 3"):
+        export_onnx(ternary, make_config("words"), vocabulary_digest="")

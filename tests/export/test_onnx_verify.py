@@ -1,0 +1,140 @@
+"""Verification passes for a faithful file and for no other."""
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from conftest import Exported
+from export_models import make_config, make_model
+from onnx import numpy_helper
+from torch import Tensor
+
+from thinstack.config import ModelConfig
+from thinstack.errors import ExportError, MissingExtraError
+from thinstack.export import onnx_verify
+from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.quantize import dequantised
+from thinstack.export.samples import eager_scores, sample_inputs
+
+
+def test_report(exported: Exported) -> None:
+    report = verify_onnx(exported.file, exported.model, exported.config)
+    assert [runtime.runtime for runtime in report.runtimes] == ["onnxruntime", "onnx.reference"]
+    for runtime in report.runtimes:
+        assert 0 <= runtime.mean_error <= runtime.max_error < 5e-6
+    # No tree, one word, 2, 7 and 64 words in four shapes each, batches of 3 and 32; 512 words for the fast runtime.
+    assert [runtime.cases for runtime in report.runtimes] == [20, 16]
+    assert report.runtimes[0].nodes > report.runtimes[1].nodes > 4 * (3 + 13 + 127)
+    assert report.neighbour_error < 1e-6
+    assert (report.opset, report.ir_version, report.provider) == (18, 8, "CPUExecutionProvider")
+    assert {"Loop", "TopK", "Softmax"} <= set(report.operators)
+    assert report.quantization == exported.quantize
+    assert (report.max_deviation == 0) == (exported.quantize == "none")
+    assert report.mean_deviation <= report.max_deviation < 0.1
+    assert json.loads(json.dumps(report.to_dict()))["runtimes"][0]["max_error"] == report.runtimes[0].max_error
+
+
+def test_deviation_is_that_of_the_rounded_weights(pieces: Exported) -> None:
+    report = verify_onnx(pieces.file, pieces.model, pieces.config)
+    generator = np.random.default_rng(5)
+    inputs = sample_inputs(pieces.model, [np.array([0])] * 500, generator)
+    rounded, plain = (eager_scores(dequantised(pieces.model, q), inputs)[0] for q in ("int8", "none"))
+    assert 0.1 < np.abs(rounded - plain).mean() / report.mean_deviation < 10
+
+
+def tampered(file: bytes, change) -> bytes:
+    model = onnx.load_from_string(file)
+    change(model)
+    return bytes(model.SerializeToString())
+
+
+def nudge_a_weight(model: onnx.ModelProto) -> None:
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == "cell.u")
+    values = numpy_helper.to_array(weight).copy()
+    values[0, 0] += 0.01
+    weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+
+
+def poison_a_weight(model: onnx.ModelProto) -> None:
+    weight = next(tensor for tensor in model.graph.initializer if tensor.name == "head.linear.bias")
+    weight.CopyFrom(numpy_helper.from_array(np.full(3, np.nan, np.float32), weight.name))
+
+
+def swap_the_outputs(model: onnx.ModelProto) -> None:
+    first, second = (next(n for n in model.graph.node if name in n.output) for name in ("node_scores", "root_scores"))
+    first.output[0], second.output[0] = second.output[0], first.output[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (nudge_a_weight, r"onnxruntime gives scores that differ by 0\.0\d+ from the model's; allowed 1e-05"),
+        (poison_a_weight, "onnxruntime gives scores that differ by nan"),
+        (swap_the_outputs, r"scores of shape \(1, 3\) where the model gives \(3, 3\), for 1 trees"),
+    ],
+)
+def test_a_changed_file_fails(words: Exported, change, message: str) -> None:
+    with pytest.raises(ExportError, match=message):
+        verify_onnx(tampered(words.file, change), words.model, words.config)
+
+
+def test_another_model_or_configuration_fails(words: Exported) -> None:
+    with pytest.raises(ExportError, match="differ by"):
+        verify_onnx(words.file, make_model("words", seed=1), words.config)
+    with pytest.raises(ExportError, match=r"of another model: expected .*\['a', 'b', 'c'\]"):
+        verify_onnx(words.file, words.model, make_config("words", labels="abc"))
+    with pytest.raises(ExportError, match=r"of another model: .*'cell': 'other\.v1'"):
+        verify_onnx(words.file, words.model, make_config("words", cell="other.v1"))
+
+    def forget(model: onnx.ModelProto) -> None:
+        del model.metadata_props[:]
+
+    with pytest.raises(ExportError, match="of another model: "):
+        verify_onnx(tampered(words.file, forget), words.model, words.config)
+
+
+def test_a_model_that_looks_at_its_batch_fails(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model("words")
+    scores = model.head.scores
+
+    def centred(outputs: Tensor) -> Tensor:
+        return scores(outputs - outputs.mean(0))
+
+    monkeypatch.setattr(model.head, "scores", centred)
+    monkeypatch.setattr(onnx_verify, "dequantised", lambda model, quantize: model.eval())
+
+    class EagerSession:
+        """Runs the model itself, in place of its file."""
+
+        def get_inputs(self) -> list[onnx.ValueInfoProto]:
+            return words.session().get_inputs()
+
+        def run(self, names: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            with torch.no_grad():
+                return [scores.numpy() for scores in model(*(torch.from_numpy(array) for array in inputs.values()))]
+
+    monkeypatch.setattr(onnx_verify, "_session", lambda file: (EagerSession(), "1"))
+    monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda proto: EagerSession())
+    with pytest.raises(ExportError, match=r"the scores of a tree change by .* with the trees beside it"):
+        verify_onnx(words.file, model, words.config)
+
+
+def test_the_report_is_stored_in_the_file(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    def export(model, config: ModelConfig, **options: str) -> bytes:
+        assert options == {"quantize": "none", "index_type": "int64", "vocabulary_digest": "d"}
+        return words.file
+
+    monkeypatch.setattr(onnx_verify, "export_onnx", export)
+    file, report = export_verified_onnx(words.model, words.config, index_type="int64", vocabulary_digest="d")
+    found = {entry.key: entry.value for entry in onnx.load_from_string(file).metadata_props}
+    assert json.loads(found["verification"]) == json.loads(json.dumps(report.to_dict()))
+    assert found["cell"] == "nary_lstm.v1"
+    verify_onnx(file, words.model, words.config)
+
+
+def test_without_onnxruntime(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match="cpu"):
+        verify_onnx(words.file, words.model, words.config)

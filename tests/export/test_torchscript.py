@@ -1,0 +1,106 @@
+"""TorchScript files answer as the model does, in a process that knows nothing of thinstack."""
+
+import io
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from export_models import ChildSum, H, X, make_model, random_inputs, random_tree
+from torch import Tensor
+
+from thinstack.core import transitions as shapes
+from thinstack.core.cell import Links
+from thinstack.errors import ExportError
+from thinstack.export import torchscript
+from thinstack.export.torchscript import export_torchscript
+from thinstack.models import TreeModel
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+
+LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
+
+
+@pytest.fixture(scope="module", params=["words", "wordpieces", "child sum"])
+def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
+    kind = "wordpieces" if request.param == "wordpieces" else "words"
+    model = make_model(kind, ChildSum() if request.param == "child sum" else None)
+    file = export_torchscript(model)
+    assert all(module.training for module in model.modules())
+    return kind, model, file
+
+
+@pytest.mark.filterwarnings(LOAD_WARNING)
+@pytest.mark.parametrize(
+    "trees", [[], [[0]], [shapes.left(30)], [shapes.right(30)], [shapes.balanced(9), [0], random_tree(20, 1)]]
+)
+def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
+    kind, model, file = scripted
+    inputs = random_inputs(kind, trees, 4)
+    arguments = [torch.from_numpy(array) for array in inputs.values()]
+    with torch.no_grad():
+        found = torch.jit.load(io.BytesIO(file))(*arguments)
+        for value, expected in zip(found, model.eval()(*arguments), strict=True):
+            torch.testing.assert_close(value, expected, rtol=0, atol=2e-6)
+    model.train()
+
+
+def test_it_needs_torch_alone(tmp_path) -> None:
+    (tmp_path / "model.pt").write_bytes(export_torchscript(make_model("wordpieces")))
+    arguments = "[0, 1, 2, 3], [1, 2, 1], [0, 0, 1, 0]"
+    program = (
+        "import sys, torch; sys.modules['thinstack'] = None\n"
+        f"nodes, roots = torch.jit.load('model.pt')(*map(torch.tensor, ({arguments})))\n"
+        "print(tuple(nodes.shape), tuple(roots.shape), nodes.requires_grad)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "(4, 3) (2, 3) False"
+
+
+def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:
+    with zipfile.ZipFile(io.BytesIO(scripted[2])) as archive:
+        texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]
+    for trace in (b"/home", b"/work", b"/tmp", b"site-packages", torchscript.__file__.encode()):
+        assert not [text for text in texts if trace in text]
+
+
+class Unscriptable(NaryLSTM):
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        return [getattr(torch, name)(inputs[:, :H]) for name in ("tanh", "sigmoid")]
+
+
+def test_a_cell_that_cannot_be_scripted_is_named() -> None:
+    with pytest.raises(ExportError, match="a model over Unscriptable cannot be scripted: "):
+        export_torchscript(make_model("words", Unscriptable(input_size=X, hidden_size=H)))
+
+
+class Otherwise(NaryLSTM):
+    """Does other things when scripted."""
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        width = self.hidden_size
+        scale = 1.0
+        if torch.jit.is_scripting():
+            scale = 1.001
+        return [torch.tanh(children[0].sum(1)) * scale, children[1].sum(1)[:, :width]]
+
+
+def test_scores_that_differ_are_refused() -> None:
+    with pytest.raises(ExportError, match="TorchScript gives scores that differ by"):
+        export_torchscript(make_model("words", Otherwise(input_size=X, hidden_size=H)))
+
+
+def test_a_missing_score_counts_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_model("words").eval()
+    nothing = torch.zeros(0, 3)
+    with pytest.raises(ExportError, match="differ by inf"):
+        torchscript._verify(lambda *inputs: (nothing, nothing), model, 1e-5)
+    not_a_number = np.nan
+
+    def poisoned(*inputs: Tensor) -> tuple[Tensor, Tensor]:
+        nodes, roots = model(*inputs)
+        return nodes * not_a_number, roots
+
+    with pytest.raises(ExportError, match="differ by nan"):
+        torchscript._verify(poisoned, model, 1e-5)

@@ -1,0 +1,133 @@
+"""Saving a pipeline: the whole bundle goes with it, and is checked."""
+
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
+from spacy.language import Language
+
+from thinstack.bundles import open_bundle, write_bundle
+from thinstack.errors import BundleError
+from thinstack.integrations.spacy import TreeSentiment
+
+TEXT = "A good film. It was awful"
+
+
+@pytest.fixture
+def nlp(tmp_path: Path) -> Language:
+    return pipeline(write_last_word_bundle(tmp_path / "first").path)
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> tuple[Language, Path]:
+    """A pipeline and where it was saved; the bundle that it was made from is gone."""
+    folder = write_last_word_bundle(tmp_path / "model").path
+    nlp = pipeline(folder, aggregation="sentences")
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(folder)
+    return nlp, tmp_path / "saved"
+
+
+def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    loaded = spacy.load(saved)
+    assert loaded(TEXT).cats == nlp(TEXT).cats
+    assert loaded(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
+    assert loaded.get_pipe("tree_sentiment").labels == LABELS
+    again = spacy.load(saved)  # and neither does one that was loaded and saved again
+    again.to_disk(saved.parent / "twice")
+    shutil.rmtree(saved)
+    assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
+    assert again.get_pipe("tree_sentiment").to_bytes() == loaded.get_pipe("tree_sentiment").to_bytes()
+
+
+def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    loaded = spacy.load(saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}})
+    assert loaded(TEXT).cats == pytest.approx(mean_of((".", 4), ("awful", 3)), abs=1e-6)
+    assert loaded(TEXT).cats != nlp(TEXT).cats
+
+
+def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:
+    folder = moved[1] / "tree_sentiment"
+    assert open_bundle(folder).config.labels == LABELS
+    component = TreeSentiment(model=str(folder))
+    component.load()
+    assert component.labels == LABELS
+
+
+def test_one_changed_byte_is_refused(moved: tuple[Language, Path]) -> None:
+    for name in ("onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"):
+        path = moved[1] / "tree_sentiment" / name
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(BundleError):
+            spacy.load(moved[1])
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert spacy.load(moved[1])(TEXT).cats
+
+
+def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, Path]) -> None:
+    nlp, saved = moved
+    nlp.to_disk(saved.parent / "less", exclude=["tree_sentiment"])
+    with pytest.raises(BundleError, match="tree_sentiment: no such folder"):
+        spacy.load(saved.parent / "less")
+
+
+def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -> None:
+    files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
+    write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=nlp.get_pipe("tree_sentiment").predictor.config)
+    nlp.to_disk(tmp_path / "saved")
+    assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
+
+
+def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
+    folder = write_last_word_bundle(tmp_path / "other", tree_source="left").path
+    other = pipeline(folder)
+    data = nlp.to_bytes()
+    shutil.rmtree(folder)
+    other.from_bytes(data)
+    assert other(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
+    assert other.get_pipe("tree_sentiment").to_bytes() == nlp.get_pipe("tree_sentiment").to_bytes()
+    fresh = type(nlp).from_config(nlp.config, meta=nlp.meta).from_bytes(data)
+    assert fresh(TEXT).cats == nlp(TEXT).cats
+
+
+def test_bytes_that_are_no_bundle_are_refused(nlp: Language, tmp_path: Path) -> None:
+    component = nlp.get_pipe("tree_sentiment")
+    files = srsly.msgpack_loads(component.to_bytes())
+    (tmp_path / "outside").mkdir()
+    bad: list[Any] = [
+        [],
+        {"manifest.json": 3},
+        {},
+        {name: content for name, content in files.items() if name != "vocabulary.txt"},
+        {**files, "../escaped": b"x"},
+        {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"},
+    ]
+    for item in bad:
+        with pytest.raises(BundleError):
+            component.from_bytes(srsly.msgpack_dumps(item))
+    for data in (b"", b"\xc1", b"PK"):
+        with pytest.raises(BundleError):
+            component.from_bytes(data)
+    assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
+
+
+def test_a_component_can_be_taken_from_another_pipeline(moved: tuple[Language, Path]) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tree_sentiment", source=spacy.load(moved[1]))
+    assert nlp("so good").cats == pytest.approx(expected("good", 2), abs=1e-6)
+
+
+def test_a_pickled_component_holds_the_bundle(moved: tuple[Language, Path]) -> None:
+    nlp, _ = moved  # so that worker processes that are not forked have it
+    component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_sentiment")))
+    assert component(nlp.make_doc("so good")).cats == pytest.approx(expected("good", 2), abs=1e-6)

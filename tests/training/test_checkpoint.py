@@ -1,0 +1,121 @@
+"""Checkpoints: round trip, damage, and no pickle."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from thinstack.errors import DataError
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+
+
+def parts(width: int = 3, *, seed: int = 0) -> tuple[dict[str, nn.Module], dict[str, torch.optim.Optimizer]]:
+    torch.manual_seed(seed)
+    model = nn.Linear(2, width)
+    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
+    model(torch.randn(4, 2)).sum().backward()
+    optimizer.step()
+    return {"model": model, "best": nn.Linear(2, width)}, {"model": optimizer}
+
+
+def state_of(modules: dict[str, nn.Module], optimizers: dict[str, torch.optim.Optimizer]) -> list[tuple[str, Any]]:
+    found = [(f"{name}.{key}", value.tolist()) for name, part in modules.items() for key, value in part.state_dict().items()]
+    for name, optimizer in optimizers.items():
+        for index, state in optimizer.state_dict()["state"].items():
+            found += [(f"{name}.{index}.{key}", value.tolist()) for key, value in state.items()]
+    return found
+
+
+def test_a_checkpoint_gives_back_all_that_was_saved(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "checkpoint.safetensors"
+    saved, other = parts(seed=1), parts(seed=2)
+    state = {"history": [{"epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]}
+    save_checkpoint(path, *saved, state)
+    assert state_of(*saved) != state_of(*other)
+    assert load_checkpoint(path, *other) == state
+    assert state_of(*saved) == state_of(*other)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_without_a_checkpoint_nothing_is_loaded(tmp_path: Path) -> None:
+    modules, optimizers = parts()
+    before = state_of(modules, optimizers)
+    assert load_checkpoint(tmp_path / "checkpoint.safetensors", modules, optimizers) is None
+    assert state_of(modules, optimizers) == before
+
+
+def test_weights_that_share_memory_are_saved(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    tied = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    tied[1].weight = tied[0].weight
+    save_checkpoint(path, {"model": tied}, {}, {})
+    fresh = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    load_checkpoint(path, {"model": fresh}, {})
+    assert torch.equal(fresh[0].weight, tied[0].weight)
+    assert torch.equal(fresh[1].weight, tied[0].weight)
+
+
+def halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def pickled(path: Path) -> None:
+    torch.save({"a": torch.zeros(2)}, path)
+
+
+def without_state(path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    save_file(load_file(path), path)
+
+
+def without_squares(path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    with safe_open(path, framework="pt") as file:
+        state = file.metadata()
+    save_file({name: value for name, value in load_file(path).items() if not name.endswith("0.sum")}, path, state)
+
+
+@pytest.mark.parametrize("damage", [halved, pickled, without_state, without_squares, lambda path: path.write_bytes(b"")])
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, damage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    modules, optimizers = parts()
+    save_checkpoint(path, modules, optimizers, {"history": []})
+    damage(path)
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, lambda *_: pytest.fail("a pickle was read"))
+    with pytest.raises(
+        DataError, match=r"checkpoint\.safetensors is not a checkpoint of this recipe .*; delete it to start afresh"
+    ):
+        load_checkpoint(path, modules, optimizers)
+
+
+def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, *parts(3), {"history": []})
+    with pytest.raises(DataError, match="not a checkpoint of this recipe"):
+        load_checkpoint(path, *parts(4))
+
+
+def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, *parts(), {"history": [1]})
+    write_atomically(tmp_path / "metrics.jsonl", "old\n")
+
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        save_checkpoint(path, *parts(), {"history": [2]})
+    with pytest.raises(OSError, match="no space"):
+        write_atomically(tmp_path / "metrics.jsonl", "new\n")
+    with safe_open(path, framework="pt") as file:
+        assert json.loads(file.metadata()["state"]) == {"history": [1]}
+    assert (tmp_path / "metrics.jsonl").read_text(encoding="utf-8") == "old\n"

@@ -1,0 +1,70 @@
+"""Training examples against the trees that they were made of."""
+
+import numpy as np
+import pytest
+import tiny_recipe
+
+from thinstack.core import Tree
+from thinstack.data.treebank import label_ids
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import TreeError
+from thinstack.training.examples import examples_of, join
+
+VOCABULARY = WordVocabulary(sorted(tiny_recipe.VALUES))
+
+
+def read(text: str) -> list[tuple[Tree, np.ndarray]]:
+    trees = [Tree.from_brackets(line) for line in text.splitlines()]
+    return [(tree, label_ids(tree, tiny_recipe.LABELS)) for tree in trees]
+
+
+def covered(tree: Tree) -> list[tuple[int, int]]:
+    """The words of every node, found by walking up from each leaf."""
+    words: list[list[int]] = [[] for _ in range(len(tree))]
+    leaves = [node for node in range(len(tree)) if tree.tokens[node] is not None]
+    for number, leaf in enumerate(leaves):
+        node = leaf
+        while node >= 0:
+            words[node].append(number)
+            node = int(tree.parents[node])
+    return [(min(found), max(found) + 1) for found in words]
+
+
+@pytest.mark.parametrize("source", ["balanced", "left", "right"])
+def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> None:
+    trees = read(tiny_recipe.treebank(20))
+    kept = lost = 0
+    for (tree, gold), example in zip(trees, examples_of(trees, VOCABULARY, [source]), strict=True):
+        other = getattr(Tree, source)(tree.words)
+        labels = dict(zip(covered(tree), gold.tolist(), strict=True))
+        naive = [labels.get(span, -1) for span in covered(other)]
+        steps, found = example.trees[source]
+        assert steps.tolist() == other.transitions.tolist()
+        assert found.tolist() == naive
+        kept, lost = kept + sum(label >= 0 for label in naive), lost + naive.count(-1)
+    assert min(kept, lost) > 5
+
+
+def test_the_gold_tree_is_kept_as_it_is() -> None:
+    trees = read("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
+    first, second = examples_of(trees, VOCABULARY)
+    assert [part.tolist() for part in first.trees["gold"]] == [[0, 0, 0, 1, 1], [1, 2, 1, 2, 2]]
+    assert [part.tolist() for part in second.trees["gold"]] == [[0], [0]]
+    assert first.inputs[0].tolist() == [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
+    assert list(first.trees) == ["gold"]
+
+
+def test_a_minibatch_is_the_examples_end_to_end() -> None:
+    pieces = WordpieceVocabulary(["[UNK]", "the", "good", "film", "##s", "bad"])
+    examples = examples_of(read("(2 (1 the) (2 (2 good) (1 films)))\n(0 bad)"), pieces, ["left"])
+    batch = join(examples, ["left", "gold"])
+    assert [part.tolist() for part in batch.inputs] == [[1, 2, 3, 4, 5], [1, 1, 2, 1]]
+    assert batch.transitions.tolist() == [0, 0, 1, 0, 1, 0]
+    assert batch.labels.tolist() == [1, 2, -1, 1, 2, 0]
+    assert batch.size == 2
+
+
+def test_a_tree_that_is_not_binary_is_named() -> None:
+    with pytest.raises(TreeError, match=r"tree 1: node 3 has 3 children"):
+        examples_of(read("(0 bad)\n(0 (1 the) (0 bad) (1 film))"), VOCABULARY)

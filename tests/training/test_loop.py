@@ -1,0 +1,310 @@
+"""The training loop: what an epoch does, resuming, early stopping, averaging."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from safetensors.numpy import load_file
+
+from thinstack.config import Recipe
+from thinstack.errors import ConfigError, DataError
+from thinstack.metrics import Accuracy
+from thinstack.models import TreeModel
+from thinstack.training import loop
+from thinstack.training.recipe import Material, prepare, run_seed
+
+Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
+History = list[dict[str, Any]]
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
+
+
+def weights(model: TreeModel) -> Weights:
+    return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
+
+
+def run(recipe: Recipe, data: Path, folder: Path, *, seed: int = 1, **calls: Callable[..., None]) -> tuple[Weights, History]:
+    result = run_seed(recipe, prepare(recipe, data), seed, folder, **calls)
+    return weights(result.model), [{**record, "seconds": 0} for record in result.history]
+
+
+def same(first: tuple[Weights, History], second: tuple[Weights, History]) -> bool:
+    equal = first[0].keys() == second[0].keys() and all(
+        np.array_equal(value, second[0][key]) for key, value in first[0].items()
+    )
+    return equal and first[1] == second[1]
+
+
+# -- one epoch ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_path: Path) -> None:
+    settings = {"epochs": 1, "batch_size": 30, "sources": (), "weight_decay": 0.0, "vector_learning_rate": 0.5}
+    recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
+    recipe = Recipe.parse(recipe.model_dump() | {"model": _without_head_dropout(recipe)}, source="test")
+    material = prepare(recipe, data)
+    model = _fresh(recipe, material)
+    losses, nodes = [], 0
+    for example in material.train:
+        steps, labels = (torch.from_numpy(part) for part in example.trees["gold"])
+        scores, _ = model(*(torch.from_numpy(part) for part in example.inputs), steps)
+        losses.append(-scores.log()[range(len(labels)), labels].sum())
+        nodes += len(labels)
+    (torch.stack(losses).sum() / len(losses)).backward()
+    after, history = run(recipe, data, tmp_path)
+    assert history[0]["loss"] == pytest.approx(torch.stack(losses).sum().item() / nodes, rel=1e-5)
+    for name, value in model.named_parameters():
+        assert value.grad is not None
+        gradient = value.grad.to_dense().numpy()
+        step = 0.5 * gradient if name == "embedding.table" else 0.05 * gradient / (np.abs(gradient) + 1e-10)
+        kept = np.abs(gradient) > 1e-5  # AdaGrad's first step is the sign of the gradient, which rounding may turn
+        np.testing.assert_allclose(after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name)
+
+
+def _without_head_dropout(recipe: Recipe) -> dict[str, Any]:
+    return recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}
+
+
+def _fresh(recipe: Recipe, material: Material) -> TreeModel:
+    """The model as training starts with it."""
+    found: list[TreeModel] = []
+
+    def keep(model: TreeModel, *args: object, **settings: object) -> tuple[TreeModel, History]:
+        found.append(model)
+        return model, []
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("thinstack.training.recipe.train", keep)
+        run_seed(recipe, material, 1, Path("unused"))
+    return found[0]
+
+
+def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, str]] = []
+    material = prepare(tiny_recipe.recipe(), data)
+    numbers = {id(example): number for number, example in enumerate(material.train)}
+    join = loop.join
+
+    def watch(examples: Any, sources: Any) -> Any:
+        seen.extend((numbers[id(example)], source) for example, source in zip(examples, sources, strict=True))
+        return join(examples, sources)
+
+    progress: list[tuple[int, int, int]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "join", watch)
+        patch.setattr(loop, "evaluate_model", lambda *_: Accuracy(0, 0, 0, 0, 0, 0, 0, 0))
+        patch.setattr("thinstack.training.recipe.evaluate_model", lambda *_: Accuracy(0, 0, 0, 0, 0, 0, 0, 0))
+        run_seed(tiny_recipe.recipe(epochs=2), material, 1, tmp_path, on_batch=lambda *done: progress.append(done))
+    first, second = seen[:30], seen[30:]
+    assert sorted(number for number, _ in first) == sorted(number for number, _ in second) == list(range(30))
+    assert first != second
+    assert 5 < sum(source == "balanced" for _, source in first) < 25
+    assert {source for _, source in seen} == {"gold", "balanced"}
+    assert progress[7::8] == [(1, 30, 30), (2, 30, 30)]
+
+
+def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
+    data = tiny_recipe.write_data(tmp_path / "data", train=20)
+    (data / "dev.txt").write_bytes((data / "train.txt").read_bytes())
+    recipe = tiny_recipe.recipe(
+        epochs=40, learning_rate=0.2, vector_learning_rate=1.0, weight_decay=0.0, sources=(), cell={"hidden_size": 10}
+    )
+    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (100.0, 100.0)
+    assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
+
+
+def test_a_seed_gives_the_same_weights_and_another_gives_others(data: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe.recipe(epochs=1)
+    first = run(recipe, data, tmp_path / "a")
+    assert same(first, run(recipe, data, tmp_path / "b"))
+    assert not same(first, run(recipe, data, tmp_path / "c", seed=2))
+
+
+@pytest.mark.parametrize(("rate", "batch_size"), [(1e38, 4), (1e300, 30)])
+def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
+    data: Path, tmp_path: Path, rate: float, batch_size: int
+) -> None:
+    recipe = tiny_recipe.recipe(learning_rate=rate, batch_size=batch_size)
+    with pytest.raises(ConfigError, match=r"diverged in epoch 1: .* lower training\.learning_rate or"):
+        run(recipe, data, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- resuming -----------------------------------------------------------------------------------------------------------
+
+RESUMED: dict[str, Any] = {
+    "epochs": 4,
+    "average": 0.6,
+    "vector_rule": "adagrad",
+    "stop_on": "held",
+    "patience": 4,
+    "vector_learning_rate": 0.05,
+}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Weights, History]:
+    return run(tiny_recipe.recipe(**RESUMED), data, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 3, 4])
+def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(
+    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History], epoch: int
+) -> None:
+    def stop(record: dict[str, Any]) -> None:
+        if record["epoch"] == epoch:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(tiny_recipe.recipe(**RESUMED), data, tmp_path, on_epoch=stop)
+    torch.manual_seed(123)  # nothing of the first process is left
+    done: list[int] = []
+    again = run(tiny_recipe.recipe(**RESUMED), data, tmp_path, on_epoch=lambda record: done.append(record["epoch"]))
+    assert done == list(range(epoch + 1, 5))
+    assert same(again, uninterrupted)
+
+
+def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
+    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History]
+) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "import test_loop, tiny_recipe\n"
+        "def kill(epoch, done, total):\n"
+        "    if epoch == 3 and done > total // 2: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "test_loop.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), Path(sys.argv[2]), on_batch=kill)\n"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    killed = subprocess.run(
+        [sys.executable, "-c", code, str(data), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    epochs = [json.loads(line)["epoch"] for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert epochs == [1, 2]
+    assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
+
+
+@pytest.mark.parametrize("function", ["save_checkpoint", "write_atomically"])
+def test_a_run_stopped_while_it_saves_loses_no_line(
+    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History], function: str
+) -> None:
+    original, calls = getattr(loop, function), []
+
+    def stop(*args: Any) -> None:
+        calls.append(1)
+        if len(calls) == 4:  # in the last epoch
+            raise Killed
+        original(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, function, stop)
+        with pytest.raises(Killed):
+            run(tiny_recipe.recipe(**RESUMED), data, tmp_path)
+    assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
+    lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [{**json.loads(line), "seconds": 0} for line in lines] == uninterrupted[1]
+
+
+def test_a_damaged_checkpoint_stops_the_run(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"no checkpoint")
+    with pytest.raises(DataError, match="delete it to start afresh"):
+        run(tiny_recipe.recipe(), data, tmp_path)
+
+
+# -- stopping and averaging ---------------------------------------------------------------------------------------------
+
+
+def train_watching(values: list[float], data: Path, folder: Path, **settings: Any) -> tuple[Weights, History]:
+    """Train while the accuracy on what is watched is made up, an epoch after the other."""
+    rest = iter(values)
+
+    def figures(model: TreeModel, examples: Any, source: str) -> Accuracy:
+        return Accuracy(next(rest), float("nan"), 0.0, float("nan"), 1, 0, 1, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "evaluate_model", figures)
+        return run(tiny_recipe.recipe(epochs=8, sources=(), **settings), data, folder)
+
+
+def saved(folder: Path, module: str) -> Weights:
+    found = load_file(folder / "checkpoint.safetensors")
+    return {name.removeprefix(f"{module}/"): value for name, value in found.items() if name.startswith(f"{module}/")}
+
+
+@pytest.mark.parametrize("stop_on", ["held", "dev"])
+def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, tmp_path: Path, stop_on: str) -> None:
+    kept, history = train_watching([10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3)
+    assert [record["selection"] for record in history] == [10, 30, 30, 20, 29]
+
+    def stop(record: dict[str, Any]) -> None:
+        if record["epoch"] == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on), data, tmp_path / "b", on_epoch=stop)
+    second_epoch = saved(tmp_path / "b", "model")
+    assert kept.keys() == second_epoch.keys()
+    assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
+
+
+def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
+    _, history = train_watching([1, 0, 2, 1, 3, 2, 4, 3], data, tmp_path, stop_on="held", patience=2)
+    assert len(history) == 8
+
+
+def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data: Path, tmp_path: Path) -> None:
+    kept, history = run(tiny_recipe.recipe(epochs=6, patience=1, learning_rate=0.5), data, tmp_path)
+    assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
+    assert {tuple(record["watched"]) for record in history} == {()}
+    last = saved(tmp_path, "model")
+    assert all(np.array_equal(value, kept[name]) for name, value in last.items())
+
+
+def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None:
+    epochs: list[Weights] = []
+    kept, _ = run(
+        tiny_recipe.recipe(epochs=4, average=0.6), data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path, "model"))
+    )
+    for name, value in kept.items():
+        mean = np.mean([epochs[0][name], epochs[1][name]], axis=0, dtype=np.float64)
+        for later in epochs[2:]:
+            mean = 0.6 * mean + 0.4 * later[name]
+        np.testing.assert_allclose(value, mean, atol=1e-6)
+        assert not np.allclose(value, epochs[-1][name], atol=1e-4)
+
+
+def test_the_records_are_figures_on_what_is_watched(data: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe.recipe(stop_on="dev", epochs=2)
+    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    best = max(result.history, key=lambda record: record["selection"])
+    assert best["watched"] == result.dev
+    assert best["selection"] == pytest.approx(
+        sum(
+            figures[key]
+            for figures in result.dev.values()
+            for key in ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+        )
+    )
+    assert result.selection == best["selection"]

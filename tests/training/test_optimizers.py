@@ -1,0 +1,83 @@
+"""Steps of the optimisers against AdaGrad and gradient descent written out in numpy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from numpy.typing import NDArray
+
+from thinstack.models import TreeModel, build_model
+from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
+
+Weights = dict[str, NDArray[np.float32]]
+RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
+
+
+def new_model() -> TreeModel:
+    torch.manual_seed(0)
+    return build_model(tiny_recipe.recipe().model, entries=6)
+
+
+def weights(model: TreeModel) -> Weights:
+    return {name: value.detach().numpy().copy() for name, value in model.named_parameters()}
+
+
+def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weights]]:
+    """Gradients and the weights after each step; the table's are sparse, with a row that occurs twice."""
+    config = tiny_recipe.recipe(
+        learning_rate=RATE, **{"vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY, **settings}
+    ).training
+    optimizers = build_optimizers(model, config)
+    for _ in range(3):
+        gradients = {}
+        for name, parameter in model.named_parameters():
+            gradient = torch.randn(parameter.shape)
+            if name == "embedding.table" and parameter.requires_grad:
+                rows = torch.tensor([[1, 4, 1]])
+                sparse = torch.sparse_coo_tensor(rows, gradient[:3], parameter.shape, check_invariants=True)
+                parameter.grad, gradient = sparse, sparse.to_dense()
+            elif parameter.requires_grad:
+                parameter.grad = gradient
+            gradients[name] = gradient.numpy().copy()
+        for optimizer in optimizers.values():
+            optimizer.step()
+        yield gradients, weights(model)
+
+
+@pytest.mark.parametrize("rule", ["sgd", "adagrad"])
+def test_the_model_takes_adagrad_with_l2_and_the_table_a_rule_of_its_own_without(rule: str) -> None:
+    model = new_model()
+    before = weights(model)
+    squares = {name: np.zeros_like(value) for name, value in before.items()}
+    for gradients, after in steps(model, vector_rule=rule):
+        for name, value in after.items():
+            of_table = name == "embedding.table"
+            gradient = gradients[name] + (0 if of_table else DECAY) * before[name]
+            squares[name] += gradient**2
+            scale = 1.0 if of_table and rule == "sgd" else np.sqrt(squares[name]) + 1e-10
+            expected = before[name] - (VECTOR_RATE if of_table else RATE) * gradient / scale
+            np.testing.assert_allclose(value, expected, rtol=2e-6, atol=1e-7, err_msg=name)
+        before = after
+
+
+def test_a_rate_of_zero_freezes_the_vectors_alone() -> None:
+    model = new_model()
+    before = weights(model)
+    (_, after) = list(steps(model, vector_learning_rate=0))[-1]
+    changed = {name for name in before if not np.array_equal(before[name], after[name])}
+    assert changed == before.keys() - {"embedding.table"}
+
+
+def test_state_is_put_back_and_only_into_its_own_kind() -> None:
+    config = tiny_recipe.recipe(vector_rule="adagrad").training
+    first, second = (build_optimizers(new_model(), config)["vectors"] for _ in range(2))
+    saved = {name: torch.full_like(value, 3.0) for name, value in state_tensors(first).items()}
+    assert set(saved) == {"0.sum", "0.step"}
+    load_state_tensors(second, saved)
+    assert all(bool((value == 3).all()) for value in state_tensors(second).values())
+    with pytest.raises(KeyError, match="step"):
+        load_state_tensors(second, {"0.sum": saved["0.sum"]})
+    with pytest.raises(RuntimeError, match="size"):
+        load_state_tensors(second, saved | {"0.sum": torch.zeros(2, 3)})

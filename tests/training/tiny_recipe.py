@@ -1,0 +1,63 @@
+"""A sentiment treebank small enough to learn by heart, and recipes over it."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from thinstack.config import Recipe
+
+LABELS = ("bad", "so-so", "good")
+VALUES = {"good": 2, "fine": 2, "lovely": 2, "bad": 0, "dull": 0, "awful": 0, "the": 1, "film": 1, "plot": 1, "is": 1}
+
+
+def tree(words: list[str], generator: random.Random) -> str:
+    """A random tree in brackets: a phrase is good or bad as its words are on the whole."""
+
+    def phrase(part: list[str]) -> str:
+        total = sum(VALUES[word] - 1 for word in part)
+        label = 1 + (total > 0) - (total < 0)
+        if len(part) == 1:
+            return f"({label} {part[0]})"
+        cut = generator.randrange(1, len(part))
+        return f"({label} {phrase(part[:cut])} {phrase(part[cut:])})"
+
+    return phrase(words)
+
+
+def treebank(count: int, *, seed: int = 0) -> str:
+    generator = random.Random(seed)
+    words = sorted(VALUES)
+    return "".join(tree(generator.choices(words, k=generator.randrange(1, 7)), generator) + "\n" for _ in range(count))
+
+
+def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
+    """A folder of `train.txt`, `dev.txt`, `words.txt` (vectors of 4 columns) and `pieces.txt`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "train.txt").write_text(treebank(train, seed=1), encoding="utf-8")
+    (folder / "dev.txt").write_text(treebank(dev, seed=2), encoding="utf-8")
+    generator = random.Random(3)
+    for name, entries in {
+        "words.txt": ["good", "bad", "the", "film", "never"],
+        "pieces.txt": ["[UNK]", "good", "fine", "love", "##ly", "bad", "dull", "aw", "##ful", "the", "film", "plot", "is"],
+    }.items():
+        rows = (" ".join([entry, *(f"{generator.gauss(0, 0.3):.4f}" for _ in range(4))]) for entry in entries)
+        (folder / name).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
+    """A recipe over `write_data`; `training` are settings of its section, "model.", "data." and "export." ones in nested dicts."""
+    nested = {name: training.pop(name, {}) for name in ("data", "embedding", "cell", "export")}
+    data = {
+        "name": "tiny",
+        "data": {"train": "train.txt", "dev": "dev.txt", "vectors": vectors, "statement": "Made up.", **nested["data"]},
+        "model": {
+            "labels": LABELS,
+            "embedding": {"kind": kind, "size": 4, "dropout": 0.1, **nested["embedding"]},
+            "cell": {"name": "nary_lstm.v1", "hidden_size": 5, **nested["cell"]},
+            "head": {"name": "node_classifier.v1", "options": {"dropout": 0.2}},
+        },
+        "training": {"epochs": 3, "batch_size": 4, "stop_on": "nothing", "sources": ("balanced",), **training},
+        "export": nested["export"],
+    }
+    return Recipe.parse(data, source="test")
