@@ -1,30 +1,11 @@
 """Each export takes seconds, so the tests share three."""
 
-from dataclasses import dataclass
-
-import onnxruntime
 import pytest
-from export_models import ChildSum, make_config, make_model
+from export_models import ChildSum, Exported, make_config, make_model
 
 from thinstack.config import ModelConfig
 from thinstack.export.onnx_model import export_onnx
 from thinstack.models import TreeModel
-
-
-@dataclass(frozen=True)
-class Exported:
-    """A model and its ONNX file."""
-
-    kind: str
-    model: TreeModel
-    config: ModelConfig
-    quantize: str
-    file: bytes
-
-    def session(self) -> onnxruntime.InferenceSession:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
 
 
 def _export(kind: str, model: TreeModel, config: ModelConfig, quantize: str, index_type: str) -> Exported:

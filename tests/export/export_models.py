@@ -1,8 +1,10 @@
 """Small models to export, with every weight, biases too, drawn at random."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import onnxruntime
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -16,6 +18,22 @@ from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 V, X, H, C = 50, 6, 5, 3
 LABELS = ("bad", "so-so", "schön")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model and its ONNX file."""
+
+    kind: str
+    model: TreeModel
+    config: ModelConfig
+    quantize: str
+    file: bytes
+
+    def session(self) -> onnxruntime.InferenceSession:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
 
 
 class ChildSum(Cell):

@@ -8,8 +8,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from conftest import Exported
-from export_models import LABELS, C, H, V, X, make_config, make_model, random_inputs, random_tree
+from export_models import LABELS, C, Exported, H, V, X, make_config, make_model, random_inputs, random_tree
 from onnx.reference import ReferenceEvaluator
 
 from thinstack.core import Forest, Tree, reference

@@ -6,8 +6,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from conftest import Exported
-from export_models import make_config, make_model
+from export_models import Exported, make_config, make_model
 from onnx import numpy_helper
 from torch import Tensor
 
@@ -87,6 +86,12 @@ def test_another_model_or_configuration_fails(words: Exported) -> None:
         verify_onnx(words.file, words.model, make_config("words", labels="abc"))
     with pytest.raises(ExportError, match=r"of another model: .*'cell': 'other\.v1'"):
         verify_onnx(words.file, words.model, make_config("words", cell="other.v1"))
+
+    def int4(model: onnx.ModelProto) -> None:
+        next(entry for entry in model.metadata_props if entry.key == "quantization").value = "int4"
+
+    with pytest.raises(ExportError, match="quantization 'int4'; expected none, fp16 or int8"):
+        verify_onnx(tampered(words.file, int4), words.model, words.config)
 
     def forget(model: onnx.ModelProto) -> None:
         del model.metadata_props[:]

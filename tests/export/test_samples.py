@@ -5,8 +5,7 @@ import json
 import numpy as np
 import onnxruntime
 import pytest
-from conftest import Exported
-from export_models import LABELS, V, make_model
+from export_models import LABELS, Exported, V, make_model
 
 from thinstack.core import transitions
 from thinstack.errors import ExportError

@@ -26,7 +26,7 @@ Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 History = list[dict[str, Any]]
 
 
-class Killed(Exception):
+class KilledError(Exception):
     """Stands for the end of the process."""
 
 
@@ -170,9 +170,9 @@ def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(
 ) -> None:
     def stop(record: dict[str, Any]) -> None:
         if record["epoch"] == epoch:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         run(tiny_recipe.recipe(**RESUMED), data, tmp_path, on_epoch=stop)
     torch.manual_seed(123)  # nothing of the first process is left
     done: list[int] = []
@@ -215,12 +215,12 @@ def test_a_run_stopped_while_it_saves_loses_no_line(
     def stop(*args: Any) -> None:
         calls.append(1)
         if len(calls) == 4:  # in the last epoch
-            raise Killed
+            raise KilledError
         original(*args)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, function, stop)
-        with pytest.raises(Killed):
+        with pytest.raises(KilledError):
             run(tiny_recipe.recipe(**RESUMED), data, tmp_path)
     assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
     lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
@@ -260,9 +260,9 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, t
 
     def stop(record: dict[str, Any]) -> None:
         if record["epoch"] == 2:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         run(tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on), data, tmp_path / "b", on_epoch=stop)
     second_epoch = saved(tmp_path / "b", "model")
     assert kept.keys() == second_epoch.keys()

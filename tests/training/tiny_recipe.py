@@ -46,7 +46,7 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
 
 
 def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
-    """A recipe over `write_data`; `training` are settings of its section, "model.", "data." and "export." ones in nested dicts."""
+    """A recipe over `write_data`; `training` are settings of its section, those of four others come in dicts of their name."""
     nested = {name: training.pop(name, {}) for name in ("data", "embedding", "cell", "export")}
     data = {
         "name": "tiny",

@@ -2,6 +2,7 @@
 
 `affine` goes through oneDNN, which on processors that MKL does not favour is twice as fast as `torch.addmm` and elsewhere no
 slower; torch has no public name for it on plain tensors. `tanh_` goes through the sigmoid, which torch vectorises itself.
+`torch.backends.mkldnn.enabled = False` switches both off.
 """
 
 from typing import Any
@@ -50,6 +51,7 @@ def _eager_float32(values: Tensor) -> bool:
     return (
         values.is_cpu
         and values.dtype == torch.float32
+        and bool(torch.backends.mkldnn.enabled)
         and not torch.compiler.is_compiling()
         and torch._C._get_tracing_state() is None
         and not torch.is_autocast_enabled("cpu")

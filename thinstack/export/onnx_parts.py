@@ -54,8 +54,7 @@ class _Compose(nn.Module):
         self.cell = cell
 
     def forward(self, inputs: Tensor, owner: Tensor, kind: Tensor, *children: Tensor) -> tuple[Tensor, ...]:
-        # A cell may overwrite its children; what is written to an input would become an output more.
-        return tuple(self.cell.compose(inputs, [part.clone() for part in children], Links(owner, kind)))
+        return tuple(self.cell.compose(inputs, list(children), Links(owner, kind)))
 
 
 class _Scores(nn.Module):

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import onnx
@@ -137,11 +137,10 @@ def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
     stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
     if stored != expected:
         raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")
-    for quantize in get_args(Quantize):
-        if found.get("quantization") == quantize:
-            known: Quantize = quantize
-            return known
-    raise ExportError(f"the ONNX file's metadata say quantization {found.get('quantization')!r}; expected none, fp16 or int8")
+    quantize = found.get("quantization")
+    if quantize not in get_args(Quantize):
+        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected none, fp16 or int8")
+    return cast(Quantize, quantize)
 
 
 def _session(exported: bytes) -> tuple[Any, str]:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from thinstack.config import Recipe
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, MissingExtraError
 from thinstack.metrics import percent
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.publish import publish
@@ -27,8 +27,10 @@ SEEDS_FOLDER = "seeds"
 def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads: int | None, console: Console) -> None:
     """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and the best seed's bundle, `model-best`.
 
-    Raises ConfigError if `out` holds the work of another recipe; what reading the data and exporting raise.
+    Raises ConfigError if `out` holds the work of another recipe, MissingExtraError without onnxruntime; what reading the data
+    and exporting raise.
     """
+    _check_runtime()
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe)
@@ -48,6 +50,14 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
     publish(recipe, material.vocabulary, best, figures["dev"], data=data, path=out / "model-best", console=console)
+
+
+def _check_runtime() -> None:
+    """The bundle is run at the end: what that needs is better missed now."""
+    try:
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("onnxruntime", "cpu") from None
 
 
 def _claim(out: Path, recipe: Recipe) -> None:

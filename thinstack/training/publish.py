@@ -22,11 +22,14 @@ from thinstack.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
+from thinstack.metrics import percent
 from thinstack.models import weights_of
 from thinstack.training.examples import Vocabulary
 from thinstack.training.recipe import SeedResult
 
 __all__ = ["publish"]
+
+ACCURACIES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
 
 Figures = dict[str, dict[str, Any]]
 
@@ -66,7 +69,7 @@ def publish(
     sources = ("gold", "auto")
     shipped: Figures = {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
     for source, figures in shipped.items():
-        console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {value:.2f}" for key, value in figures.items()))
+        console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {percent(figures[key])}" for key in ACCURACIES))
     files[CARD_FILE] = _card(recipe, result, shipped, over_seeds, len(exported)).encode()
     metrics = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
     return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
@@ -78,13 +81,12 @@ def _json(data: object) -> bytes:
 
 def _card(recipe: Recipe, result: SeedResult, shipped: Figures, over_seeds: dict[str, Any], size: int) -> str:
     """The model card, Markdown."""
-    keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
     rows = ["| trees | figures of | sentences | binary | phrases |", "|---|---|---|---|---|"]
     for source, figures in shipped.items():
-        cells = " | ".join(f"{figures[key]:.2f}" for key in keys)
+        cells = " | ".join(percent(figures[key]) for key in ACCURACIES)
         rows.append(f"| {source} | this file | {cells} |")
     for source, spread in over_seeds.items():
-        cells = " | ".join(f"{spread[key]['mean']:.2f} ± {spread[key]['std']:.2f}" for key in keys)
+        cells = " | ".join(f"{percent(spread[key]['mean'])} ± {percent(spread[key]['std'])}" for key in ACCURACIES)
         rows.append(f"| {source} | all seeds, before quantisation | {cells} |")
     training = recipe.training
     return "\n".join(

@@ -1,0 +1,278 @@
+"""The command line: what it prints, and that every bad input ends in one message and exit code 2."""
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from integrations.last_word_model import LABELS, best, expected, write_last_word_bundle
+
+import thinstack
+from thinstack.cli import main
+
+Cli = Callable[..., "Answer"]
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> list[dict]:
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_last_word_bundle(tmp_path_factory.mktemp("bundle") / "model").path
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    def call(*args: str | Path, stdin: bytes = b"") -> Answer:
+        monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        code: object = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        assert isinstance(code, int)
+        answer = Answer(code, *capsys.readouterr())
+        assert "Traceback" not in answer.err
+        return answer
+
+    return call
+
+
+def refused(answer: Answer, *parts: str) -> None:
+    """One message on the error output, none of it on the other, and exit code 2."""
+    assert (answer.code, answer.out) == (2, "")
+    message = answer.err.removeprefix("error: ")
+    assert message != answer.err
+    for part in parts:
+        assert part in message
+    assert message.count("\n") == 1
+
+
+# -- predict ------------------------------------------------------------------------------------------------------------
+
+
+def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
+    text = "A good film. It's awful"
+    first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
+    assert list(first) == list(second) == ["text", "label", "scores", "tree", "nodes"]
+    assert [first["text"], second["text"]] == ["A good film.", "It's awful"]
+    words = ["It", "'s", "awful"]
+    spans = [(0, 2), (2, 4), (0, 4), (5, 10), (0, 10)]
+    assert [(node["start"], node["end"]) for node in second["nodes"]] == spans
+    for node, word, size in zip(second["nodes"], [*words[:2], "'s", "awful", "awful"], [1, 1, 2, 1, 3], strict=True):
+        assert list(node) == ["start", "end", "text", "label", "scores"]
+        assert node["text"] == second["text"][node["start"] : node["end"]]
+        assert node["scores"] == pytest.approx(expected(word, size), abs=1e-5)
+        assert node["label"] == best(expected(word, size))
+    assert second["scores"] == second["nodes"][-1]["scores"]
+    assert second["label"] == second["nodes"][-1]["label"] == "bad"
+    tree = thinstack.Tree.from_brackets(second["tree"])
+    assert list(tree.words) == words
+    assert [LABELS[int(label or -1)] for label in tree.labels] == [node["label"] for node in second["nodes"]]
+
+
+def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli: Cli, bundle: Path) -> None:
+    answer = cli("predict", "The plot is awful", "--model", bundle)
+    assert (answer.code, answer.err) == (0, "")
+    assert "bad" in answer.out
+    assert f"{100 * expected('awful', 4)['bad']:.0f}" in answer.out
+    assert all(word in answer.out for word in ("The", "plot", "is", "awful"))
+    assert "\x1b" not in answer.out
+
+
+def test_several_texts_and_the_lines_of_standard_input_are_the_same(cli: Cli, bundle: Path) -> None:
+    texts = ["good film", "Awful. Good!", "naïve – “film”"]
+    options = ("--json", "--model", bundle)
+    several = cli("predict", *texts, *options).json
+    assert [item["text"] for item in several] == ["good film", "Awful.", "Good!", "naïve – “film”"]
+    assert cli("predict", *options, stdin="\n".join(texts).encode()).json == several
+
+
+def test_an_empty_text_keeps_its_neighbours(cli: Cli, bundle: Path) -> None:
+    answer = cli("predict", "good", "", " \t\n", "awful", "--json", "--model", bundle)
+    assert [item["label"] for item in answer.json] == ["good", "bad"]
+    assert answer.err == "warning: text 2 has no words\nwarning: text 3 has no words\n"
+
+
+@pytest.mark.parametrize("text", ["", "   ", " \t\n\u00a0"])
+def test_without_words_there_is_nothing_to_predict(cli: Cli, bundle: Path, text: str) -> None:
+    answer = cli("predict", text, "--model", bundle)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("warning: text 1 has no words\nerror: there are no words to predict from: give a text")
+
+
+def test_empty_standard_input_is_nothing_to_predict_from(cli: Cli, bundle: Path) -> None:
+    refused(cli("predict", "--model", bundle), "no words to predict from")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("good", 1), ("😀", 1), ("🙃 good 👍🏽!", 4), ("xqzw vbnk", 2), ("(good) [film]", 6), ("!?", 2)]
+)
+def test_odd_texts_have_a_tree_as_any(cli: Cli, bundle: Path, text: str, words: int) -> None:
+    (found,) = cli("predict", text, "--json", "--model", bundle).json
+    assert found["text"] == text
+    assert len(found["nodes"]) == 2 * words - 1
+    assert sum(found["scores"].values()) == pytest.approx(1, abs=1e-5)
+    assert found["nodes"][-1]["text"] == text
+    assert cli("predict", text, "--model", bundle).code == 0
+
+
+def test_ten_thousand_words_without_a_full_stop_are_one_sentence(cli: Cli, bundle: Path) -> None:
+    text = " ".join(["good", "film"] * 5000)
+    (found,) = cli("predict", text, "--json", "--model", bundle).json
+    assert len(found["nodes"]) == 2 * 10_000 - 1
+    assert found["nodes"][-1]["text"] == text
+    assert cli("predict", text, "--model", bundle).code == 0
+
+
+def test_a_page_is_written(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert cli("predict", "An <awful> film", "--html", page, "--model", bundle) == Answer(0, "", "")
+    html = page.read_text(encoding="utf-8")
+    assert html.lower().startswith("<!doctype html>")
+    assert "&lt;" in html
+    assert "so-so" in html
+    assert len(cli("predict", "awful", "--html", page, "--json", "--model", bundle).json) == 1
+    assert page.read_text(encoding="utf-8") != html
+
+
+def test_a_page_that_cannot_be_written_is_an_error(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    refused(cli("predict", "good", "--html", tmp_path / "none" / "page.html", "--model", bundle), "No such file", "page.html")
+
+
+@pytest.mark.parametrize("args", [["--json"], []])
+def test_an_output_of_ascii_only_holds_any_text(bundle: Path, monkeypatch: pytest.MonkeyPatch, args: list[str]) -> None:
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding="ascii", write_through=True))
+    monkeypatch.setattr(sys, "argv", ["thinstack", "predict", "naïve 😀 film", "--model", str(bundle), *args])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+    text = output.getvalue().decode("ascii")
+    if args:
+        assert json.loads(text)[0]["text"] == "naïve 😀 film"
+    assert "film" in text
+
+
+def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
+    refused(cli("predict", "good", "caf\udce9", "--model", bundle), "text 2: no Unicode text, character 3")
+    refused(cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n"), "standard input is no text in utf-8")
+
+
+# -- models -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that brings one model along, named sst."""
+    folder = tmp_path / "bundled"
+    write_last_word_bundle(folder / "sst")
+    monkeypatch.setattr("thinstack.bundles.BUNDLED", folder)
+    return folder
+
+
+def test_the_model_is_sst_unless_another_is_named(cli: Cli, bundled: Path) -> None:
+    assert cli("predict", "awful", "--json").json[0]["label"] == "bad"
+
+
+def test_an_unknown_model_is_refused_with_the_known_ones(cli: Cli, bundled: Path) -> None:
+    refused(cli("predict", "good", "--model", "stt"), "unknown model 'stt'; known: sst")
+    refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sst")
+
+
+@pytest.mark.parametrize("name", ["onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"])
+def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, name: str) -> None:
+    path = write_last_word_bundle(tmp_path / "model").path
+    content = bytearray((path / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (path / name).write_bytes(bytes(content))
+    for answer in (cli("predict", "good", "--model", path), cli("evaluate", path, "trees.txt")):
+        refused(answer, str(path / name), "export, copy or install the bundle anew")
+
+
+# -- evaluate -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.txt"
+    path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n", encoding="utf-8")
+    return path
+
+
+def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path) -> None:
+    figures = json.loads(cli("evaluate", bundle, trees, "--json").out)
+    assert {key: figures[key] for key in ("roots", "binary_roots", "phrases")} == {"roots": 3, "binary_roots": 2, "phrases": 9}
+    assert (figures["root_accuracy"], figures["root_binary_accuracy"]) == (100.0, 100.0)
+    assert figures["phrase_accuracy"] == pytest.approx(100 * 8 / 9)
+    shown = cli("evaluate", bundle, trees).out
+    assert all(part in shown for part in ("100.00", "88.89", "sentences, binary", "phrases"))
+
+
+def test_a_file_alone_is_measured_with_sst(cli: Cli, bundled: Path, trees: Path) -> None:
+    assert cli("evaluate", trees, "--json") == cli("evaluate", bundled / "sst", trees, "--json")
+
+
+def test_sources_and_raw_text(cli: Cli, bundle: Path, trees: Path) -> None:
+    left = json.loads(cli("evaluate", bundle, trees, "--json", "--source", "left").out)
+    assert (left["phrases"], left["phrase_accuracy"]) == (8, 100.0)
+    text = json.loads(cli("evaluate", bundle, trees, "--json", "--source", "auto", "--text").out)
+    assert (text["roots"], text["root_accuracy"], text["phrase_accuracy"]) == (3, 100.0, None)
+    assert "-" in cli("evaluate", bundle, trees, "--source", "auto", "--text").out
+    refused(cli("evaluate", bundle, trees, "--text"), "raw text has no gold trees", "auto")
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "message"),
+    [
+        (b"(1 film)\n(2 (2 good) (1 film)\n", ":2:21: ", "unbalanced"),
+        (b"(1 film)\n(5 good)\n", ":2: ", "label '5'; expected one of bad, so-so, good or a number from 0 to 2"),
+        (b"\n", ": ", "found no tree"),
+        (b"(1 caf\xe9)\n", ":1: ", "expected text in utf-8"),
+    ],
+)
+def test_a_bad_treebank_is_placed(cli: Cli, bundle: Path, trees: Path, content: bytes, place: str, message: str) -> None:
+    trees.write_bytes(content)
+    refused(cli("evaluate", bundle, trees), f"{trees}{place}", message)
+
+
+def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    refused(cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: cannot be read: No such file")
+
+
+# -- plugins and usage --------------------------------------------------------------------------------------------------
+
+
+def test_plugins_are_listed(cli: Cli) -> None:
+    records = cli("plugins", "--json").json
+    found = {(record["kind"], record["name"]) for record in records if record["distribution"] == "thinstack"}
+    assert {("cell", "nary_lstm.v1"), ("head", "node_classifier.v1")} <= found
+    shown = cli("plugins")
+    assert shown.code == 0
+    assert "nary_lstm" in shown.out
+
+
+def test_the_version_is_printed(cli: Cli) -> None:
+    assert cli("--version") == Answer(0, f"{thinstack.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["predict", "good", "--source", "sideways"], ["predict", "good", "--threads", "0"], ["evaluate"], ["fly"], ["train"]],
+)
+def test_wrong_usage_ends_with_code_2(cli: Cli, args: list[str]) -> None:
+    answer = cli(*args)
+    assert (answer.code, answer.out) == (2, "")
+    assert "Usage:" in answer.err

@@ -1,0 +1,117 @@
+"""Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
+
+import json
+from pathlib import Path
+
+import pytest
+from integrations.last_word_model import best, expected, write_last_word_bundle
+
+import thinstack
+from thinstack.errors import InputError, TreeError
+from thinstack.evaluation import evaluate, evaluate_file
+from thinstack.integrations.onnxruntime import Predictor
+
+# good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a bracket -> good.
+# Wrong are the first root, the bracket by itself, and the last sentence.
+TREES = """
+(2 (2 good) (1 film))
+(0 (1 film) (0 awful))
+(1 (0 awful) (1 film))
+(2 (1 film) (1 -LRB-))
+
+(2 awful)
+"""
+GOLD = {
+    "root_accuracy": 100 * 3 / 5,
+    "root_binary_accuracy": 100 * 3 / 4,
+    "phrase_accuracy": 100 * 10 / 13,
+    "phrase_binary_accuracy": 100 * 6 / 7,
+    "roots": 5,
+    "binary_roots": 4,
+    "phrases": 13,
+    "binary_phrases": 7,
+}
+
+
+@pytest.fixture(scope="module")
+def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+    path = tmp_path_factory.mktemp("bundle") / "model"
+    return thinstack.load(write_last_word_bundle(path, tree_source="left").path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.txt"
+    path.write_text(TREES, encoding="utf-8")
+    return path
+
+
+def test_the_model_gives_what_the_figures_below_are_counted_from() -> None:
+    found = {word: best(expected(word, 2)) for word in ("good", "awful", "film", "(")}
+    assert found == {"good": "good", "awful": "bad", "film": "so-so", "(": "good"}
+    assert expected("film", 2)["good"] > expected("film", 2)["bad"]
+
+
+def test_gold_trees(predictor: Predictor, file: Path) -> None:
+    figures = evaluate_file(predictor, file)
+    assert figures == pytest.approx(GOLD)
+    json.dumps(figures, allow_nan=False)
+
+
+def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:
+    figures = evaluate_file(predictor, file, source="auto", text=True)
+    whole = {key: value for key, value in GOLD.items() if "root" in key}
+    nothing = {"phrase_accuracy": None, "phrase_binary_accuracy": None, "phrases": 0, "binary_phrases": 0}
+    assert figures == pytest.approx(whole | nothing)
+
+
+def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8")
+    # `film awful` is labelled so-so, which is wrong; the left tree does not have that phrase.
+    gold, left, right, auto = (evaluate_file(predictor, file, source=source) for source in ("gold", "left", "right", "auto"))
+    assert (gold["phrases"], gold["phrase_accuracy"]) == (5, pytest.approx(80))
+    assert (left["phrases"], left["phrase_accuracy"], left["roots"]) == (4, pytest.approx(100), 1)
+    assert right == gold
+    assert auto == left
+
+
+def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))\n")
+    figures = evaluate_file(predictor, file, source="balanced")
+    assert figures["phrases"] == 7 + 6  # the second tree's first three words are no phrase of the balanced one
+    assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
+
+
+def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(1 film)\n", encoding="utf-8")
+    figures = evaluate_file(predictor, file)
+    assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
+    assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
+    json.dumps(figures, allow_nan=False)
+    assert {value for key, value in evaluate(predictor, []).items() if key.endswith("accuracy")} == {None}
+
+
+def test_raw_text_has_no_gold_trees(predictor: Predictor, file: Path) -> None:
+    with pytest.raises(InputError, match="raw text has no gold trees: name another tree source"):
+        evaluate_file(predictor, file, text=True)
+
+
+def test_a_word_of_white_space_is_no_sentence_of_raw_text(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 good)\n(0 \u00a0)\n(0 awful)\n", encoding="utf-8")
+    figures = evaluate_file(predictor, file, source="auto", text=True)
+    assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
+
+
+def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 good)\n(2 (2 good) (1 film) (2 good))\n", encoding="utf-8")
+    with pytest.raises(TreeError, match="tree 1: node 3 has 3 children"):
+        evaluate_file(predictor, file)
+    assert evaluate_file(predictor, file, source="left")["phrases"] == 5
+    file.write_text("(2 good)\n(3 good)\n", encoding="utf-8")
+    with pytest.raises(TreeError, match=r"trees\.txt:2: node 0 \('good'\) has the label '3'"):
+        evaluate_file(predictor, file)
