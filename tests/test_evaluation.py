@@ -1,7 +1,9 @@
 """Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from integrations.last_word_model import best, expected, write_last_word_bundle
@@ -10,6 +12,8 @@ import thinstack
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluation import evaluate, evaluate_file
 from thinstack.integrations.onnxruntime import Predictor
+from thinstack.integrations.prediction import Prediction
+from thinstack.integrations.text import predict_text
 
 # good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a bracket -> good.
 # Wrong are the first root, the bracket by itself, and the last sentence.
@@ -63,6 +67,20 @@ def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path
     whole = {key: value for key, value in GOLD.items() if "root" in key}
     nothing = {"phrase_accuracy": None, "phrase_binary_accuracy": None, "phrases": 0, "binary_phrases": 0}
     assert figures == pytest.approx(whole | nothing)
+
+
+def test_raw_text_is_what_a_user_would_write(predictor: Predictor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")
+    given: list[str] = []
+
+    def watch(texts: Iterable[str], **settings: Any) -> Iterator[list[Prediction]]:
+        given.extend(texts)
+        return predict_text(given, **settings)
+
+    monkeypatch.setattr("thinstack.evaluation.predict_text", watch)
+    evaluate_file(predictor, file, source="auto", text=True)
+    assert given == ["It's good."]
 
 
 def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(predictor: Predictor, tmp_path: Path) -> None:

@@ -13,10 +13,20 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from thinstack.config import SCHEMA_VERSION, ModelConfig
+from thinstack.data.distances import DistanceTable
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError
-from thinstack.manifest import CONFIG_FILE, MANIFEST_FILE, MEND, VOCABULARY_FILE, FileRecord, Manifest, check_schema
+from thinstack.manifest import (
+    CONFIG_FILE,
+    DISTANCES_FILE,
+    MANIFEST_FILE,
+    MEND,
+    VOCABULARY_FILE,
+    FileRecord,
+    Manifest,
+    check_schema,
+)
 
 __all__ = ["Bundle", "bundled_names", "open_bundle", "write_bundle"]
 
@@ -38,6 +48,15 @@ class Bundle:
         Raises BundleError if the bundle has no such file or it has changed.
         """
         return _read(self.path, self.manifest, name)
+
+    def distances(self) -> DistanceTable | None:
+        """The table that makes trees of words, if the bundle has one. Raises BundleError if the file holds none."""
+        if DISTANCES_FILE not in self.manifest.files:
+            return None
+        try:
+            return DistanceTable.from_bytes(self.read(DISTANCES_FILE), source=str(self.path / DISTANCES_FILE))
+        except DataError as error:
+            raise BundleError(str(error)) from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
         """The vocabulary, of the kind that the configuration names. Raises BundleError if the file holds none."""

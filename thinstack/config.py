@@ -26,6 +26,9 @@ SCHEMA_VERSION: Final = 1
 TreeSource = Literal["auto", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`)."""
 
+MadeTree = Literal["balanced", "left", "right", "distances"]
+"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that the model brings along."""
+
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -76,7 +79,7 @@ class ModelConfig(_Strict):
     embedding: EmbeddingConfig
     cell: CellConfig
     head: HeadConfig
-    tree_source: Literal["balanced", "left", "right"] = "balanced"
+    tree_source: MadeTree = "balanced"
 
     @model_validator(mode="after")
     def _distinct_labels(self) -> Self:
@@ -120,7 +123,7 @@ class TrainingConfig(_Strict):
     weight_decay: float = Field(default=1e-4, ge=0)
     stop_on: Literal["dev", "held", "nothing"] = "held"
     patience: int = Field(default=4, gt=0)
-    sources: tuple[Literal["balanced", "left", "right"], ...] = ()
+    sources: tuple[MadeTree, ...] = ()
     average: Rate = 0.0
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "CARD_FILE",
     "CASES_FILE",
     "CONFIG_FILE",
+    "DISTANCES_FILE",
     "MANIFEST_FILE",
     "MEND",
     "ONNX_FILE",
@@ -42,6 +43,7 @@ TORCHSCRIPT_FILE = "torchscript/model.pt"
 CASES_FILE = "cases.json"
 REPORT_FILE = "verification.json"
 CARD_FILE = "README.md"
+DISTANCES_FILE = "distances.json"
 MANIFEST_FILE = "manifest.json"
 
 MEND = "export, copy or install the bundle anew"

@@ -134,11 +134,11 @@ def test_a_forked_process_has_a_session_of_its_own(tmp_path: Path) -> None:
 import os, sys, thinstack
 predictor = thinstack.load(sys.argv[1], threads=4)
 words = [["film", "good"] * 10] * 3000
-before = predictor.node_scores(words, [predictor.shape()(20)] * 3000)
+before = predictor.node_scores(words, [predictor.tree_maker()(words[0])] * 3000)
 session = predictor._session
 child = os.fork()
 if child == 0:
-    after = predictor.node_scores(words, [predictor.shape()(20)] * 3000)
+    after = predictor.node_scores(words, [predictor.tree_maker()(words[0])] * 3000)
     os._exit(3 * any((a != b).any() for a, b in zip(before, after)) or 4 * (predictor._session is session))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """

@@ -121,7 +121,7 @@ def test_the_scripted_model_answers_as_the_bundle_does(words: Trained) -> None:
     predictor = thinstack.load(words.out / "model-best")
     scripted = torch.jit.load(str(words.out / "model-best" / "torchscript" / "model.pt"))
     sentence = ["the", "film", "is", "never", "dull"]
-    steps = predictor.shape()(len(sentence))
+    steps = predictor.tree_maker()(sentence)
     nodes, _ = scripted(torch.tensor(predictor.vocabulary.ids(sentence)), torch.tensor(steps.tolist()))
     np.testing.assert_allclose(nodes.numpy(), predictor.node_scores([sentence], [steps])[0], atol=1e-5)
 

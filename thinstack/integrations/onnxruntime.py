@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from thinstack.bundles import Bundle, open_bundle
 from thinstack.config import TreeSource
-from thinstack.core import Tree, transitions
+from thinstack.core import Tree
+from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.integrations.batching import batches, check_lengths, joined_transitions
 from thinstack.integrations.prediction import Prediction
@@ -23,11 +24,6 @@ __all__ = ["Predictor"]
 BATCH_NODES = 4096
 """Nodes of a batch at most (or one sentence)."""
 
-_SHAPES: dict[str, Callable[[int], NDArray[np.int8]]] = {
-    "balanced": transitions.balanced,
-    "left": transitions.left,
-    "right": transitions.right,
-}
 _INPUTS = {"words": ["token_ids", "transitions"], "wordpieces": ["piece_ids", "pieces_per_word", "transitions"]}
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
@@ -53,6 +49,7 @@ class Predictor:
     def __init__(self, bundle: Bundle, *, device: Device = "cpu", threads: int | None = None):
         self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
         self.vocabulary = bundle.vocabulary()
+        self._distances = bundle.distances()
         self._requested: tuple[Device, int | None] = device, threads
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
@@ -91,11 +88,10 @@ class Predictor:
     def predict(self, sentences: Sequence[Sequence[str]], *, source: TreeSource = "auto") -> list[Prediction]:
         """Predictions over sentences of words (treebank conventions), whose trees are made as `source` says.
 
-        "auto" is the shape that the model was trained to get. Raises InputError as `node_scores` does.
+        "auto" is what the model was trained to get. Raises InputError as `node_scores` does.
         """
         check_lengths(sentences)
-        shape = self.shape(source)
-        return self._predictions(sentences, [shape(len(words)) for words in sentences])
+        return self._predictions(sentences, list(map(self.tree_maker(source), sentences)))
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over the words and nodes of binary trees. Raises TreeError, naming the tree (from 0), for any other."""
@@ -107,12 +103,9 @@ class Predictor:
                 raise TreeError(f"tree {position}: {error}") from None
         return self._predictions([tree.words for tree in trees], steps)
 
-    def shape(self, source: TreeSource = "auto") -> Callable[[int], NDArray[np.int8]]:
-        """The function from a number of words n >= 1 to the transitions (2n-1,) of `source`; "auto" is the model's own."""
-        name = self.config.tree_source if source == "auto" else source
-        if name not in _SHAPES:
-            raise InputError(f"unknown tree source {name!r}; expected one of auto, {', '.join(_SHAPES)}")
-        return _SHAPES[name]
+    def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
+        """The function from the n >= 1 words of a sentence to its transitions (2n-1,); "auto" is the model's own source."""
+        return tree_maker(self.config.tree_source if source == "auto" else source, self._distances)
 
     def _predictions(self, words: Sequence[Sequence[str]], steps: Sequence[NDArray[np.int8]]) -> list[Prediction]:
         rows = self.node_scores(words, steps)

@@ -108,8 +108,7 @@ class TreeSentiment:
                     yield doc
 
     def _sentences(self, doc: "Doc") -> list[Sentence]:
-        source = self.predictor.config.tree_source if self.source == "auto" else self.source
-        return spacy_trees.sentences(doc, source)
+        return spacy_trees.sentences(doc, None if self.source == "benepar" else self.predictor.tree_maker(self.source))
 
     def _scores(self, sentences: Sequence[Sentence]) -> Scores:
         """The scores (2L - 1, C) of each sentence."""

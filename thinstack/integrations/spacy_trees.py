@@ -2,35 +2,33 @@
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core import Tree, transitions
+from thinstack.core import Tree
 from thinstack.core.binarize import binarize
 from thinstack.data import ptb
 from thinstack.data.raw_text import treebank_words
+from thinstack.data.tree_sources import TreeMaker
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy_results import Sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-__all__ = ["Source", "sentences"]
+__all__ = ["sentences"]
 
-Source = Literal["balanced", "left", "right", "benepar"]
-
-_SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
-def sentences(doc: "Doc", source: Source) -> list[Sentence]:
+def sentences(doc: "Doc", make_tree: TreeMaker | None) -> list[Sentence]:
     """The sentences of a Doc that hold words; the whole Doc is one where no sentence boundaries are set.
 
-    `source` says where the tree comes from. `benepar` reads the labelled brackets in `Span._.parse_string`, binarised
-    (`thinstack.core.binarize`); where treebank words and tokens differ, a token that makes several words becomes a phrase
-    of them, and a word made of several tokens stands where its first token does.
+    `make_tree` makes the tree of its words. Without it the labelled brackets that benepar leaves in `Span._.parse_string` are
+    read, binarised (`thinstack.core.binarize`); where treebank words and tokens differ, a token that makes several words
+    becomes a phrase of them, and a word made of several tokens stands where its first token does.
     Raises InputError if there are no such brackets, or they are not about the tokens of the sentence.
     """
     found = []
@@ -38,7 +36,7 @@ def sentences(doc: "Doc", source: Source) -> list[Sentence]:
     for span in spans:
         words, tokens = _words(span)
         if words:
-            steps = _parsed(span, words, tokens) if source == "benepar" else _SHAPES[source](len(words))
+            steps = make_tree(words) if make_tree else _parsed(span, words, tokens)
             found.append(Sentence(span.start, span.end, words, tokens, steps))
     return found
 

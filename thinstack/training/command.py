@@ -49,7 +49,7 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
         "best_seed": best.seed,
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
-    publish(recipe, material.vocabulary, best, figures["dev"], data=data, path=out / "model-best", console=console)
+    publish(recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console)
 
 
 def _check_runtime() -> None:

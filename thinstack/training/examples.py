@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.core import Tree, transitions
+from thinstack.data.distances import DistanceTable
+from thinstack.data.tree_sources import tree_maker
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import TreeError
@@ -17,8 +19,6 @@ from thinstack.metrics import labels_by_span
 __all__ = ["Batch", "Example", "examples_of", "join"]
 
 Vocabulary = WordVocabulary | WordpieceVocabulary
-
-SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,18 @@ class Batch:
 
 
 def examples_of(
-    treebank: Sequence[tuple[Tree, NDArray[np.int64]]], vocabulary: Vocabulary, sources: Sequence[str] = ()
+    treebank: Sequence[tuple[Tree, NDArray[np.int64]]],
+    vocabulary: Vocabulary,
+    sources: Sequence[str] = (),
+    distances: DistanceTable | None = None,
 ) -> list[Example]:
     """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has.
 
+    `distances` is the table that the source "distances" needs.
+
     Raises TreeError, naming the tree (from 0), for one that is not binary.
     """
+    makers = {source: tree_maker(source, distances) for source in sources}
     found = []
     for number, (tree, gold) in enumerate(treebank):
         try:
@@ -55,8 +61,8 @@ def examples_of(
         ids = vocabulary.ids(tree.words)
         inputs = tuple(np.asarray(part, np.int64) for part in (ids if isinstance(ids, tuple) else (ids,)))
         shapes = {"gold": (steps, gold)}
-        for source in sources:
-            steps = SHAPES[source](len(tree.words)).astype(np.int64)
+        for source, make_tree in makers.items():
+            steps = make_tree(tree.words).astype(np.int64)
             shapes[source] = (steps, labels_by_span(tree.spans, gold, transitions.spans_of(steps)))
         found.append(Example(inputs, shapes))
     return found

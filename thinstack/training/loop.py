@@ -46,7 +46,7 @@ def train(
     Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
     torch.set_flush_denormal(True)  # denormals slow the backward of long chains many times
-    torch.sparse.check_sparse_tensor_invariants.disable()  # as it is anyway, but torch warns where that is not said
+    torch.sparse.check_sparse_tensor_invariants.disable()  # type: ignore[no-untyped-call]  # as it is unless said, but torch warns
     accelerator = Accelerator()
     optimizers = build_optimizers(model, config)
     model, *prepared = accelerator.prepare(model, *optimizers.values())

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from thinstack.config import DataConfig, EmbeddingConfig, Recipe
 from thinstack.core import Tree
+from thinstack.data.distances import DistanceTable
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import TreeModel, build_model
+from thinstack.training.distances import fit
 from thinstack.training.examples import Example, Vocabulary, examples_of
 from thinstack.training.loop import Report, evaluate_model, train
 
@@ -31,10 +33,13 @@ UNSEEN_STD = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """What a recipe trains on: vocabulary, leaf table (V, X), and the sentences to train on, to watch and to report on."""
+    """What a recipe trains on: vocabulary, leaf table (V, X), the table that makes trees of words if one is asked for, and the
+    sentences to train on, to watch and to report on.
+    """
 
     vocabulary: Vocabulary
     table: NDArray[np.float32]
+    distances: DistanceTable | None
     train: list[Example]
     watched: list[Example]
     dev: list[Example]
@@ -59,21 +64,33 @@ def prepare(recipe: Recipe, data: Path) -> Material:
     """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
     treebank = read_labelled(data / recipe.data.train, recipe.model.labels)
     development = read_labelled(data / recipe.data.dev, recipe.model.labels)
-    vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, [tree for tree, _ in treebank])
-    sources = tuple(dict.fromkeys((*recipe.training.sources, recipe.model.tree_source)))
-    examples = _examples(data / recipe.data.train, treebank, vocabulary, sources)
-    dev = _examples(data / recipe.data.dev, development, vocabulary, sources)
-    watched = {"dev": dev, "held": examples[::HELD_PART], "nothing": []}[recipe.training.stop_on]
+    held: list[Labelled] = []
     if recipe.training.stop_on == "held":
-        examples = [example for number, example in enumerate(examples) if number % HELD_PART]
-        if not examples:
+        held = treebank[::HELD_PART]
+        treebank = [labelled for number, labelled in enumerate(treebank) if number % HELD_PART]
+        if not treebank:
             raise DataError(f"{data / recipe.data.train}: one tree only, which is held out; training needs at least two")
-    return Material(vocabulary, table, examples, watched, dev)
+    trees = [tree for tree, _ in treebank]
+    vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, trees)
+    sources = tuple(dict.fromkeys((*recipe.training.sources, recipe.model.tree_source)))
+    distances = fit(trees) if "distances" in sources else None
+    train, held_out, dev = (
+        _examples(data / file, part, vocabulary, sources, distances)
+        for file, part in ((recipe.data.train, treebank), (recipe.data.train, held), (recipe.data.dev, development))
+    )
+    watched = {"dev": dev, "held": held_out, "nothing": []}[recipe.training.stop_on]
+    return Material(vocabulary, table, distances, train, watched, dev)
 
 
-def _examples(path: Path, treebank: Sequence[Labelled], vocabulary: Vocabulary, sources: Sequence[str]) -> list[Example]:
+def _examples(
+    path: Path,
+    treebank: Sequence[Labelled],
+    vocabulary: Vocabulary,
+    sources: Sequence[str],
+    distances: DistanceTable | None,
+) -> list[Example]:
     try:
-        return examples_of(treebank, vocabulary, sources)
+        return examples_of(treebank, vocabulary, sources, distances)
     except TreeError as error:
         raise TreeError(str(error), source=str(path)) from None
 

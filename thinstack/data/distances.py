@@ -1,0 +1,114 @@
+"""Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
+
+Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here the distance is linear in the
+words around the gap: small enough to be a table in a bundle, and to need nothing but numpy.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.vocabulary import Cache
+from thinstack.errors import DataError
+
+__all__ = ["WINDOW", "DistanceTable", "transitions_of"]
+
+SCHEMA_VERSION = 1
+WINDOW = 3
+"""Words read on either side of a gap."""
+
+_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ity", "ment", "able", "ous", "ful", "ive", "al", "ic", "est", "er", "s", "y")
+
+
+def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
+    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n - 1 distances, the first
+    of equal ones.
+    """
+    steps = [0]
+    open_gaps: list[float] = []
+    for distance in distances:
+        while open_gaps and open_gaps[-1] < distance:
+            open_gaps.pop()
+            steps.append(1)
+        open_gaps.append(distance)
+        steps.append(0)
+    steps.extend([1] * len(open_gaps))
+    return np.array(steps, np.int8)
+
+
+class DistanceTable:
+    """The distance of a gap: a sum of weights, one for each of the WINDOW words on either side.
+
+    A word has a weight of its own if it is one of `words` (lower case), else that of its form: a number, a compound, its
+    ending, and whether it has a capital.
+
+    Args:
+        words: the words that have weights of their own.
+        weights: (2 WINDOW, F) by place, from WINDOW words before the gap to WINDOW after, and by feature: 0 is what lies
+            beyond the sentence, then `words`, then `forms()`.
+    """
+
+    def __init__(self, words: Sequence[str], weights: NDArray[np.floating]):
+        self.words = tuple(words)
+        self._features = {feature: number for number, feature in enumerate((*self.words, *forms()), start=1)}
+        self.weights = np.asarray(weights, np.float32)
+        expected = (2 * WINDOW, 1 + len(self._features))
+        if self.weights.shape != expected or not np.isfinite(self.weights).all():
+            raise DataError(f"distance weights: expected finite numbers of shape {expected}, found {self.weights.shape}")
+        self._cache = Cache(self._feature)
+
+    def features(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """Features (2 WINDOW, n - 1) of the words around each gap, by place."""
+        ids = np.zeros(len(words) + 2 * WINDOW, np.int64)
+        ids[WINDOW : WINDOW + len(words)] = list(map(self._cache.__getitem__, words))
+        gaps = max(len(words) - 1, 0)
+        return np.stack([ids[place + 1 : place + 1 + gaps] for place in range(2 * WINDOW)])
+
+    def distances(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Distances (n - 1,) of the gaps between n words."""
+        total: NDArray[np.float32] = self.weights[np.arange(2 * WINDOW)[:, None], self.features(words)].sum(axis=0)
+        return total
+
+    def transitions(self, words: Sequence[str]) -> NDArray[np.int8]:
+        """Transitions (2n-1,) of the tree over n >= 1 words."""
+        return transitions_of(self.distances(words).tolist())
+
+    def to_bytes(self) -> bytes:
+        """The table as JSON, weights to 3 decimals."""
+        rows = [[round(weight, 3) for weight in row] for row in self.weights.tolist()]
+        table = {"schema_version": SCHEMA_VERSION, "window": WINDOW, "words": self.words, "weights": rows}
+        return (json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, source: str) -> Self:
+        """Read what `to_bytes` wrote. Raises DataError if it is anything else."""
+        try:
+            table: dict[str, Any] = json.loads(content)
+            if (table["schema_version"], table["window"]) != (SCHEMA_VERSION, WINDOW):
+                raise DataError(f"schema {table['schema_version']}, window {table['window']}; upgrade thinstack to read it")
+            return cls([str(word) for word in table["words"]], np.array(table["weights"], np.float32))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
+
+    def _feature(self, word: str) -> int:
+        return self._features.get(word.lower()) or self._features[form_of(word)]
+
+
+def forms() -> tuple[str, ...]:
+    """The forms that words without weights of their own have."""
+    endings = (*_ENDINGS, "")
+    return ("<number>", "<compound>", *(f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings))
+
+
+def form_of(word: str) -> str:
+    """The form of a word: a number, a compound with a hyphen, or its ending with or without a capital."""
+    if word[:1].isdigit():
+        return "<number>"
+    if "-" in word:
+        return "<compound>"
+    lower = word.lower()
+    ending = next((ending for ending in _ENDINGS if lower.endswith(ending)), "")
+    return f"<{'Capital ' if word[:1].isupper() else ''}{ending}>"
