@@ -126,6 +126,9 @@ def main(
     if not (data / "sst/train.txt").is_file():
         Console(stderr=True).print(f"{data}/sst/train.txt is not there: name the folder that holds sst/ with --data")
         raise typer.Exit(2)
+    if not ChildSumLayers.installed:
+        hint = "pip install --no-deps -r benchmarks/requirements.txt"
+        Console(stderr=True).print(f"{LAYERS} is not installed and is left out: {hint}")
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     random.seed(0)
@@ -158,8 +161,6 @@ def report(console: Console, results: list[Result], held: dict[int, float], thre
     for width, share in held.items():
         verdict = "met" if share <= MEMORY_TARGET else "MISSED"
         console.print(f"Memory, D = {width}: {share:.2f} of one state a node; target at most {MEMORY_TARGET}: {verdict}")
-    if not ChildSumLayers.installed:
-        console.print(f"{LAYERS} is not installed and was left out: pip install --no-deps -r benchmarks/requirements.txt")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ ALLOWED = {
     "plugins.cells": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.heads": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "data": (*BASE, "config", "data"),
-    "models": (*BASE, "config", "data", "models", "=plugins", "plugins.specs", "plugins.manager"),
+    "models": (*BASE, "config", "data", "manifest", "bundles", "models", "=plugins", "plugins.specs", "plugins.manager"),
 }
 # What any other module may not import.
 FORBIDDEN = {"export": ("training", "cli", "__main__"), "training": ("cli", "__main__")}
@@ -38,7 +38,7 @@ NAMED_ONLY_IN = {
     "torch.jit": ("export.torchscript", "core.kernels"),  # the second asks whether it is being scripted or traced
     "torch.onnx": ("export.onnx",),
     "onnx": ("export.onnx",),
-    "spacy": ("integrations.spacy",),
+    "spacy": ("integrations.spacy", "integrations.text"),
 }
 
 

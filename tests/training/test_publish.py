@@ -59,7 +59,10 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
     export = {"inference_only": True, "quantize": "int8"}
-    recipe = tiny_recipe.recipe("wordpieces", vectors="pieces.txt", epochs=2, export=export)
+    model = {"tree_source": "distances"}
+    recipe = tiny_recipe.recipe(
+        "wordpieces", vectors="pieces.txt", epochs=2, sources=("distances",), model=model, export=export
+    )
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
 
@@ -111,7 +114,7 @@ def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
 def test_an_inference_only_bundle_has_no_torch_files(words: Trained, pieces: Trained) -> None:
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common
+    assert set(pieces.bundle.manifest.files) == common | {"distances.json"}
     report = json.loads(pieces.bundle.read("verification.json"))
     assert (report["quantization"], report["max_deviation"] > 0) == ("int8", True)
 

@@ -115,9 +115,17 @@ def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
     assert (len(on_dev.train), len(on_dev.dev)) == (30, 10)
 
 
-@pytest.mark.parametrize("stop_on", ["held", "nothing"])
-def test_the_development_file_is_not_looked_at(data: Path, tmp_path: Path, stop_on: str) -> None:
-    recipe = tiny_recipe.recipe(stop_on=stop_on, vectors="words.txt", epochs=4, patience=1, learning_rate=0.5)
+@pytest.mark.parametrize(("stop_on", "source"), [("held", "distances"), ("nothing", "balanced")])
+def test_the_development_file_is_not_looked_at(data: Path, tmp_path: Path, stop_on: str, source: str) -> None:
+    recipe = tiny_recipe.recipe(
+        stop_on=stop_on,
+        sources=(source,),
+        model={"tree_source": source},
+        vectors="words.txt",
+        epochs=4,
+        patience=1,
+        learning_rate=0.5,
+    )
     first = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "a")
     (data / "dev.txt").write_text("(0 (0 lovely) (2 (2 unheard-of) (0 lovely)))\n" * 7, encoding="utf-8")
     material = prepare(recipe, data)

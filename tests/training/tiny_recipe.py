@@ -46,8 +46,8 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
 
 
 def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
-    """A recipe over `write_data`; `training` are settings of its section, those of four others come in dicts of their name."""
-    nested = {name: training.pop(name, {}) for name in ("data", "embedding", "cell", "export")}
+    """A recipe over `write_data`; `training` are settings of its section, those of five others come in dicts of their name."""
+    nested = {name: training.pop(name, {}) for name in ("data", "embedding", "cell", "model", "export")}
     data = {
         "name": "tiny",
         "data": {"train": "train.txt", "dev": "dev.txt", "vectors": vectors, "statement": "Made up.", **nested["data"]},
@@ -56,6 +56,7 @@ def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) 
             "embedding": {"kind": kind, "size": 4, "dropout": 0.1, **nested["embedding"]},
             "cell": {"name": "nary_lstm.v1", "hidden_size": 5, **nested["cell"]},
             "head": {"name": "node_classifier.v1", "options": {"dropout": 0.2}},
+            **nested["model"],
         },
         "training": {"epochs": 3, "batch_size": 4, "stop_on": "nothing", "sources": ("balanced",), **training},
         "export": nested["export"],

@@ -1,0 +1,112 @@
+"""Trees by syntactic distance."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinstack.core import Tree
+from thinstack.core.transitions import validate
+from thinstack.data.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
+from thinstack.data.tree_sources import tree_maker
+from thinstack.errors import DataError, InputError
+
+
+def cut(distances: list[float], start: int, end: int) -> str:
+    """The definition, by recursion: cut the span at its greatest distance, the first of equal ones."""
+    if end - start == 1:
+        return str(start)
+    gap = max(range(start, end - 1), key=lambda gap: (distances[gap], -gap))
+    return f"({cut(distances, start, gap + 1)} {cut(distances, gap + 1, end)})"
+
+
+def brackets(tree: Tree) -> str:
+    built: list[str] = []
+    for node, children in enumerate(tree.children):
+        built.append(f"({' '.join(built[child] for child in children)})" if children else str(tree.tokens[node]))
+    return built[-1]
+
+
+@given(st.lists(st.integers(0, 5).map(float), max_size=12))
+def test_every_span_is_cut_at_its_greatest_distance(distances: list[float]) -> None:
+    words = [str(i) for i in range(len(distances) + 1)]
+    tree = Tree.from_transitions(transitions_of(distances), words)
+    assert brackets(tree) == cut(distances, 0, len(words))
+
+
+def test_a_hundred_thousand_words_make_one_tree() -> None:
+    falling = transitions_of(np.arange(99_999, 0, -1.0).tolist())
+    assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
+    assert validate(transitions_of(np.arange(99_999.0).tolist()), 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
+
+
+def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) -> DistanceTable:
+    """A table that is zero but for some places (0 to 2 WINDOW - 1) and features."""
+    columns = ["", *words, *forms()]
+    array = np.zeros((2 * WINDOW, len(columns)))
+    for (place, feature), weight in weights.items():
+        array[place, columns.index(feature)] = weight
+    return DistanceTable(words, array)
+
+
+def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap() -> None:
+    before, after = WINDOW - 1, WINDOW
+    table = table_with({(before, ","): 2.0, (after, "but"): 1.0, (after + 1, "<ing>"): 0.25, (0, ""): 0.5}, (",", "but"))
+    # The gaps: a|fine, fine|",", ","|But, But|acting; only the first two have nothing three places before.
+    assert table.distances(["a", "fine", ",", "But", "acting"]).tolist() == [0.5, 0.5, 3.25, 0.0]
+    assert table.distances(["one"]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("word", "form"),
+    [
+        ("1990s", "<number>"),
+        ("well-made", "<compound>"),
+        ("moving", "<ing>"),
+        ("Boring", "<Capital ing>"),
+        ("plot", "<>"),
+        ("Plot", "<Capital >"),
+        ("finest", "<est>"),
+        ("\N{GRINNING FACE}", "<>"),
+        ("", "<>"),
+    ],
+)
+def test_form_of_a_word(word: str, form: str) -> None:
+    assert form_of(word) == form
+    assert form in forms()
+
+
+def test_a_table_survives_its_text_form() -> None:
+    table = table_with({(0, "caf\u00e9"): 1.5, (5, "<number>"): -0.125}, ("caf\u00e9", "\u2028"))
+    again = DistanceTable.from_bytes(table.to_bytes(), source="here")
+    assert again.words == table.words
+    np.testing.assert_allclose(again.weights, table.weights, atol=5e-4)
+
+
+@pytest.mark.parametrize("change", [{"window": 4}, {"schema_version": 2}, {"weights": [[1.0]]}, {"words": None}])
+def test_any_other_text_is_refused_by_name(change: dict[str, object]) -> None:
+    table = json.loads(table_with({}, ("a",)).to_bytes())
+    with pytest.raises(DataError, match="there"):
+        DistanceTable.from_bytes(json.dumps({**table, **change}).encode(), source="there")
+    with pytest.raises(DataError, match="there"):
+        DistanceTable.from_bytes(b"\xff{", source="there")
+
+
+def test_weights_are_finite() -> None:
+    with pytest.raises(DataError, match="finite"):
+        table_with({(0, ""): float("nan")}, ("a",))
+
+
+def test_tree_makers() -> None:
+    words = ["a", "b", "c", "d", "e"]
+    assert tree_maker("balanced")(words).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
+    assert tree_maker("left")(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
+    table = table_with({(WINDOW, "c"): 1.0}, ("c",))
+    assert tree_maker("distances", table)(words).tolist() == transitions_of([0, 1, 0, 0]).tolist()
+    with pytest.raises(InputError, match=r"balanced, left, right$"):
+        tree_maker("distances")
+    with pytest.raises(InputError, match="'gold'"):
+        tree_maker("gold", table)

@@ -1,0 +1,83 @@
+"""The README's code runs as it stands."""
+
+import linecache
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
+from thinstack.core import Tree
+from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.models import WordModel
+from thinstack.models.embedding import WordEmbedding
+from thinstack.plugins import CellSpec
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+
+README = Path(__file__).parents[1] / "README.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def run(word: str) -> dict[str, Any]:
+    """Run the one block that holds `word`; returns its names."""
+    (block,) = [block for block in BLOCKS if word in block]
+    name = f"<README, {word}>"
+    linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)  # TorchScript reads the source
+    found: dict[str, Any] = {"__name__": "readme"}
+    exec(compile(block, name, "exec"), found)
+    return found
+
+
+def test_every_block_is_run_here() -> None:
+    assert len(BLOCKS) == 4
+
+
+def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("add_pipe")
+    doc = found["doc"]
+    assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
+    assert [len(sentence.text) > 0 for sentence in doc.sents] == [True, True]
+    assert doc[0:4]._.sentiment_label in ("positive", "very positive")
+    assert "very negative" in capsys.readouterr().out
+
+
+def test_onnx(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run("InferenceSession")
+    assert capsys.readouterr().out == "(5, 5) (1, 5)\n"
+    np.testing.assert_allclose(found["nodes"].sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
+
+
+def test_trees() -> None:
+    tree = run("from_brackets")["tree"]
+    assert tree.words == ("A", "wonderful", "film")
+    assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_the_plugin_builds_a_cell_that_exports() -> None:
+    (spec,) = run("thinstack_cells")["thinstack_cells"]()
+    assert isinstance(spec, CellSpec)
+    torch.manual_seed(0)
+    cell = spec.create({}, input_size=6, hidden_size=4)
+    model = WordModel(
+        embedding=WordEmbedding(entries=9, size=6), cell=cell, head=NodeClassifier(hidden_size=4, classes=2)
+    ).eval()
+    config = ModelConfig(
+        labels=("no", "yes"),
+        embedding=EmbeddingConfig(kind="words", size=6),
+        cell=CellConfig(name="mean.v1", hidden_size=4),
+        head=HeadConfig(name="node_classifier.v1"),
+    )
+    export_verified_onnx(model, config, vocabulary_digest="none")
+    scripted = torch.jit.script(model)
+    ids, steps = torch.tensor([3, 1, 2]), torch.from_numpy(Tree.right(["a", "b", "c"]).transitions)
+    table, weights = model.embedding.table, dict(cell.named_parameters())
+    leaves = torch.tanh(table[ids] @ weights["read.weight"].T + weights["read.bias"])
+    merge = lambda a, b: torch.tanh(weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"])  # noqa: E731
+    root = merge(leaves[0], merge(leaves[1], leaves[2]))
+    expected = torch.softmax(model.head.linear(root), 0)
+    for form in (model, scripted):
+        torch.testing.assert_close(form(ids, steps)[1][0], expected)

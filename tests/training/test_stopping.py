@@ -1,0 +1,94 @@
+"""Which epochs run, and which weights are kept: early stopping and the running average."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+from safetensors.numpy import load_file
+from test_loop import History, KilledError, Weights, run
+
+from thinstack.metrics import Accuracy
+from thinstack.models import TreeModel
+from thinstack.training import loop
+from thinstack.training.recipe import prepare, run_seed
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
+
+
+def train_watching(values: list[float], data: Path, folder: Path, **settings: Any) -> tuple[Weights, History]:
+    """Train while the accuracy on what is watched is made up, an epoch after the other."""
+    rest = iter(values)
+
+    def figures(model: TreeModel, examples: Any, source: str) -> Accuracy:
+        return Accuracy(next(rest), float("nan"), 0.0, float("nan"), 1, 0, 1, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "evaluate_model", figures)
+        return run(tiny_recipe.recipe(epochs=8, sources=(), **settings), data, folder)
+
+
+def saved(folder: Path, module: str) -> Weights:
+    found = load_file(folder / "checkpoint.safetensors")
+    return {name.removeprefix(f"{module}/"): value for name, value in found.items() if name.startswith(f"{module}/")}
+
+
+@pytest.mark.parametrize("stop_on", ["held", "dev"])
+def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, tmp_path: Path, stop_on: str) -> None:
+    kept, history = train_watching([10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3)
+    assert [record["selection"] for record in history] == [10, 30, 30, 20, 29]
+
+    def stop(record: dict[str, Any]) -> None:
+        if record["epoch"] == 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        run(tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on), data, tmp_path / "b", on_epoch=stop)
+    second_epoch = saved(tmp_path / "b", "model")
+    assert kept.keys() == second_epoch.keys()
+    assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
+
+
+def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
+    _, history = train_watching([1, 0, 2, 1, 3, 2, 4, 3], data, tmp_path, stop_on="held", patience=2)
+    assert len(history) == 8
+
+
+def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data: Path, tmp_path: Path) -> None:
+    kept, history = run(tiny_recipe.recipe(epochs=6, patience=1, learning_rate=0.5), data, tmp_path)
+    assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
+    assert {tuple(record["watched"]) for record in history} == {()}
+    last = saved(tmp_path, "model")
+    assert all(np.array_equal(value, kept[name]) for name, value in last.items())
+
+
+def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None:
+    epochs: list[Weights] = []
+    kept, _ = run(
+        tiny_recipe.recipe(epochs=4, average=0.6), data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path, "model"))
+    )
+    for name, value in kept.items():
+        mean = np.mean([epochs[0][name], epochs[1][name]], axis=0, dtype=np.float64)
+        for later in epochs[2:]:
+            mean = 0.6 * mean + 0.4 * later[name]
+        np.testing.assert_allclose(value, mean, atol=1e-6)
+        assert not np.allclose(value, epochs[-1][name], atol=1e-4)
+
+
+def test_the_records_are_figures_on_what_is_watched(data: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe.recipe(stop_on="dev", epochs=2)
+    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    best = max(result.history, key=lambda record: record["selection"])
+    assert best["watched"] == result.dev
+    assert best["selection"] == pytest.approx(
+        sum(
+            figures[key]
+            for figures in result.dev.values()
+            for key in ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+        )
+    )
+    assert result.selection == best["selection"]
