@@ -195,7 +195,7 @@ def test_a_text_is_not_taken_for_its_letters(predictor: Predictor) -> None:
 
 
 def test_unknown_tree_sources_are_refused(predictor: Predictor) -> None:
-    with pytest.raises(InputError, match="unknown tree source 'gold'; expected one of auto, balanced, left, right"):
+    with pytest.raises(InputError, match="unknown tree source 'gold'; this model has balanced, left, right"):
         predictor.predict([["good"]], source="gold")
 
 

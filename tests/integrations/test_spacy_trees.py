@@ -7,6 +7,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
+from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import InputError
 from thinstack.integrations.spacy_trees import sentences
 
@@ -35,7 +36,7 @@ def parsed() -> Iterator[Callable[..., Doc]]:
 
 def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
-    sentence = sentences(doc, "benepar")[number]
+    sentence = sentences(doc, None)[number]
     labels = ["x"] * len(sentence.transitions)
     return Tree.from_transitions(sentence.transitions, sentence.words, labels).to_brackets().replace("(x ", "(")
 
@@ -48,7 +49,7 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
     )
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in sentences(doc, "benepar")] == [(0, 5), (5, 7)]
+    assert [(item.start, item.end) for item in sentences(doc, None)] == [(0, 5), (5, 7)]
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
@@ -90,14 +91,14 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
 )
 def test_a_parse_that_does_not_fit_is_refused(parsed: Callable[..., Doc], parse: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        sentences(parsed("a b c", parse), "benepar")
+        sentences(parsed("a b c", parse), None)
     assert "'a b c'" in str(caught.value)
 
 
 def test_without_any_parses_the_message_names_benepar() -> None:
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
-        sentences(doc, "benepar")
+        sentences(doc, None)
 
 
 def test_the_tokens_of_each_word() -> None:
@@ -105,7 +106,7 @@ def test_the_tokens_of_each_word() -> None:
     nlp.add_pipe("sentencizer")
     doc = nlp(" It is n't well-made. And/or\tit is.")
     words = [
-        [(word, doc[a:b].text) for word, (a, b) in zip(s.words, s.tokens.tolist(), strict=True)] for s in sentences(doc, "left")
+        [(word, doc[a:b].text) for word, (a, b) in zip(s.words, s.tokens.tolist(), strict=True)] for s in sentences(doc, tree_maker("left"))
     ]
     assert words == [
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],
