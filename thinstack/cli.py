@@ -157,6 +157,8 @@ def plugins(as_json: JsonOption = False) -> None:
 
 
 def _lines_of_input() -> list[str]:
+    if sys.stdin.isatty():
+        raise InputError('give a text, such as thinstack predict "The acting is superb.", or texts on standard input')
     try:
         return [line.rstrip("\n") for line in sys.stdin]
     except UnicodeDecodeError as error:

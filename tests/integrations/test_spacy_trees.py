@@ -106,7 +106,8 @@ def test_the_tokens_of_each_word() -> None:
     nlp.add_pipe("sentencizer")
     doc = nlp(" It is n't well-made. And/or\tit is.")
     words = [
-        [(word, doc[a:b].text) for word, (a, b) in zip(s.words, s.tokens.tolist(), strict=True)] for s in sentences(doc, tree_maker("left"))
+        [(word, doc[first:last].text) for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)]
+        for found in sentences(doc, tree_maker("left"))
     ]
     assert words == [
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],
