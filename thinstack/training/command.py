@@ -80,7 +80,7 @@ def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, conso
 
         def on_epoch(record: dict[str, Any]) -> None:
             watched = "; ".join(f"{source} {_line(figures)}" for source, figures in record["watched"].items())
-            progress.console.print(
+            progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, {record['seconds']:.1f} s {watched}"
             )
 

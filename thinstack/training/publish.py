@@ -25,11 +25,10 @@ from thinstack.manifest import (
 )
 from thinstack.metrics import percent
 from thinstack.models import weights_of
+from thinstack.training.card import ACCURACIES, card
 from thinstack.training.recipe import Material, SeedResult
 
 __all__ = ["publish"]
-
-ACCURACIES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
 
 Figures = dict[str, dict[str, Any]]
 
@@ -72,52 +71,10 @@ def publish(
     shipped: Figures = {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
     for source, figures in shipped.items():
         console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {percent(figures[key])}" for key in ACCURACIES))
-    files[CARD_FILE] = _card(recipe, result, shipped, over_seeds, len(exported)).encode()
+    files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(exported)).encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
     return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
 
 
 def _json(data: object) -> bytes:
     return (json.dumps(data, indent=1) + "\n").encode()
-
-
-def _card(recipe: Recipe, result: SeedResult, shipped: Figures, over_seeds: dict[str, Any], size: int) -> str:
-    """The model card, Markdown."""
-    rows = ["| trees | figures of | sentences | binary | phrases |", "|---|---|---|---|---|"]
-    for source, figures in shipped.items():
-        cells = " | ".join(percent(figures[key]) for key in ACCURACIES)
-        rows.append(f"| {source} | this file | {cells} |")
-    for source, spread in over_seeds.items():
-        cells = " | ".join(f"{percent(spread[key]['mean'])} ± {percent(spread[key]['std'])}" for key in ACCURACIES)
-        rows.append(f"| {source} | all seeds, before quantisation | {cells} |")
-    training = recipe.training
-    return "\n".join(
-        [
-            f"# {recipe.name}",
-            "",
-            recipe.description.strip(),
-            "",
-            f"- Classes: {', '.join(recipe.model.labels)}.",
-            (
-                f"- Cell `{recipe.model.cell.name}`, hidden size {recipe.model.cell.hidden_size}; "
-                f"{recipe.model.embedding.kind} of {recipe.model.embedding.size} columns; task head `{recipe.model.head.name}`."
-            ),
-            f"- Trees of raw words: `{recipe.model.tree_source}`.",
-            f"- ONNX file: {size / 1e6:.2f} MB, weights stored as `{recipe.export.quantize}`.",
-            (
-                f"- Trained by `thinstack train` on `{recipe.data.train}`, seed {result.seed}, {len(result.history)} epochs; "
-                f"stopped on: {training.stop_on}."
-            ),
-            "",
-            "## Accuracy",
-            "",
-            f"On `{recipe.data.dev}`, percent; binary leaves neutral sentences out. Trees: gold, or auto as raw text gets.",
-            "",
-            *rows,
-            "",
-            "## Data and terms",
-            "",
-            recipe.data.statement.strip(),
-            "",
-        ]
-    )

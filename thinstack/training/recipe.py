@@ -55,6 +55,13 @@ class SeedResult:
     dev: dict[str, dict[str, float | None]]
 
     @property
+    def epoch(self) -> int:
+        """The epoch whose weights were kept: the first best of those watched, or the last where nothing was."""
+        if not self.history[-1]["watched"]:
+            return len(self.history)
+        return 1 + max(range(len(self.history)), key=lambda epoch: self.history[epoch]["selection"])
+
+    @property
     def selection(self) -> float:
         """What the epoch was chosen by; -inf where nothing was watched."""
         return max((record["selection"] for record in self.history if record["watched"]), default=float("-inf"))
