@@ -1,6 +1,6 @@
 """Speed and memory of the encoder over SST trees against an LSTM, a recursion and `pytorch-tree-lstm`, all in one run.
 
-    python benchmarks/encoder.py [--data FOLDER] [--threads 2] [--json]
+    python benchmarks/encoder.py --data FOLDER [--threads 2] [--json]
 
 Inputs of words are random and X = 300 wide. Everything runs in turn, round after round, on the same sentences. Two threads that
 wait for each other spin, which on a busy machine starves them: set OMP_WAIT_POLICY=passive there, and trust the ratios only.
@@ -115,7 +115,7 @@ def memory(trees: list[Tree], batch: int, hidden: int) -> float:
 
 
 def main(
-    data: Annotated[Path, typer.Option(help="Folder that holds sst/train.txt.")] = Path("../shared/data"),
+    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")],
     threads: Annotated[int, typer.Option(min=1)] = 2,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")] = 9,
     hidden: Annotated[list[int] | None, typer.Option(help="Hidden widths D. [default: 300, 150]")] = None,

@@ -13,6 +13,8 @@ import pytest
 import thinstack
 from thinstack.bundles import BUNDLED, Bundle, open_bundle
 from thinstack.config import Recipe
+from thinstack.core import Tree
+from thinstack.core.tree import depths
 from thinstack.evaluation import evaluate_file
 from thinstack.integrations.onnxruntime import Predictor
 
@@ -143,3 +145,9 @@ def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:
     text = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto", text=True)
     for key in ("root_accuracy", "root_binary_accuracy"):
         assert text[key] >= words[key] - 0.7
+
+
+def test_words_that_repeat_themselves_keep_the_answer_small() -> None:
+    words = ["good", "film"] * 5000
+    tree = thinstack.load().tree_maker()(words)
+    assert depths(Tree.from_transitions(tree, words).parents).max() < 100

@@ -162,8 +162,12 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
         thinstack.load("huge")
     with pytest.raises(BundleError, match="no such folder; bundled models have the names other, tiny"):
         open_bundle("./tiny")
+    (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
+    assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
+    write(tmp_path / "huge", data="of one's own")
+    assert open_bundle("huge").manifest.data == "of one's own"
     write(tmp_path / "tiny", data="of one's own")
-    assert open_bundle("tiny").manifest.data == "of one's own"
+    assert open_bundle("./tiny").manifest.data == "of one's own"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "", "loop", "a/\0"])

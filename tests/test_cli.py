@@ -12,6 +12,7 @@ from integrations.last_word_model import LABELS, best, expected, write_last_word
 
 import thinstack
 from thinstack.cli import main
+from thinstack.plugins.manager import PluginRecord, manager
 
 Cli = Callable[..., "Answer"]
 
@@ -221,6 +222,13 @@ def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path) -> No
     assert all(part in shown for part in ("100.00", "88.89", "sentences, binary", "phrases"))
 
 
+def test_the_file_is_named_as_it_is(cli: Cli, bundle: Path, trees: Path) -> None:
+    odd = trees.rename(trees.parent / "a [red] :bug:.txt")
+    assert f"on {odd}, source gold" in cli("evaluate", bundle, odd).out
+    odd.unlink()
+    refused(cli("evaluate", bundle, odd), f"{odd}: cannot be read")
+
+
 def test_a_file_alone_is_measured_with_sst(cli: Cli, bundled: Path, trees: Path) -> None:
     assert cli("evaluate", trees, "--json") == cli("evaluate", bundled / "sst", trees, "--json")
 
@@ -264,15 +272,25 @@ def test_plugins_are_listed(cli: Cli) -> None:
     assert "nary_lstm" in shown.out
 
 
+def test_an_error_in_the_list_of_plugins_is_printed_as_it_is(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = 'pip install "thinstack[train]" :bug: [/]'
+    record = PluginRecord(distribution="[red]", version="1", kind="cell", name="magic", status="unavailable", error=error)
+    monkeypatch.setattr(manager(), "records", lambda: [record])
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = cli("plugins").out
+    assert error in shown
+    assert "[red]" in shown
+
+
 def test_the_version_is_printed(cli: Cli) -> None:
     assert cli("--version") == Answer(0, f"{thinstack.__version__}\n", "")
 
 
 @pytest.mark.parametrize(
     "args",
-    [["predict", "good", "--source", "sideways"], ["predict", "good", "--threads", "0"], ["evaluate"], ["fly"], ["train"]],
+    ["predict good --source sideways", "predict good --threads 0", "predict good --threads 257", "evaluate", "fly", "train"],
 )
-def test_wrong_usage_ends_with_code_2(cli: Cli, args: list[str]) -> None:
-    answer = cli(*args)
+def test_wrong_usage_ends_with_code_2(cli: Cli, args: str) -> None:
+    answer = cli(*args.split())
     assert (answer.code, answer.out) == (2, "")
     assert "Usage:" in answer.err

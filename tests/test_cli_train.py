@@ -19,7 +19,7 @@ vectors = "vectors.txt"
 [model]
 labels = ["bad", "so-so", "good"]
 embedding = {{ kind = "words", size = 2 }}
-cell = {{ name = "{cell}", hidden_size = 3 }}
+cell = {{ name = "{cell}", hidden_size = 3, options = {{ {options} }} }}
 head = {{ name = "node_classifier.v1" }}
 
 [training]
@@ -36,8 +36,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write_recipe(folder: Path, *, cell: str = "nary_lstm.v1", training: str = "epochs = 1") -> None:
-    (folder / "recipe.toml").write_text(RECIPE.format(cell=cell, training=training), encoding="utf-8")
+def write_recipe(folder: Path, *, cell: str = "nary_lstm.v1", options: str = "", training: str = "epochs = 1") -> None:
+    (folder / "recipe.toml").write_text(RECIPE.format(cell=cell, options=options, training=training), encoding="utf-8")
 
 
 class Train:
@@ -83,6 +83,17 @@ def test_a_recipe_that_is_not_toml(train: Train) -> None:
 def test_a_setting_that_does_not_validate(train: Train, setting: str, message: str) -> None:
     write_recipe(train.folder, training=setting)
     assert f"recipe.toml: {message}" in train.refusal()
+
+
+def test_a_repeated_seed(train: Train) -> None:
+    assert "error: seeds must differ, got [1, 2, 1]" in train.refusal("--seed", "1", "--seed", "2", "--seed", "1")
+
+
+def test_a_cell_for_other_than_binary_trees(train: Train) -> None:
+    write_recipe(train.folder, options="arity = 3")
+    message = train.refusal()
+    assert message.startswith("error: model.cell: NaryLSTM has arity 3 and inner_size 0; a model of binary trees needs arity 2")
+    assert not (train.folder / "out" / "seeds").exists()
 
 
 def test_a_negative_seed(train: Train) -> None:

@@ -69,6 +69,19 @@ def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path
     assert figures == pytest.approx(whole | nothing)
 
 
+def test_raw_text_runs_on_the_model_that_is_given(file: Path, predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the bundle was opened once more")
+
+    ran: list[int] = []
+    real = predictor.node_scores
+    monkeypatch.setattr(predictor, "node_scores", lambda *given: ran.append(len(given[0])) or real(*given))
+    for name in ("thinstack.bundles.open_bundle", "thinstack.integrations.onnxruntime.open_session"):
+        monkeypatch.setattr(name, opened)
+    evaluate_file(predictor, file, source="auto", text=True)
+    assert sum(ran) == 5
+
+
 def test_raw_text_is_what_a_user_would_write(predictor: Predictor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "trees.txt"
     file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")

@@ -73,7 +73,7 @@ class Bundle:
 def open_bundle(path_or_name: str | Path) -> Bundle:
     """Open a bundle by the path of its folder or by the name of one that thinstack brings along.
 
-    A string without a path separator is a folder if there is one, else a name. Raises UnknownNameError, which lists the
+    A string without a path separator is a name if there is such a model, else a folder: `./sst` is always a folder. Raises UnknownNameError, which lists the
     known names; BundleError if anything is missing, damaged, not listed in the manifest (hidden files aside), a link, or
     of a newer schema.
     """
@@ -208,6 +208,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _locate(path_or_name: str | Path) -> Path:
+    plain = isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
+    if plain and path_or_name in bundled_names():
+        return BUNDLED / path_or_name
     folder = Path(path_or_name)
     try:
         for candidate in (folder, _aside(folder)):
@@ -218,11 +221,9 @@ def _locate(path_or_name: str | Path) -> Path:
         raise BundleError(f"{str(folder)!r:.200}: no path of a bundle: {error}") from None
     if is_file:
         raise BundleError(f"{folder}: a file; expected the folder of a bundle")
-    if isinstance(path_or_name, Path) or "/" in path_or_name or os.sep in path_or_name:
-        raise BundleError(f"{folder}: no such folder; bundled models have the names {', '.join(bundled_names()) or '(none)'}")
-    if path_or_name not in bundled_names():
-        raise UnknownNameError("model", path_or_name, bundled_names())
-    return BUNDLED / path_or_name
+    if plain:
+        raise UnknownNameError("model", str(path_or_name), bundled_names())
+    raise BundleError(f"{folder}: no such folder; bundled models have the names {', '.join(bundled_names()) or '(none)'}")
 
 
 def _read_manifest(folder: Path) -> Manifest:

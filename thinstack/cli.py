@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from thinstack._version import __version__
 from thinstack.config import TreeSource
@@ -30,7 +31,7 @@ Device = Literal["cpu", "cuda", "auto"]
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
 Source = Literal["gold", "auto", "balanced", "left", "right"]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="Threads of one operator; all by default.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
 
@@ -39,7 +40,7 @@ def main() -> None:
     try:
         app()
     except (ThinstackError, OSError) as error:
-        Console(stderr=True, soft_wrap=True).print(f"error: {error}", style="bold red", markup=False, highlight=False)
+        Console(stderr=True, soft_wrap=True).print(Text(f"error: {error}", style="bold red"))
         sys.exit(2)
 
 
@@ -105,7 +106,8 @@ def evaluate(
     if as_json:
         _print_json(figures)
         return
-    table = Table(title=f"{model} on {file}, source {source}{', raw text' if text else ''}", title_justify="left")
+    title = f"{model} on {file}, source {source}{', raw text' if text else ''}"
+    table = Table()
     table.add_column("")
     table.add_column("accuracy", justify="right")
     table.add_column("cases", justify="right")
@@ -117,7 +119,9 @@ def evaluate(
     )
     for name, key, count in rows:
         table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
-    Console().print(table)
+    console = Console()
+    console.print(Text(title, style="italic"), soft_wrap=True)
+    console.print(table)
 
 
 @app.command()
@@ -128,7 +132,10 @@ def train(
     seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds instead of the recipe's; may be repeated.")] = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Train every seed of a recipe, measure them, and export the best as a bundle. Called again, it goes on where it was."""
+    """Train every seed of a recipe, measure them, and export one as a bundle: the best by what was watched, else the first.
+
+    Called again, it goes on where it was.
+    """
     from thinstack.config import Recipe
 
     read = Recipe.read(recipe)
@@ -152,7 +159,8 @@ def plugins(as_json: JsonOption = False) -> None:
     for column in ("name", "kind", "distribution", "version", "status", "error"):
         table.add_column(column, overflow="fold")
     for record in records:
-        table.add_row(record.name, record.kind, record.distribution, record.version, record.status, record.error or "")
+        cells = (record.name, record.kind, record.distribution, record.version, record.status, record.error or "")
+        table.add_row(*map(Text, cells))
     Console().print(table)
 
 

@@ -126,6 +126,12 @@ class TrainingConfig(_Strict):
     sources: tuple[MadeTree, ...] = ()
     average: Rate = 0.0
 
+    @model_validator(mode="after")
+    def _distinct_seeds(self) -> Self:
+        if len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds must differ, got {list(self.seeds)}")
+        return self
+
 
 class ExportConfig(_Strict):
     """How the trained model is exported.

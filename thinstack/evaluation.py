@@ -65,5 +65,5 @@ def _sentences_of_text(
     if source == "gold":
         raise InputError("raw text has no gold trees: name another tree source, such as auto")
     texts = (detokenize(tree.words) for tree, _ in treebank)
-    found = predict_text(texts, model=str(predictor.bundle.path), source=source, device=predictor.device, split=False)
+    found = predict_text(texts, model=predictor, source=source, split=False)
     return [(read[0].scores[-1:], known[-1:]) for read, (_, known) in zip(found, treebank, strict=True) if read]

@@ -1,5 +1,6 @@
 """Reading word vectors."""
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,52 @@ def test_damaged_and_missing_files_are_refused(tmp_path: Path) -> None:
         read_vectors(tmp_path / "latin.txt")
     with pytest.raises(DataError, match=r"nowhere\.npz: cannot be read"):
         read_vectors(tmp_path / "nowhere.npz")
+
+
+def zipped(path: Path, compression: int = zipfile.ZIP_STORED, **members: bytes) -> bytearray:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return bytearray(path.read_bytes())
+
+
+def set_in_headers(content: bytearray, offset: int, value: int) -> bytes:
+    """Set a 16-bit field of all local headers, and of the central directory, where it lies two bytes further."""
+    for signature, place in ((b"PK\x03\x04", offset), (b"PK\x01\x02", offset + 2)):
+        start = content.find(signature)
+        while start >= 0:
+            content[start + place : start + place + 2] = value.to_bytes(2, "little")
+            start = content.find(signature, start + 4)
+    return bytes(content)
+
+
+@pytest.mark.parametrize("ending", ["", ".npy"])
+def test_members_that_are_no_arrays_are_refused(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "table.npz"
+    zipped(path, **{f"words{ending}": b"a\nb\n", f"vectors{ending}": b"1 2\n3 4\n"})
+    with pytest.raises(DataError, match=r"table\.npz: holds no plain arrays: expected words\.npy and vectors\.npy"):
+        read_vectors(path)
+
+
+@pytest.mark.parametrize(("offset", "value", "message"), [(6, 1, "encrypted"), (8, 99, "compression")])
+def test_archives_that_cannot_be_unpacked_are_refused(tmp_path: Path, offset: int, value: int, message: str) -> None:
+    path = npz(tmp_path, words=np.array(["a", "b"]), vectors=VALUES)
+    path.write_bytes(set_in_headers(bytearray(path.read_bytes()), offset, value))
+    with pytest.raises(DataError, match=rf"table\.npz: cannot be read as word vectors: .*{message}"):
+        read_vectors(path)
+
+
+def test_an_lzma_archive_that_is_damaged_is_refused(tmp_path: Path) -> None:
+    arrays = {}
+    for name, array in (("words.npy", np.array(["a", "b"] * 99)), ("vectors.npy", np.tile(VALUES, (99, 1)))):
+        np.save(tmp_path / name, array)
+        arrays[name] = (tmp_path / name).read_bytes()
+    content = zipped(tmp_path / "table.npz", zipfile.ZIP_LZMA, **arrays)
+    start = content.index(b"words.npy") + 20
+    content[start : start + 30] = bytes(30)
+    (tmp_path / "table.npz").write_bytes(content)
+    with pytest.raises(DataError, match=r"table\.npz: cannot be read as word vectors"):
+        read_vectors(tmp_path / "table.npz")
 
 
 def test_standardise_scales_without_shifting() -> None:

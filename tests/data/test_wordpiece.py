@@ -1,6 +1,5 @@
 """Word pieces, against the `tokenizers` library."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -120,10 +119,16 @@ def test_parity_on_every_word_of_the_sentiment_treebank(data_dir: Path) -> None:
     assert [vocabulary.pieces_of(word) for word in words] == [tuple(item.ids) or (unknown,) for item in encoded]
 
 
-def test_seen_words_are_cheap() -> None:
-    words = ["acting", "abc", "b", "-LRB-"] * 5_000
-    VOCABULARY.ids(words)
-    start = time.perf_counter()
-    VOCABULARY.ids(words)
-    # About 0.2 us a word; a tokenizer run for each would take 10 and more.
-    assert (time.perf_counter() - start) / len(words) < 3e-6
+def test_a_word_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, cut = WordpieceVocabulary._cut, []
+
+    def counted(self: WordpieceVocabulary, word: str) -> tuple[int, ...]:
+        cut.append(word)
+        return real(self, word)
+
+    monkeypatch.setattr(WordpieceVocabulary, "_cut", counted)
+    vocabulary, words = WordpieceVocabulary(PIECES), ["acting", "abc", "b", "-LRB-"]
+    first = vocabulary.ids(words * 100)
+    again = vocabulary.ids(words * 100)
+    assert cut == words
+    assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))

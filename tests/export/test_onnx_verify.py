@@ -17,6 +17,8 @@ from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_inputs
 
+BRANCH = np.array([0, 0, 1])
+
 
 def test_report(exported: Exported) -> None:
     report = verify_onnx(exported.file, exported.model, exported.config)
@@ -25,6 +27,7 @@ def test_report(exported: Exported) -> None:
         assert 0 <= runtime.mean_error <= runtime.max_error < 5e-6
     # No tree, one word, 2, 7 and 64 words in four shapes each, batches of 3 and 32; 512 words for the fast runtime.
     assert [runtime.cases for runtime in report.runtimes] == [20, 16]
+    assert [runtime.trees for runtime in report.runtimes] == [52, 48]
     assert report.runtimes[0].nodes > report.runtimes[1].nodes > 4 * (3 + 13 + 127)
     assert report.neighbour_error < 1e-6
     assert (report.opset, report.ir_version, report.provider) == (18, 8, "CPUExecutionProvider")
@@ -41,6 +44,35 @@ def test_deviation_is_that_of_the_rounded_weights(pieces: Exported) -> None:
     inputs = sample_inputs(pieces.model, [np.array([0])] * 500, generator)
     rounded, plain = (eager_scores(dequantised(pieces.model, q), inputs)[0] for q in ("int8", "none"))
     assert 0.1 < np.abs(rounded - plain).mean() / report.mean_deviation < 10
+
+
+def test_real_inputs_are_compared_as_well(words: Exported) -> None:
+    generator = np.random.default_rng(0)
+    development = [sample_inputs(words.model, [np.array([0])] * 3, generator), sample_inputs(words.model, [BRANCH], generator)]
+    report = verify_onnx(words.file, words.model, words.config, development=development)
+    assert [runtime.runtime for runtime in report.development] == ["onnxruntime", "onnx.reference"]
+    for runtime in report.development:
+        assert (runtime.cases, runtime.trees, runtime.nodes) == (2, 4, 6)
+        assert runtime.mean_error <= runtime.max_error < 2e-6
+    assert len(report.to_dict()["development"]) == 2
+    assert verify_onnx(words.file, words.model, words.config).development == ()
+
+
+def test_a_fault_that_only_real_inputs_show_is_found(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose_row_7(model: onnx.ModelProto) -> None:
+        table = next(tensor for tensor in model.graph.initializer if tensor.name == "embedding.table")
+        values = numpy_helper.to_array(table).copy()
+        values[7] = 0
+        table.CopyFrom(numpy_helper.from_array(values, table.name))
+
+    def real(*ids: int) -> list[dict[str, np.ndarray]]:
+        return [{"token_ids": np.array(ids), "transitions": BRANCH}]
+
+    monkeypatch.setattr(onnx_verify, "sampled", lambda *_, **__: real(3, 4))
+    file = tampered(words.file, lose_row_7)
+    assert verify_onnx(file, words.model, words.config, development=real(5, 6)).development[0].nodes == 3
+    with pytest.raises(ExportError, match="onnxruntime gives scores that differ by"):
+        verify_onnx(file, words.model, words.config, development=real(6, 7))
 
 
 def tampered(file: bytes, change) -> bytes:

@@ -3,9 +3,10 @@
 import io
 import subprocess
 import sys
+import tempfile
 import zipfile
+from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from export_models import ChildSum, H, X, make_model, random_inputs, random_tree
@@ -26,7 +27,10 @@ LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
 def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
     kind = "wordpieces" if request.param == "wordpieces" else "words"
     model = make_model(kind, ChildSum() if request.param == "child sum" else None)
-    file = export_torchscript(model)
+    file, report = export_torchscript(model)
+    assert 0 <= report.mean_error <= report.max_error < 2e-6
+    # No tree, one word, 2, 7, 64 and 512 words in four shapes each, batches of 3 and 32.
+    assert (report.cases, report.trees, report.version) == (20, 1 + 16 + 3 + 32, torch.__version__)
     assert all(module.training for module in model.modules())
     return kind, model, file
 
@@ -47,7 +51,7 @@ def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
 
 
 def test_it_needs_torch_alone(tmp_path) -> None:
-    (tmp_path / "model.pt").write_bytes(export_torchscript(make_model("wordpieces")))
+    (tmp_path / "model.pt").write_bytes(export_torchscript(make_model("wordpieces"))[0])
     arguments = "[0, 1, 2, 3], [1, 2, 1], [0, 0, 1, 0]"
     program = (
         "import sys, torch; sys.modules['thinstack'] = None\n"
@@ -61,8 +65,8 @@ def test_it_needs_torch_alone(tmp_path) -> None:
 def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:
     with zipfile.ZipFile(io.BytesIO(scripted[2])) as archive:
         texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]
-    for trace in (b"/home", b"/work", b"/tmp", b"site-packages", torchscript.__file__.encode()):
-        assert not [text for text in texts if trace in text]
+    for trace in (str(Path(__file__).parents[2]), tempfile.gettempdir(), "/home", "site-packages", torchscript.__file__):
+        assert not [text for text in texts if trace.encode() in text]
 
 
 class Unscriptable(NaryLSTM):
@@ -70,9 +74,20 @@ class Unscriptable(NaryLSTM):
         return [getattr(torch, name)(inputs[:, :H]) for name in ("tanh", "sigmoid")]
 
 
-def test_a_cell_that_cannot_be_scripted_is_named() -> None:
-    with pytest.raises(ExportError, match="a model over Unscriptable cannot be scripted: "):
-        export_torchscript(make_model("words", Unscriptable(input_size=X, hidden_size=H)))
+class Unsupported(NaryLSTM):
+    """Of a kind of statement that the compiler knows nothing of, which it says by another error."""
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        try:
+            return super().leaf(inputs)
+        finally:
+            pass
+
+
+@pytest.mark.parametrize("cell", [Unscriptable, Unsupported])
+def test_a_cell_that_cannot_be_scripted_is_named(cell: type[NaryLSTM]) -> None:
+    with pytest.raises(ExportError, match=f"a model over {cell.__name__} cannot be scripted: "):
+        export_torchscript(make_model("words", cell(input_size=X, hidden_size=H)))
 
 
 class Otherwise(NaryLSTM):
@@ -89,18 +104,3 @@ class Otherwise(NaryLSTM):
 def test_scores_that_differ_are_refused() -> None:
     with pytest.raises(ExportError, match="TorchScript gives scores that differ by"):
         export_torchscript(make_model("words", Otherwise(input_size=X, hidden_size=H)))
-
-
-def test_a_missing_score_counts_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = make_model("words").eval()
-    nothing = torch.zeros(0, 3)
-    with pytest.raises(ExportError, match="differ by inf"):
-        torchscript._verify(lambda *inputs: (nothing, nothing), model, 1e-5)
-    not_a_number = np.nan
-
-    def poisoned(*inputs: Tensor) -> tuple[Tensor, Tensor]:
-        nodes, roots = model(*inputs)
-        return nodes * not_a_number, roots
-
-    with pytest.raises(ExportError, match="differ by nan"):
-        torchscript._verify(poisoned, model, 1e-5)

@@ -20,10 +20,10 @@ TABLE = np.array([[0, 1, 0], [0, 0, 3], [3, 0, 0], [0, 0.5, 0], [0, 2, 0], [1, 0
 PHRASE = np.array([0, 0, 0.25], np.float32)
 
 
-def expected(last_word: str, words: int = 1) -> dict[str, float]:
+def expected(last_word: str, words: int = 1, table: NDArray[np.float32] = TABLE) -> dict[str, float]:
     """The scores of a phrase of so many words that ends in this word."""
     row = WORDS.index(escape(last_word)) + 1 if escape(last_word) in WORDS else 0
-    powers = np.exp(TABLE[row].astype(float) + (PHRASE if words > 1 else 0))
+    powers = np.exp(table[row].astype(float) + (PHRASE if words > 1 else 0))
     return dict(zip(LABELS, (powers / powers.sum()).tolist(), strict=True))
 
 
@@ -45,7 +45,7 @@ def pipeline(bundle: Path, **settings: Any) -> Language:
     return nlp
 
 
-def write_last_word_bundle(path: Path, *, tree_source: str = "balanced") -> Bundle:
+def write_last_word_bundle(path: Path, *, tree_source: str = "balanced", table: NDArray[np.float32] = TABLE) -> Bundle:
     config = ModelConfig.parse(
         {
             "labels": LABELS,
@@ -58,11 +58,11 @@ def write_last_word_bundle(path: Path, *, tree_source: str = "balanced") -> Bund
     )
     vocabulary = "".join(f"{word}\n" for word in WORDS)
     assert len(WordVocabulary(WORDS)) == len(TABLE)
-    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(), "README.md": b"A card."}
+    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(table), "README.md": b"A card."}
     return write_bundle(path, files, config=config)
 
 
-def _model() -> bytes:
+def _model(table: NDArray[np.float32]) -> bytes:
     def constant(name: str, value: NDArray[np.generic]) -> TensorProto:
         return numpy_helper.from_array(value, name)
 
@@ -90,7 +90,7 @@ def _model() -> bytes:
             constant("one", np.array(1, np.int32)),
             constant("axis", np.array(0, np.int32)),
             constant("axes", np.array([1], np.int64)),
-            constant("table", TABLE),
+            constant("table", table),
             constant("phrase", PHRASE[None]),
         ],
     )

@@ -59,12 +59,14 @@ def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
     made = bundle(tmp_path / "model")
     with pytest.raises(DeviceError, match="unknown device 'tpu'; expected one of cpu, cuda, auto"):
         Predictor(made, device="tpu")
-    with pytest.raises(InputError, match="threads is 0; expected at least 1"):
-        Predictor(made, threads=0)
+    for threads in (0, -1, 257, 100_000):
+        with pytest.raises(InputError, match=f"threads is {threads}; expected 1 to 256, or None"):
+            Predictor(made, threads=threads)
 
 
 def test_threads_reach_the_session(tmp_path: Path) -> None:
     predictor = Predictor(bundle(tmp_path / "model"), threads=3)
+    assert predictor.threads == 3
     assert predictor._session.get_session_options().intra_op_num_threads == 3
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
+from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.training import Example
 
-from thinstack.errors import BundleError, DeviceError, UnknownNameError
+from thinstack.errors import BundleError, DeviceError, InputError, UnknownNameError
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -108,11 +108,13 @@ def test_scores_for_nlp_evaluate(nlp: Language) -> None:
 
 
 def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> None:
-    other = write_last_word_bundle(tmp_path / "other", tree_source="left").path
+    table = TABLE[::-1].copy()
+    other = write_last_word_bundle(tmp_path / "other", tree_source="left", table=table).path
     nlp.add_pipe("tree_sentiment", name="second", config={"model": str(other)})
     doc = nlp("what a good film")
     assert doc[0:3]._.sentiment_label is not None  # the later one holds
-    assert doc.cats == pytest.approx(expected("film", 2), abs=1e-6)
+    assert doc.cats == pytest.approx(expected("film", 2, table), abs=1e-6)
+    assert doc.cats != pytest.approx(expected("film", 2), abs=0.1)
 
 
 # -- batches and errors -----------------------------------------------------------------------------------------------
@@ -222,6 +224,28 @@ def test_a_device_that_is_not_there_fails_when_it_is_added(bundle: Path) -> None
         pytest.skip("needs an onnxruntime without CUDA")
     with pytest.raises(DeviceError, match="cuda"):
         pipeline(bundle, device="cuda")
+
+
+def test_added_again_it_is_read_again(nlp: Language, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp.remove_pipe("tree_sentiment")
+    nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "source": "benepar"})
+    assert nlp.get_pipe("tree_sentiment").labels == LABELS
+    assert nlp("").cats == dict.fromkeys(LABELS, 0.0)
+    nlp.remove_pipe("tree_sentiment")
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
+    with pytest.raises(DeviceError, match="cuda"):
+        nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
+
+
+def test_a_failure_is_not_forgotten(nlp: Language, tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(BundleError, match="no such folder"):
+            nlp.add_pipe("tree_sentiment", name="second", config={"model": str(tmp_path / "gone")})
+
+
+def test_too_many_threads_fail_when_it_is_added(bundle: Path) -> None:
+    with pytest.raises(InputError, match="threads is 257; expected 1 to 256"):
+        pipeline(bundle, threads=257)
 
 
 def test_without_onnxruntime_only_this_component_fails(bundle: Path) -> None:

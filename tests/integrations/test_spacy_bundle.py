@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
+from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 
 from thinstack.bundles import open_bundle, write_bundle
@@ -51,6 +51,41 @@ def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> 
     loaded = spacy.load(saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}})
     assert loaded(TEXT).cats == pytest.approx(mean_of((".", 4), ("awful", 3)), abs=1e-6)
     assert loaded(TEXT).cats != nlp(TEXT).cats
+
+
+def test_another_model_can_be_taken_on_loading(moved: tuple[Language, Path], tmp_path: Path) -> None:
+    nlp, saved = moved
+    table = TABLE[::-1].copy()
+    other = write_last_word_bundle(tmp_path / "other", table=table).path
+    settings = {"model": str(other)}
+    loaded = spacy.load(saved, config={"components": {"tree_sentiment": settings}})
+    assert loaded("so good").cats == pytest.approx(expected("good", 2, table), abs=1e-6)
+    config = loaded.config
+    from_bytes = type(nlp).from_config(config, meta=nlp.meta).from_bytes(nlp.to_bytes())
+    assert from_bytes("so good").cats == loaded("so good").cats
+    loaded.to_disk(tmp_path / "twice")
+    shutil.rmtree(other)
+    assert spacy.load(tmp_path / "twice")("so good").cats == loaded("so good").cats  # it is the saved one now
+    assert loaded.from_disk(saved)("so good").cats == nlp("so good").cats  # as is the one that is read later
+    with pytest.raises(BundleError, match="other: no such folder"):
+        spacy.load(saved, config={"components": {"tree_sentiment": settings}})
+
+
+def test_a_renamed_component_needs_no_folder_either(moved: tuple[Language, Path], tmp_path: Path) -> None:
+    nlp = spacy.load(moved[1])
+    nlp.rename_pipe("tree_sentiment", "opinion")
+    nlp.to_disk(tmp_path / "renamed")
+    assert spacy.load(tmp_path / "renamed")(TEXT).cats == nlp(TEXT).cats
+
+
+@pytest.mark.parametrize("source", ["auto", "benepar"])
+def test_a_missing_model_is_told_when_it_is_needed(moved: tuple[Language, Path], source: str) -> None:
+    nlp, _ = moved
+    config = nlp.config.copy()
+    config["components"]["tree_sentiment"]["source"] = source
+    bare = type(nlp).from_config(config, meta=nlp.meta)  # saved bytes may follow
+    with pytest.raises(BundleError, match="no such folder"):
+        bare("")
 
 
 def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:

@@ -1,6 +1,10 @@
 """What the component leaves on a Doc: kept through serialisation, read by the extension attributes."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from spacy.tokens import Doc, DocBin, Span
 from thinstack.core import Tree
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError
+from thinstack.integrations import spacy_results
 from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy_results import register_extensions
 
@@ -109,6 +114,32 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
     for copy in copies:
         assert copy._.sentiment_phrases == doc._.sentiment_phrases
         assert [sent._.sentiment_tree for sent in copy.sents] == [sent._.sentiment_tree for sent in doc.sents]
+
+
+def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
+    code = (
+        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy import predictions\n"
+        "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
+        "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "read.spacy")]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    labels = [best(expected(word, 5)) for word in (".", "!")]
+    assert result.stdout == f"{labels} {labels[0]}\n"
+
+
+def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    doc = nlp("So good. Very awful. " * 50)
+    real, read = spacy_results._decoded, []
+
+    def decoded(item: dict[str, Any], labels: tuple[str, ...]) -> object:
+        read.append(item["start"])
+        return real(item, labels)
+
+    monkeypatch.setattr(spacy_results, "_decoded", decoded)
+    assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
+    assert read == [sent.start for sent in doc.sents]
 
 
 def test_arrays_are_stored_as_described(doc: Doc) -> None:

@@ -3,8 +3,10 @@
 import pytest
 
 from thinstack.config import ModelConfig
+from thinstack.core.cell import Cell
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.models import WordModel, WordpieceModel, build_model
+from thinstack.models.build import misfit
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
@@ -37,6 +39,21 @@ def test_names_that_are_not_registered() -> None:
         build_model(config(cell={"name": "nary_lstm.v9"}), entries=7)
     with pytest.raises(UnknownNameError, match=r"unknown head 'classifier'; known: .*node_classifier\.v1"):
         build_model(config(head={"name": "classifier"}), entries=7)
+
+
+@pytest.mark.parametrize("arity", [1, 3])
+def test_a_cell_for_other_than_binary_trees(arity: int) -> None:
+    message = (
+        rf"model\.cell: NaryLSTM has arity {arity} and inner_size 0; a model of binary trees needs arity 2 \(or 0, any number\)"
+    )
+    with pytest.raises(ConfigError, match=message):
+        build_model(config(cell={"options": {"arity": arity}}), entries=7)
+
+
+def test_cells_that_fit_binary_trees() -> None:
+    sizes = {"input_size": 4, "hidden_size": 5, "state_sizes": [5], "kinds": 2}
+    assert misfit(Cell(arity=0, inner_size=0, **sizes)) == misfit(Cell(arity=2, inner_size=0, **sizes)) == ""
+    assert "arity 2 and inner_size 4" in misfit(Cell(arity=2, inner_size=4, **sizes))
 
 
 def test_options_that_are_not_taken() -> None:

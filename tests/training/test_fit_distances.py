@@ -38,6 +38,12 @@ def test_trees_of_unseen_sentences_are_nearer_to_gold_than_balanced_ones(data_di
     assert shared["distances"] > shared["balanced"] + 0.1 * total
 
 
+def test_a_word_spelt_as_a_form_has_that_forms_weights() -> None:
+    table = fit([Tree.balanced(["a", "<ing>", "<ING>", "<number>", "b"])])
+    assert table.words == ("a", "b")
+    assert table.features(["a", "<ing>"])[3, 0] == table.features(["a", "sing"])[3, 0]
+
+
 def test_the_same_trees_give_the_same_table() -> None:
     trees = [Tree.balanced(["a", "b", ",", "c", "d"]), Tree.right(["c", ",", "a"]), Tree.left(["b", "b", "b"])]
     assert fit(trees).to_bytes() == fit(trees).to_bytes()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,26 @@ def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
     with pytest.raises(ConfigError, match=r"diverged in epoch 1: .* lower training\.learning_rate or"):
         run(recipe, data, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def flushes() -> bool:
+    return float(torch.tensor(1e-310, dtype=torch.float64) * 0.5) == 0
+
+
+@pytest.mark.parametrize("rate", [0.05, 1e300])
+def test_settings_of_the_process_are_put_back(data: Path, tmp_path: Path, rate: float) -> None:
+    found: list[bool] = []
+    checks = torch.sparse.check_sparse_tensor_invariants
+    checks.enable()
+    try:
+        with suppress(ConfigError):  # the greater rate diverges
+            recipe = tiny_recipe.recipe(epochs=1, learning_rate=rate)
+            run(recipe, data, tmp_path, on_batch=lambda *_: found.append(flushes() and not checks.is_enabled()))
+        assert (flushes(), checks.is_enabled()) == (False, True)
+        assert found
+        assert all(found)
+    finally:
+        checks.disable()
 
 
 # -- resuming -----------------------------------------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 """`thinstack train` from a recipe to the bundle, on thirty trees."""
 
+import hashlib
+import io
 import json
+import shutil
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +18,10 @@ import thinstack
 from thinstack.bundles import Bundle, open_bundle
 from thinstack.config import Recipe
 from thinstack.data.treebank import read_labelled
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, ExportError
 from thinstack.evaluation import evaluate_file
-from thinstack.models import load_model, weights_of
-from thinstack.training import command
+from thinstack.models import TreeModel, load_model, weights_of
+from thinstack.training import command, publish
 from thinstack.training.recipe import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
@@ -37,7 +40,7 @@ class Trained:
 
 
 def train(recipe: Recipe, data: Path, out: Path) -> Trained:
-    console = Console(file=StringIO(), width=200)
+    console = Console(file=io.StringIO(), width=200)
     command.run(recipe, data=data, out=out, seeds=recipe.training.seeds, threads=None, console=console)
     return Trained(recipe, data, out, console.file.getvalue())  # type: ignore[attr-defined]
 
@@ -61,7 +64,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     export = {"inference_only": True, "quantize": "int8"}
     model = {"tree_source": "distances"}
     recipe = tiny_recipe.recipe(
-        "wordpieces", vectors="pieces.txt", epochs=2, sources=("distances",), model=model, export=export
+        "wordpieces", vectors="pieces.txt", seeds=(4, 2), epochs=2, sources=("distances",), model=model, export=export
     )
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
@@ -80,11 +83,11 @@ def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
     results = json.loads((words.out / "results.json").read_text(encoding="utf-8"))
     selections = {seed: max(record["selection"] for record in found["epochs"]) for seed, found in results["seeds"].items()}
     assert set(selections) == {"1", "2"}
-    assert selections[str(results["best_seed"])] == max(selections.values())
-    assert words.bundle.manifest.metrics["seed"] == results["best_seed"]
+    assert selections[str(results["exported_seed"])] == max(selections.values())
+    assert words.bundle.manifest.metrics["seed"] == results["exported_seed"]
     assert results["recipe"] == words.recipe.model_dump(mode="json")
     best = evaluate_file(thinstack.load(words.out / "model-best"), words.data / "dev.txt")
-    assert best == pytest.approx(results["seeds"][str(results["best_seed"])]["dev"]["gold"])
+    assert best == pytest.approx(results["seeds"][str(results["exported_seed"])]["dev"]["gold"])
 
 
 @pytest.mark.parametrize("kind", ["words", "pieces"])
@@ -115,8 +118,25 @@ def test_an_inference_only_bundle_has_no_torch_files(words: Trained, pieces: Tra
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
     assert set(pieces.bundle.manifest.files) == common | {"distances.json"}
-    report = json.loads(pieces.bundle.read("verification.json"))
-    assert (report["quantization"], report["max_deviation"] > 0) == ("int8", True)
+
+
+@pytest.mark.parametrize("kind", ["words", "pieces"])
+def test_exports_were_verified_on_the_whole_development_file(kind: str, request: pytest.FixtureRequest) -> None:
+    trained: Trained = request.getfixturevalue(kind)
+    report = json.loads(trained.bundle.read("verification.json"))
+    quantize = trained.recipe.export.quantize
+    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (quantize, quantize == "int8")
+    trees = [tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)]
+    assert [found["runtime"] for found in report["onnx"]["development"]] == ["onnxruntime", "onnx.reference"]
+    for found in report["onnx"]["development"]:
+        assert (found["trees"], found["nodes"]) == (len(trees), sum(map(len, trees)))
+        assert found["max_error"] <= 1e-5
+    if kind == "words":
+        assert report["torchscript"]["cases"] > 0
+        assert report["torchscript"]["mean_error"] <= report["torchscript"]["max_error"] <= 1e-5
+        assert report["torchscript"]["version"] == torch.__version__
+    else:
+        assert "torchscript" not in report
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
@@ -140,6 +160,62 @@ def test_what_is_printed_is_the_final_table(words: Trained) -> None:
         assert all(f"{value:.2f}" in words.printed for value in values)
 
 
+def again(trained: Trained, out: Path, console: Console) -> None:
+    """Publish once more from copies of the checkpoints."""
+    shutil.copytree(trained.out / "seeds", out / "seeds")
+    shutil.copy(trained.out / "recipe.json", out)
+    seeds = trained.recipe.training.seeds
+    command.run(trained.recipe, data=trained.data, out=out, seeds=seeds, threads=None, console=console)
+
+
+def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
+    words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(model: TreeModel) -> tuple[bytes, None]:
+        raise ExportError("Magic cannot be scripted: na\u00efve [red] :bug:")
+
+    written: list[tuple[Path, set[str]]] = []
+    write = publish.write_bundle
+
+    def watch(path: Path, files: dict[str, bytes], **described: Any) -> Bundle:
+        written.append((Path(path), set(files)))
+        return write(path, files, **described)
+
+    monkeypatch.setattr(publish, "export_torchscript", refuse)
+    monkeypatch.setattr(publish, "write_bundle", watch)
+    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    again(words, tmp_path, Console(file=output, width=200))
+    printed = output.buffer.getvalue().decode("ascii")
+    assert "the bundle has no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:" in printed
+    bundle = open_bundle(tmp_path / "model-best")
+    assert set(bundle.manifest.files) == set(words.bundle.manifest.files) - {"torchscript/model.pt"}
+    assert "torchscript" not in json.loads(bundle.read("verification.json"))
+    # What is measured is no bundle at the final path: that has its card and metrics from the first.
+    assert [path == tmp_path / "model-best" for path, _ in written] == [False, True]
+    assert "README.md" in written[1][1]
+    assert not written[0][0].exists()
+
+
+def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
+    words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    monkeypatch.setattr(command, "publish", lambda *_, **__: None)
+    again(words, tmp_path / "ascii", Console(file=output, width=200))
+    spread = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))["dev"]["gold"]["phrase_accuracy"]
+    assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in output.buffer.getvalue().decode("ascii")
+    monkeypatch.setattr(command, "_table", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        again(words, tmp_path / "broken", Console(file=io.StringIO()))
+    assert (tmp_path / "broken" / "results.json").exists()
+
+
+def test_without_anything_watched_the_first_seed_is_exported(pieces: Trained) -> None:
+    results = json.loads((pieces.out / "results.json").read_text(encoding="utf-8"))
+    assert (list(results["seeds"]), results["exported_seed"]) == (["4", "2"], 4)
+    assert pieces.bundle.manifest.metrics["seed"] == 4
+
+
 def test_a_second_call_trains_nothing_and_gives_the_same(words: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (words.out / "results.json").read_bytes()
     published: list[SeedResult] = []
@@ -155,6 +231,19 @@ def test_the_folder_of_another_recipe_is_refused(words: Trained) -> None:
     with pytest.raises(ConfigError, match="holds the work of another recipe"):
         train(other, words.data, words.out)
     assert {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["train.txt", "dev.txt", "words.txt"])
+def test_work_on_data_that_have_changed_is_refused(words: Trained, tmp_path: Path, name: str) -> None:
+    data, out = shutil.copytree(words.data, tmp_path / "data"), tmp_path / "out"
+    shutil.copytree(words.out / "seeds", out / "seeds")
+    note = shutil.copy(words.out / "recipe.json", out)
+    content = (data / name).read_bytes()
+    assert json.loads(Path(note).read_text())["data"][name] == hashlib.sha256(content).hexdigest()
+    (data / name).write_bytes(content + content.splitlines(keepends=True)[0].replace(b"good", b"fine"))
+    with pytest.raises(ConfigError, match=rf"holds the work of another recipe, or of this one before {name} changed"):
+        train(words.recipe, data, out)
+    assert not (out / "results.json").exists()
 
 
 def test_a_recipe_that_could_not_start_may_be_mended_in_place(data: Path, tmp_path: Path) -> None:

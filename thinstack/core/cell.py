@@ -30,7 +30,9 @@ class Cell(nn.Module):
 
     A *state* is a list of tensors with one row a node, of widths `state_sizes`. Rows are independent in evaluation mode, and
     n = 0 or E = 0 rows must work. `children` are fresh and may be overwritten, `inputs` may not. A cell never sees batches,
-    depths, ONNX or TorchScript; what it may not do for their sake is told by the contract suite.
+    depths, ONNX or TorchScript. For their sake its methods are annotated, loop over nothing but the parts and children of a
+    state, and do not branch on values or on the number of rows; attributes are set in `__init__`. The exporters name what they
+    cannot take.
 
     Args:
         input_size: width X of a leaf's input.

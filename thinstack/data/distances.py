@@ -20,20 +20,25 @@ SCHEMA_VERSION = 1
 WINDOW = 3
 """Words read on either side of a gap."""
 
+_SCRAMBLE = 0x9E3779B9  # 2**32 over the golden ratio: multiples of it are spread evenly modulo 2**32
+
 _ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ity", "ment", "able", "ous", "ful", "ive", "al", "ic", "est", "er", "s", "y")
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
-    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n - 1 distances, the first
-    of equal ones.
+    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n - 1 distances.
+
+    Equal distances are ranked by a scrambled position, so that words that repeat themselves make a tree of logarithmic depth
+    (a treap) and not a chain.
     """
     steps = [0]
-    open_gaps: list[float] = []
-    for distance in distances:
-        while open_gaps and open_gaps[-1] < distance:
+    open_gaps: list[tuple[float, int]] = []
+    for position, distance in enumerate(distances, start=1):
+        gap = (distance, position * _SCRAMBLE & 0xFFFFFFFF)
+        while open_gaps and open_gaps[-1] < gap:
             open_gaps.pop()
             steps.append(1)
-        open_gaps.append(distance)
+        open_gaps.append(gap)
         steps.append(0)
     steps.extend([1] * len(open_gaps))
     return np.array(steps, np.int8)
@@ -53,6 +58,9 @@ class DistanceTable:
 
     def __init__(self, words: Sequence[str], weights: NDArray[np.floating]):
         self.words = tuple(words)
+        repeated = len({*self.words, *forms()}) < len(self.words) + len(forms())
+        if repeated:
+            raise DataError("distance words: expected distinct words, none of them spelt as a form such as <number>")
         self._features = {feature: number for number, feature in enumerate((*self.words, *forms()), start=1)}
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
@@ -77,8 +85,8 @@ class DistanceTable:
         return transitions_of(self.distances(words).tolist())
 
     def to_bytes(self) -> bytes:
-        """The table as JSON, weights to 3 decimals."""
-        rows = [[round(weight, 3) for weight in row] for row in self.weights.tolist()]
+        """The table as JSON; it makes the same trees when it is read back."""
+        rows = [[float(f"{weight:.9g}") for weight in row] for row in self.weights.tolist()]
         table = {"schema_version": SCHEMA_VERSION, "window": WINDOW, "words": self.words, "weights": rows}
         return (json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 

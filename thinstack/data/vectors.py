@@ -1,5 +1,6 @@
 """Reading tables of pretrained word or word-piece vectors."""
 
+import lzma
 import zipfile
 import zlib
 from array import array
@@ -34,7 +35,8 @@ def read_vectors(path: str | Path) -> WordVectors:
         found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}") from None
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
+        # RuntimeError: a zip that is encrypted or compressed in a way that is not known
         raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
     _check(found, path)
     return found
@@ -62,6 +64,8 @@ def _read_npz(path: str | Path) -> WordVectors:
             words, vectors = arrays[key], arrays["vectors"]
     except ValueError as error:  # an array that would need unpickling, or a damaged header
         raise error if isinstance(error, DataError) else DataError(f"{path}: holds no plain arrays: {error}") from None
+    if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
+        raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy as numpy.savez writes them")
     if words.ndim != 1 or words.dtype.kind != "U":
         raise DataError(f"{path}: {key!r} must be a flat array of strings, found {words.dtype} {words.shape}")
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):

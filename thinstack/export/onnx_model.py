@@ -20,6 +20,7 @@ from thinstack.export.onnx_parts import Parts, export_parts, inline
 from thinstack.export.onnx_schedule import Schedule, forest_of_transitions, schedule
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import TreeModel, WordModel, WordpieceModel
+from thinstack.models.build import misfit
 
 __all__ = ["IndexType", "export_onnx"]
 
@@ -79,11 +80,8 @@ def _check(model: TreeModel, config: ModelConfig) -> None:
         raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model is a {type(model).__name__}")
     if model.head.classes != len(config.labels):
         raise ExportError(f"the configuration has {len(config.labels)} labels, the model {model.head.classes} classes")
-    if cell.arity not in (0, 2) or cell.inner_size != 0:
-        raise ExportError(
-            f"{type(cell).__name__} has arity {cell.arity} and inner_size {cell.inner_size}; "
-            "a model of binary trees needs arity 2 (or 0, any number) and inner_size 0"
-        )
+    if problem := misfit(cell):
+        raise ExportError(problem)
 
 
 def _inputs(g: Graph, model: TreeModel, quantize: Quantize, dtype: int) -> tuple[str, str]:

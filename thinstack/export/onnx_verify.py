@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast, get_args
@@ -11,15 +11,15 @@ from typing import Any, cast, get_args
 import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 
 from thinstack._version import __version__
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError, MissingExtraError
+from thinstack.export.compare import Run, RuntimeReport, compare, differences
 from thinstack.export.onnx_model import IndexType, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.samples import Inputs, Scores, eager_scores, sample_batches, sample_inputs
+from thinstack.export.samples import Inputs, Scores, eager_scores, sample_batches, sample_inputs, sampled
 from thinstack.models import TreeModel
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
@@ -27,28 +27,15 @@ __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 REFERENCE_LONGEST = 64  # words of a tree in the slow reference runtime
 ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
-Run = Callable[[Inputs], Scores]
-
-
-@dataclass(frozen=True, slots=True)
-class RuntimeReport:
-    """How far one runtime is from the model: the largest and the mean absolute difference of a score, over so many batches."""
-
-    runtime: str
-    version: str
-    cases: int
-    nodes: int
-    max_error: float
-    mean_error: float
-
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
     """What was found when an ONNX file was compared with its model.
 
     Attributes:
-        tolerance: the largest difference that was allowed in `runtimes` and `neighbour_error`.
-        runtimes: each runtime against the model, its weights rounded as the file stores them.
+        tolerance: the largest difference that was allowed in `runtimes`, `development` and `neighbour_error`.
+        runtimes: each runtime against the model, its weights rounded as the file stores them, on sampled trees and words.
+        development: the same on the real inputs that were handed in; empty without them.
         neighbour_error: largest difference between a tree scored alone and in a batch (onnxruntime).
         quantization: how weights are stored.
         max_deviation, mean_deviation: what that storage costs: the scores against those of the model with its own weights.
@@ -59,6 +46,7 @@ class VerificationReport:
 
     tolerance: float
     runtimes: tuple[RuntimeReport, ...]
+    development: tuple[RuntimeReport, ...]
     neighbour_error: float
     quantization: str
     max_deviation: float
@@ -81,39 +69,45 @@ def export_verified_onnx(
     quantize: Quantize = "none",
     index_type: IndexType = "int32",
     vocabulary_digest: str,
+    development: Sequence[Inputs] = (),
 ) -> tuple[bytes, VerificationReport]:
     """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as `verification` (JSON), and the report."""
     exported = export_onnx(model, config, quantize=quantize, index_type=index_type, vocabulary_digest=vocabulary_digest)
-    report = verify_onnx(exported, model, config)
+    report = verify_onnx(exported, model, config, development=development)
     proto = onnx.load_model_from_string(exported)
     proto.metadata_props.add(key="verification", value=json.dumps(report.to_dict()))
     return proto.SerializeToString(deterministic=True), report
 
 
-def verify_onnx(exported: bytes, model: TreeModel, config: ModelConfig, *, tolerance: float = 1e-5) -> VerificationReport:
+def verify_onnx(
+    exported: bytes, model: TreeModel, config: ModelConfig, *, development: Sequence[Inputs] = (), tolerance: float = 1e-5
+) -> VerificationReport:
     """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than it was exported with.
 
-    A quantised file is compared with a copy of the model that has the rounded weights, so the tolerance is the same; what the
-    rounding costs is reported beside it. Raises ExportError if the file is not of this configuration, or its scores differ from
-    the model's, or a tree's scores depend on the trees beside it; MissingExtraError without onnxruntime.
+    `development`: batches of real inputs, such as those of a development file, to compare on as well. A quantised file is
+    compared with a copy of the model that has the rounded weights, so the tolerance is the same; what the rounding costs is
+    reported beside it. Raises ExportError if the file is not of this configuration, or its scores differ from the model's, or
+    a tree's scores depend on the trees beside it; MissingExtraError without onnxruntime.
     """
     proto = onnx.load_model_from_string(exported)
     quantize = _check_metadata(proto, config)
     session, ort_version = _session(exported)
     rounded, plain = dequantised(model, quantize), dequantised(model, "none")
     types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
-    reference = ReferenceEvaluator(proto)
-    runtimes = (
-        _compare("onnxruntime", ort_version, partial(_run, session.run, types), rounded, 512, tolerance),
-        _compare(
-            "onnx.reference", onnx.__version__, partial(_run, reference.run, types), rounded, REFERENCE_LONGEST, tolerance
-        ),
-    )
-    deviation = _errors(partial(eager_scores, rounded), plain, 512)[0]
+    run = partial(_run, session.run, types)
+    reference = partial(_run, ReferenceEvaluator(proto).run, types)
+    runtimes = (("onnxruntime", ort_version, run, 512), ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST))
+    deviation = differences(partial(eager_scores, rounded), plain, sampled(rounded))[0]
     return VerificationReport(
         tolerance=tolerance,
-        runtimes=runtimes,
-        neighbour_error=_neighbour_error(partial(_run, session.run, types), rounded, tolerance),
+        runtimes=tuple(
+            compare(name, version, call, rounded, sampled(rounded, longest=longest), tolerance)
+            for name, version, call, longest in runtimes
+        ),
+        development=tuple(
+            compare(name, version, call, rounded, development, tolerance) for name, version, call, _ in runtimes if development
+        ),
+        neighbour_error=_neighbour_error(run, rounded, tolerance),
         quantization=quantize,
         max_deviation=float(deviation.max()),
         mean_deviation=float(deviation.mean()),
@@ -121,14 +115,18 @@ def verify_onnx(exported: bytes, model: TreeModel, config: ModelConfig, *, toler
         ir_version=proto.ir_version,
         operators=tuple(sorted(_operators(proto.graph))),
         provider=session.get_providers()[0],
-        versions={
-            "thinstack": __version__,
-            "torch": str(torch.__version__),
-            "onnx": onnx.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
+        versions=_versions(),
     )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "thinstack": __version__,
+        "torch": str(torch.__version__),
+        "onnx": onnx.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
 
 
 def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
@@ -158,32 +156,6 @@ def _session(exported: bytes) -> tuple[Any, str]:
 def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]], inputs: Inputs) -> Scores:
     nodes, roots = run(["node_scores", "root_scores"], {name: values.astype(types[name]) for name, values in inputs.items()})
     return nodes, roots
-
-
-def _errors(run: Run, model: TreeModel, longest: int) -> tuple[NDArray[np.float64], int, int]:
-    """Absolute differences of all scores, the number of batches and the number of nodes."""
-    generator = np.random.default_rng(0)
-    differences, cases, nodes = [], 0, 0
-    for trees in sample_batches(generator, longest=longest):
-        inputs = sample_inputs(model, trees, generator)
-        for found, expected in zip(run(inputs), eager_scores(model, inputs), strict=True):
-            if found.shape != expected.shape:
-                raise ExportError(
-                    f"scores of shape {found.shape} where the model gives {expected.shape}, for {len(trees)} trees"
-                )
-            differences.append(np.abs(found.astype(np.float64) - expected).ravel())
-        cases, nodes = cases + 1, nodes + len(inputs["transitions"])
-    return np.concatenate(differences), cases, nodes
-
-
-def _compare(runtime: str, version: str, run: Run, model: TreeModel, longest: int, tolerance: float) -> RuntimeReport:
-    errors, cases, nodes = _errors(run, model, longest)
-    report = RuntimeReport(runtime, version, cases, nodes, float(errors.max()), float(errors.mean()))
-    if not report.max_error <= tolerance:
-        raise ExportError(
-            f"{runtime} gives scores that differ by {report.max_error:.2g} from the model's; allowed {tolerance:.0e}"
-        )
-    return report
 
 
 def _neighbour_error(run: Run, model: TreeModel, tolerance: float) -> float:

@@ -13,7 +13,7 @@ from thinstack.errors import ExportError
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import TreeModel, WordModel, WordpieceModel
 
-__all__ = ["Inputs", "Scores", "eager_scores", "reference_cases", "sample_batches", "sample_inputs", "signature"]
+__all__ = ["Inputs", "Scores", "eager_scores", "reference_cases", "sample_batches", "sample_inputs", "sampled", "signature"]
 
 Inputs = dict[str, NDArray[np.int64]]
 Scores = tuple[NDArray[np.float32], NDArray[np.float32]]
@@ -52,6 +52,13 @@ def sample_batches(generator: np.random.Generator, *, longest: int = 512) -> Ite
     for trees in (3, 32):
         sizes = generator.integers(1, 40, trees)
         yield [shapes.left(1), *(_random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
+
+
+def sampled(model: TreeModel, *, longest: int = 512) -> Iterator[Inputs]:
+    """Inputs over `sample_batches`, the same at every call."""
+    generator = np.random.default_rng(0)
+    for trees in sample_batches(generator, longest=longest):
+        yield sample_inputs(model, trees, generator)
 
 
 def eager_scores(model: TreeModel, inputs: Inputs) -> Scores:

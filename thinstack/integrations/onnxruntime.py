@@ -41,16 +41,17 @@ class Predictor:
         bundle, config, vocabulary: what it was made from.
         labels: the C class names.
         device: "cpu" or "cuda", what it really runs on.
+        threads: that one operator may take on the CPU, as asked for; None is as many as the process has cores.
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without onnxruntime, DeviceError if
-    `device` is "cuda" and CUDA does not work ("auto" then warns and takes the CPU).
+    `device` is "cuda" and CUDA does not work ("auto" then warns and takes the CPU), InputError unless 1 <= `threads` <= 256.
     """
 
     def __init__(self, bundle: Bundle, *, device: Device = "cpu", threads: int | None = None):
         self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
-        self._requested: tuple[Device, int | None] = device, threads
+        self.threads, self._requested = threads, device
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]
@@ -58,7 +59,7 @@ class Predictor:
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), *self._requested)
+        return _reopen, (str(self.bundle.path), self._requested, self.threads)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -112,8 +113,9 @@ class Predictor:
         return [Prediction.of_words(*parts, self.labels) for parts in zip(words, steps, rows, strict=True)]
 
     def _start(self) -> None:
-        device, threads = self._requested
-        self._session, self.device = open_session(self._model, device=device, threads=threads, source=self._source)
+        self._session, self.device = open_session(
+            self._model, device=self._requested, threads=self.threads, source=self._source
+        )
         found = {item.name: item.type for item in self._session.get_inputs()}
         expected = _INPUTS[self.config.embedding.kind]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():

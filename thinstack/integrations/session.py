@@ -10,6 +10,7 @@ __all__ = ["Device", "open_session"]
 
 Device = Literal["cpu", "cuda", "auto"]
 
+_MOST_THREADS = 256
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
@@ -17,13 +18,13 @@ def open_session(model: bytes, *, device: Device, threads: int | None, source: s
     """An `onnxruntime.InferenceSession` of an ONNX file and the device that it really runs on.
 
     `auto` takes CUDA if it works and else warns and takes the CPU. `threads` None: as many as the process may use.
-    Raises MissingExtraError without onnxruntime, DeviceError if CUDA was asked for and does not work, BundleError if
-    onnxruntime cannot load the model (`source` names it).
+    Raises InputError unless 1 <= `threads` <= 256, MissingExtraError without onnxruntime, DeviceError if CUDA was asked for
+    and does not work, BundleError if onnxruntime cannot load the model (`source` names it).
     """
     if device not in get_args(Device):
         raise DeviceError(f"unknown device {device!r}; expected one of {', '.join(get_args(Device))}")
-    if threads is not None and threads < 1:
-        raise InputError(f"threads is {threads}; expected at least 1, or None for as many as there are")
+    if threads is not None and not 1 <= threads <= _MOST_THREADS:
+        raise InputError(f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there are cores")
     try:
         import onnxruntime
     except ImportError:

@@ -11,7 +11,8 @@ Settings (the factory's arguments):
   `right` are fixed shapes; `benepar` reads the parses of the component of that name (`thinstack.integrations.spacy_trees`).
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it runs, else a warning and the
   CPU). `spacy.prefer_gpu` is of no account.
-- `threads`: that one operator may take on the CPU; None (default) leaves it to onnxruntime. With `n_process`, set it to 1.
+- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process
+  may use. At most 256; they do not spin while they wait. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of their probabilities weighted by
   their numbers of words, or `sentences`, the plain mean.
 - `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats` for exclusive classes.
@@ -25,7 +26,8 @@ What it sets on a Doc, sentences being `doc.sents` where boundaries are set, els
   gives each sentence in a form that can be drawn.
 
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model`
-names is then not needed any more. Settings are in spaCy's `config.cfg`, so that they can be overridden on loading.
+names is then not needed any more. Settings are in spaCy's `config.cfg`, so that they can be overridden on loading: another
+`model` is then read in place of the saved one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,8 +38,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.errors import BundleError
-from thinstack.integrations import spacy_bundle, spacy_results, spacy_trees
+from thinstack.errors import BundleError, UnknownNameError
+from thinstack.integrations import spacy_bundle, spacy_results, spacy_scorer, spacy_trees
 from thinstack.integrations.spacy_results import Sentence, predictions
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from thinstack.bundles import Bundle
     from thinstack.integrations.onnxruntime import Predictor
 
-__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions", "score"]
+__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "balanced", "left", "right", "benepar"]
 Device = Literal["cpu", "cuda", "auto"]
@@ -81,6 +83,8 @@ class TreeSentiment:
         self.error_handler: Callable[..., Any] | None = None
         self._files: spacy_bundle.Files = {}
         self._predictor: Predictor | None = None
+        self._meta: dict[str, Any] = {}
+        self._overridden = False
 
     # -- prediction ---------------------------------------------------------------------------------------------------
 
@@ -126,12 +130,13 @@ class TreeSentiment:
 
     def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scores: Scores) -> None:
         records = [spacy_results.record(*pair) for pair in zip(sentences, scores, strict=True)]
-        doc._.tree_sentiment = {"labels": list(self.labels), "sentences": records}
-        means = np.zeros(len(self.labels))
+        labels = self.predictor.labels
+        doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
+        means = np.zeros(len(labels))
         if sentences:
             weights = np.array([len(item.words) if self.aggregation == "words" else 1 for item in sentences])
             means = weights @ np.array([rows[-1] for rows in scores]) / weights.sum()
-        doc.cats.update(zip(self.labels, means.tolist(), strict=True))
+        doc.cats.update(zip(labels, means.tolist(), strict=True))
 
     def get_error_handler(self) -> Callable[..., Any]:
         """What is called with (name, component, [doc], error) for a Doc that fails."""
@@ -153,10 +158,7 @@ class TreeSentiment:
     def predictor(self) -> "Predictor":
         """The running model. Raises what `load` does where it has to be read first."""
         if self._predictor is None:
-            if self._files:
-                self._unpack(self._files)
-            else:
-                self.load()
+            self._unpack(self._files) if self._files else self.load()
         assert self._predictor is not None
         return self._predictor
 
@@ -169,11 +171,16 @@ class TreeSentiment:
 
         self._start(open_bundle(self.model))
 
+    def use(self, predictor: "Predictor") -> None:
+        """Take a running model, whose bundle is the one that `model` names."""
+        self._files, self._predictor, self.labels = {}, predictor, tuple(predictor.labels)
+
     def _start(self, bundle: "Bundle") -> None:
         from thinstack.integrations.onnxruntime import Predictor
 
-        predictor = Predictor(bundle, device=self.device, threads=self.threads)
-        self._files, self._predictor, self.labels = spacy_bundle.pack(bundle), predictor, tuple(predictor.labels)
+        files = spacy_bundle.pack(bundle)
+        self.use(Predictor(bundle, device=self.device, threads=self.threads))
+        self._files = files
 
     def _unpack(self, files: spacy_bundle.Files) -> None:
         with spacy_bundle.unpacked(files) as bundle:
@@ -190,31 +197,32 @@ class TreeSentiment:
         spacy_bundle.write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in the folder `path`. Raises what `load` does."""
+        """Read and start the bundle in the folder `path`, unless `model` was overridden. Raises what `load` does."""
         from thinstack.bundles import open_bundle
 
-        self._start(open_bundle(Path(path)))
+        if not self._keeps_model():
+            self._start(open_bundle(Path(path)))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The bundle as bytes."""
-        import srsly  # type: ignore[import-untyped]
-
-        saved: bytes = srsly.msgpack_dumps(self._saved())
-        return saved
+        return spacy_bundle.to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave. Raises what `load` does."""
-        import srsly
-
-        try:
-            files = srsly.msgpack_loads(data)
-        except Exception as error:  # msgpack raises errors of many kinds
-            raise BundleError(f"the saved tree_sentiment: not what to_bytes writes: {error}") from None
-        if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
-            raise BundleError("the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle")
-        self._unpack(files)
+        """Read and start what `to_bytes` gave, unless `model` was overridden. Raises what `load` does."""
+        if not self._keeps_model():
+            self._unpack(spacy_bundle.from_bytes(data))
         return self
+
+    def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
+        """Note `model` in the meta of the pipeline. `overridden`: the next bundle to be read is not taken."""
+        self._meta, self._overridden = meta, overridden
+        meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
+
+    def _keeps_model(self) -> bool:
+        overridden = self._overridden
+        self.note(self._meta, overridden=False)  # reading a pipeline has put the note that was saved in place
+        return overridden
 
     def _saved(self) -> spacy_bundle.Files:
         if not self._files:
@@ -234,28 +242,22 @@ def make_tree_sentiment(
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
-    A saved pipeline is read by calling the factory, then `from_disk`: the folder that `model` names may be gone, and need not
-    be read. What a pipeline holds is noted in its `meta`, which comes with it, so the two cases can be told apart.
+    A saved pipeline is read by calling the factory, then `from_disk`: the bundle that `model` names may be gone, or another.
+    What a pipeline holds is noted in its `meta`, which comes with it: a bundle that is noted may be missing here, and a
+    `model` other than the noted one was overridden, so that `from_disk` leaves it in place.
     """
     component = TreeSentiment(
         name, model=model, source=source, device=device, threads=threads, aggregation=aggregation, scorer=scorer
     )
-    if nlp.meta.get("thinstack", {}).get(name) != model:
+    notes = nlp.meta.get("thinstack", {})
+    noted = notes.get(name, model if model in notes.values() else None)  # a renamed component has its old name there
+    try:
         component.load()
-    nlp.meta.setdefault("thinstack", {})[name] = model
+    except (BundleError, UnknownNameError):
+        if noted != model:
+            raise
+    component.note(nlp.meta, overridden=noted not in (None, model))
     return component
-
-
-def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """`Scorer.score_cats` on `doc.cats` for exclusive classes: `cats_score` (macro F), `cats_micro_f` (accuracy) and more."""
-    from spacy.scorer import Scorer
-
-    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
-
-
-def make_scorer() -> Callable[..., dict[str, Any]]:
-    """What `@scorers = "thinstack.tree_sentiment_scorer.v1"` gives."""
-    return score
 
 
 def _attempt(function: Callable[[Any], Result], argument: Any) -> Result | Exception:
@@ -272,8 +274,7 @@ def _register() -> None:
         from spacy.util import registry
     except ImportError:  # the module can be read without spaCy
         return
-    registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=make_scorer)
-    figures = ("score_desc", "micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc", "f_per_type")
+    registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=spacy_scorer.make_scorer)
     Language.factory(
         "tree_sentiment",
         assigns=["doc.cats", "doc._.tree_sentiment"],
@@ -285,7 +286,7 @@ def _register() -> None:
             "aggregation": "words",
             "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
         },
-        default_score_weights={"cats_score": 1.0} | {f"cats_{figure}": None for figure in figures},
+        default_score_weights=spacy_scorer.WEIGHTS,
         func=make_tree_sentiment,
     )
 

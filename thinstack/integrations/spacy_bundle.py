@@ -9,7 +9,7 @@ from thinstack.bundles import Bundle, open_bundle
 from thinstack.errors import BundleError
 from thinstack.manifest import MANIFEST_FILE, Manifest
 
-__all__ = ["Files", "pack", "unpacked", "write"]
+__all__ = ["Files", "from_bytes", "pack", "to_bytes", "unpacked", "write"]
 
 Files = dict[str, bytes]
 """The content of every file of a bundle, the manifest included, by its name in the bundle."""
@@ -28,6 +28,27 @@ def write(files: Files, folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def to_bytes(files: Files) -> bytes:
+    """The files of a bundle as one string of bytes."""
+    import srsly  # type: ignore[import-untyped]
+
+    packed: bytes = srsly.msgpack_dumps(files)
+    return packed
+
+
+def from_bytes(data: bytes) -> Files:
+    """What `to_bytes` was given, unchecked but for its form. Raises BundleError for anything else."""
+    import srsly
+
+    try:
+        files = srsly.msgpack_loads(data)
+    except Exception as error:  # msgpack raises errors of many kinds
+        raise BundleError(f"the saved tree_sentiment: not what to_bytes writes: {error}") from None
+    if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
+        raise BundleError("the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle")
+    return files
 
 
 @contextmanager

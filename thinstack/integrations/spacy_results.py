@@ -23,6 +23,7 @@ the three are None for a span that is no phrase of a tree. White space at the en
 The results are about the tokens of the Doc as they were: merge or split tokens before, not after.
 """
 
+from bisect import bisect
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,7 +63,11 @@ def record(sentence: Sentence, scores: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def predictions(doc: "Doc") -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it did not see the Doc."""
+    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it did not see the Doc.
+
+    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as `register_extensions` does.
+    """
+    register_extensions()
     return [_phrase(doc, sentence, scores, labels, len(scores) - 1) for sentence, scores, labels in _sentences(doc)]
 
 
@@ -92,16 +97,15 @@ def register_extensions() -> None:
 
 def _sentences(doc: "Doc") -> Iterator[tuple[Sentence, NDArray[np.float32], tuple[str, ...]]]:
     stored = doc._.tree_sentiment
-    if stored is None:
-        return
-    labels = tuple(stored["labels"])
-    for item in stored["sentences"]:
-        yield _sentence(item), np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels)), labels
+    for item in stored["sentences"] if stored else ():
+        yield _decoded(item, tuple(stored["labels"]))
 
 
-def _sentence(item: dict[str, Any]) -> Sentence:
+def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> tuple[Sentence, NDArray[np.float32], tuple[str, ...]]:
     tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
-    return Sentence(item["start"], item["end"], item["words"], tokens, np.frombuffer(item["transitions"], np.int8))
+    transitions = np.frombuffer(item["transitions"], np.int8)
+    scores = np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels))
+    return Sentence(item["start"], item["end"], item["words"], tokens, transitions), scores, labels
 
 
 def _phrase(doc: "Doc", sentence: Sentence, scores: NDArray[np.float32], labels: tuple[str, ...], node: int) -> Prediction:
@@ -123,19 +127,20 @@ def _phrase(doc: "Doc", sentence: Sentence, scores: NDArray[np.float32], labels:
 
 def _of_span(span: "Span") -> Prediction | None:
     """The prediction for a span that is a phrase of a tree."""
-    inside = [token.i for token in span if not token.is_space]
-    if not inside:
+    inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
+    if not inside or not stored:
         return None
     start, end = inside[0], inside[-1] + 1
-    for sentence, scores, labels in _sentences(span.doc):
-        if sentence.start <= start and end <= sentence.end:
-            first = int(np.searchsorted(sentence.tokens[:, 0], start))
-            behind = int(np.searchsorted(sentence.tokens[:, 1], end, side="right"))
-            if first >= behind or (sentence.tokens[first, 0], sentence.tokens[behind - 1, 1]) != (start, end):
-                return None
-            nodes = np.flatnonzero((spans_of(sentence.transitions) == (first, behind)).all(axis=1))
-            return _phrase(span.doc, sentence, scores, labels, int(nodes[0])) if nodes.size else None
-    return None
+    place = bisect(stored["sentences"], start, key=lambda item: int(item["start"])) - 1
+    if place < 0 or end > stored["sentences"][place]["end"]:
+        return None
+    sentence, scores, labels = _decoded(stored["sentences"][place], tuple(stored["labels"]))
+    first = int(np.searchsorted(sentence.tokens[:, 0], start))
+    behind = int(np.searchsorted(sentence.tokens[:, 1], end, side="right"))
+    if first >= behind or (sentence.tokens[first, 0], sentence.tokens[behind - 1, 1]) != (start, end):
+        return None
+    nodes = np.flatnonzero((spans_of(sentence.transitions) == (first, behind)).all(axis=1))
+    return _phrase(span.doc, sentence, scores, labels, int(nodes[0])) if nodes.size else None
 
 
 def _label(span: "Span") -> str | None:

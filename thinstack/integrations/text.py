@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from thinstack.config import TreeSource
 from thinstack.errors import InputError, MissingExtraError
+from thinstack.integrations.onnxruntime import Predictor
 from thinstack.integrations.prediction import Prediction
 
 __all__ = ["predict_text"]
@@ -14,7 +15,7 @@ __all__ = ["predict_text"]
 def predict_text(
     texts: Iterable[str],
     *,
-    model: str = "sst",
+    model: str | Predictor = "sst",
     source: TreeSource = "auto",
     device: Literal["cpu", "cuda", "auto"] = "cpu",
     threads: int | None = None,
@@ -23,13 +24,21 @@ def predict_text(
     """Predictions over the sentences of each English text; a text without words has none.
 
     `split`: cut texts into sentences (by spaCy's sentencizer); otherwise each is one. The rest are the settings of the
-    component. Raises MissingExtraError without spaCy or onnxruntime, UnknownNameError or BundleError for an unusable model,
-    InputError for a text that is no Unicode (bytes that were not in the encoding that they were read with).
+    component; a Predictor keeps its own `device` and `threads`. Raises MissingExtraError without spaCy or onnxruntime,
+    UnknownNameError or BundleError for an unusable model, InputError for a text that is no Unicode (bytes that were not in
+    the encoding that they were read with).
     """
-    nlp = _pipeline(split, model=model, source=source, device=device, threads=threads)
-    from thinstack.integrations.spacy_results import predictions
+    nlp = _pipeline(split)
+    # Made here and not by nlp.add_pipe, whose settings cannot hold a model that is running.
+    from thinstack.integrations.spacy import TreeSentiment, predictions
 
-    for doc in nlp.pipe(map(_checked, texts, count(1))):
+    name = str(model.bundle.path) if isinstance(model, Predictor) else model
+    component = TreeSentiment(model=name, source=source, device=device, threads=threads)
+    if isinstance(model, Predictor):
+        component.use(model)
+    else:
+        component.load()
+    for doc in component.pipe(nlp.pipe(map(_checked, texts, count(1)))):
         yield predictions(doc)
 
 
@@ -41,14 +50,15 @@ def _checked(text: str, number: int) -> str:
     return text
 
 
-def _pipeline(split: bool, **settings: Any) -> Any:
+def _pipeline(split: bool) -> Any:
     try:
-        from spacy.lang.en import English
-    except ImportError:
+        import spacy
+    except ModuleNotFoundError as error:
+        if error.name != "spacy":  # spaCy is there, and what it needs is not
+            raise
         raise MissingExtraError("spacy", "spacy") from None
-    nlp = English()
+    nlp = spacy.blank("en")
     nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
     if split:
         nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config=settings)
     return nlp

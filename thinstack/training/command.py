@@ -1,5 +1,6 @@
 """`thinstack train`: run a recipe with a progress bar, print the table, write the results and the bundle."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from thinstack.config import Recipe
-from thinstack.errors import ConfigError, MissingExtraError
+from thinstack.errors import ConfigError, DataError, MissingExtraError
 from thinstack.metrics import percent
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.publish import publish
@@ -25,30 +26,32 @@ SEEDS_FOLDER = "seeds"
 
 
 def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads: int | None, console: Console) -> None:
-    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and the best seed's bundle, `model-best`.
+    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's bundle, `model-best`.
 
-    Raises ConfigError if `out` holds the work of another recipe, MissingExtraError without onnxruntime; what reading the data
-    and exporting raise.
+    That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the work of another recipe or
+    on other data, or if a seed is repeated; MissingExtraError without onnxruntime; what reading the data and exporting raise.
     """
+    if len(set(seeds)) != len(seeds):
+        raise ConfigError(f"seeds must differ, got {list(seeds)}")
     _check_runtime()
     if threads is not None:
         torch.set_num_threads(threads)
-    _claim(out, recipe)
+    _claim(out, recipe, data)
     material = prepare(recipe, data)
     console.print(
         f"{recipe.name}: {len(material.train):,} trees to train on, {len(material.watched):,} to watch, "
         f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
     )
     results = [_run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds]
-    console.print(_table(results))
     best = max(results, key=lambda result: result.selection)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": {str(result.seed): {"dev": result.dev, "epochs": result.history} for result in results},
         "dev": summary(results),
-        "best_seed": best.seed,
+        "exported_seed": best.seed,
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+    console.print(_table(results, "+-" if console.options.ascii_only else "±"))
     publish(recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console)
 
 
@@ -60,14 +63,30 @@ def _check_runtime() -> None:
         raise MissingExtraError("onnxruntime", "cpu") from None
 
 
-def _claim(out: Path, recipe: Recipe) -> None:
-    """Note the recipe in `out`, so that the checkpoints in the folder `seeds` are not taken for another's."""
-    text = recipe.model_dump_json(indent=2) + "\n"
+def _claim(out: Path, recipe: Recipe, data: Path) -> None:
+    """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not taken for another's."""
+    files = (recipe.data.train, recipe.data.dev, recipe.data.vectors)
+    digests = {file: _digest(data / file) for file in files if file is not None}
+    text = json.dumps({"recipe": recipe.model_dump(mode="json"), "data": digests}, indent=2) + "\n"
     note = out / RECIPE_FILE
     with suppress(FileNotFoundError):
-        if note.read_text(encoding="utf-8") != text and (out / SEEDS_FOLDER).exists():
-            raise ConfigError(f"{out} holds the work of another recipe, or another version of this one; name another folder")
+        found = note.read_text(encoding="utf-8")
+        if found != text and (out / SEEDS_FOLDER).exists():
+            changed = [file for file, digest in digests.items() if digest not in found]
+            cause = (
+                f", or of this one before {' and '.join(changed)} changed" if changed else ", or another version of this one"
+            )
+            raise ConfigError(f"{out} holds the work of another recipe{cause}; name another folder")
     write_atomically(note, text)
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of a file. Raises DataError if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, console: Console) -> SeedResult:
@@ -94,7 +113,7 @@ def _line(figures: dict[str, float | None]) -> str:
     )
 
 
-def _table(results: Sequence[SeedResult]) -> Table:
+def _table(results: Sequence[SeedResult], plus_minus: str) -> Table:
     names = {
         "root_accuracy": "root",
         "root_binary_accuracy": "root, binary",
@@ -109,6 +128,6 @@ def _table(results: Sequence[SeedResult]) -> Table:
     for source, figures in summary(results).items():
         for result in results:
             table.add_row(source, str(result.seed), *(percent(result.dev[source][key]) for key in names))
-        row = (f"{percent(figures[key]['mean'])} ± {percent(figures[key]['std'])}" for key in names)
+        row = (f"{percent(figures[key]['mean'])} {plus_minus} {percent(figures[key]['std'])}" for key in names)
         table.add_row(source, "mean", *row, style="bold", end_section=True)
     return table

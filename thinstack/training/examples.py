@@ -18,7 +18,7 @@ from thinstack.metrics import labels_by_span
 
 __all__ = ["Batch", "Example", "examples_of", "join"]
 
-Vocabulary = WordVocabulary | WordpieceVocabulary
+AnyVocabulary = WordVocabulary | WordpieceVocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Batch:
 
 def examples_of(
     treebank: Sequence[tuple[Tree, NDArray[np.int64]]],
-    vocabulary: Vocabulary,
+    vocabulary: AnyVocabulary,
     sources: Sequence[str] = (),
     distances: DistanceTable | None = None,
 ) -> list[Example]:

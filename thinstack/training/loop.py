@@ -4,7 +4,8 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,22 @@ EVALUATION_BATCH = 256
 Report = Callable[[dict[str, Any]], None]
 
 
+@contextmanager
+def _process_settings() -> Iterator[None]:
+    """Denormals flushed, for they slow the backward of long chains many times, and no checks of sparse tensors."""
+    checks: Any = torch.sparse.check_sparse_tensor_invariants
+    checked = checks.is_enabled()
+    torch.set_flush_denormal(True)
+    checks.disable()  # as it is unless said, but torch warns
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        if checked:
+            checks.enable()
+
+
+@_process_settings()
 def train(
     model: TreeModel,
     examples: Sequence[Example],
@@ -42,15 +59,12 @@ def train(
 
     `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After each epoch a checkpoint is
     written to `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its
-    own, so a resumed run takes the same minibatches and dropout masks as one that was never stopped.
+    own, so a resumed run takes the same minibatches and dropout masks as one that was never stopped. While it runs the process
+    flushes denormals; on return it does not, whatever was set before, for torch has no getter.
     Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
-    torch.set_flush_denormal(True)  # denormals slow the backward of long chains many times
-    torch.sparse.check_sparse_tensor_invariants.disable()  # type: ignore[no-untyped-call]  # as it is unless said, but torch warns
     accelerator = Accelerator()
-    optimizers = build_optimizers(model, config)
-    model, *prepared = accelerator.prepare(model, *optimizers.values())
-    optimizers = dict(zip(optimizers, prepared, strict=True))
+    model, optimizers = _prepared(accelerator, model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
@@ -71,6 +85,13 @@ def train(
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(record)
     return best, history
+
+
+def _prepared(accelerator: Accelerator, model: TreeModel, config: TrainingConfig) -> tuple[TreeModel, dict[str, Any]]:
+    """The model where it is trained, and its optimisers."""
+    optimizers = build_optimizers(model, config)
+    model, *prepared = accelerator.prepare(model, *optimizers.values())
+    return model, dict(zip(optimizers, prepared, strict=True))
 
 
 def _watch(model: TreeModel, watched: Sequence[Example], sources: Sequence[str]) -> dict[str, Any]:

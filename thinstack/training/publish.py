@@ -1,16 +1,21 @@
 """From a trained model to its bundle: exported, verified, measured as shipped, and described."""
 
+import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import Recipe
+from thinstack.errors import ExportError
 from thinstack.evaluation import Source, evaluate_file
 from thinstack.export.onnx_verify import export_verified_onnx
-from thinstack.export.samples import reference_cases
+from thinstack.export.samples import Inputs, reference_cases, signature
 from thinstack.export.torchscript import export_torchscript
 from thinstack.integrations.onnxruntime import Predictor
 from thinstack.manifest import (
@@ -24,11 +29,15 @@ from thinstack.manifest import (
     WEIGHTS_FILE,
 )
 from thinstack.metrics import percent
-from thinstack.models import weights_of
+from thinstack.models import TreeModel, weights_of
 from thinstack.training.card import ACCURACIES, card
+from thinstack.training.examples import Example, join
 from thinstack.training.recipe import Material, SeedResult
 
 __all__ = ["publish"]
+
+VERIFICATION_BATCH = 64
+"""Sentences that the exported file is run on at a time when it is compared with the model."""
 
 Figures = dict[str, dict[str, Any]]
 
@@ -46,34 +55,66 @@ def publish(
     """Export a trained model and write its bundle to `path`.
 
     The figures in its manifest and card are those of the ONNX file as shipped, on the recipe's development file: with gold
-    trees and with the trees that raw words get. Raises ExportError if an export does not answer as the model does.
+    trees and with the trees that raw words get. It holds no TorchScript file where the model cannot be scripted, and the
+    console says why. Raises ExportError if the ONNX file does not answer as the model does: on sampled trees, and on all
+    development sentences.
     """
+    files = _exports(recipe, material, result, console)
+    shipped = _measure(files, recipe, data)
+    for source, figures in shipped.items():
+        console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {percent(figures[key])}" for key in ACCURACIES))
+    files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])).encode()
+    metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
+    return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
+
+
+def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Console) -> dict[str, bytes]:
+    """All files of the bundle but its card."""
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,
         quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
         vocabulary_digest=material.vocabulary.digest(),
+        development=_development(result.model, material.dev),
     )
+    reports = {"onnx": report.to_dict()}
     files = {
         VOCABULARY_FILE: material.vocabulary.to_bytes(),
         ONNX_FILE: exported,
-        REPORT_FILE: _json(report.to_dict()),
         CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=recipe.export.quantize)),
     }
     if material.distances is not None:
         files[DISTANCES_FILE] = material.distances.to_bytes()
     if not recipe.export.inference_only:
         files[WEIGHTS_FILE] = weights_of(result.model)
-        files[TORCHSCRIPT_FILE] = export_torchscript(result.model)
-    predictor = Predictor(write_bundle(path, files, config=recipe.model))
+        try:
+            files[TORCHSCRIPT_FILE], scripted = export_torchscript(result.model)
+            reports["torchscript"] = dataclasses.asdict(scripted)
+        except ExportError as error:
+            reason = str(error).encode(console.encoding, "backslashreplace").decode(console.encoding)
+            console.print(Text(f"the bundle has no TorchScript file: {reason}"))
+    files[REPORT_FILE] = _json(reports)
+    return files
+
+
+def _development(model: TreeModel, examples: Sequence[Example]) -> list[Inputs]:
+    """The model's inputs for the development sentences over their gold trees, in batches."""
+    batches = []
+    for start in range(0, len(examples), VERIFICATION_BATCH):
+        part = examples[start : start + VERIFICATION_BATCH]
+        batch = join(part, ["gold"] * len(part))
+        values = [tensor.numpy() for tensor in (*batch.inputs, batch.transitions)]
+        batches.append(dict(zip(signature(model), values, strict=True)))
+    return batches
+
+
+def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
+    """Accuracy of the files as a bundle, by tree source."""
     sources: tuple[Source, ...] = ("gold", "auto")
-    shipped: Figures = {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
-    for source, figures in shipped.items():
-        console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {percent(figures[key])}" for key in ACCURACIES))
-    files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(exported)).encode()
-    metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
-    return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
+    with TemporaryDirectory() as folder:
+        predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
+        return {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
 
 
 def _json(data: object) -> bytes:

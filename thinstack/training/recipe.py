@@ -20,7 +20,7 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import TreeModel, build_model
 from thinstack.training.distances import fit
-from thinstack.training.examples import Example, Vocabulary, examples_of
+from thinstack.training.examples import AnyVocabulary, Example, examples_of
 from thinstack.training.loop import Report, evaluate_model, train
 
 __all__ = ["Material", "SeedResult", "prepare", "run_seed", "summary"]
@@ -37,7 +37,7 @@ class Material:
     sentences to train on, to watch and to report on.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: AnyVocabulary
     table: NDArray[np.float32]
     distances: DistanceTable | None
     train: list[Example]
@@ -92,7 +92,7 @@ def prepare(recipe: Recipe, data: Path) -> Material:
 def _examples(
     path: Path,
     treebank: Sequence[Labelled],
-    vocabulary: Vocabulary,
+    vocabulary: AnyVocabulary,
     sources: Sequence[str],
     distances: DistanceTable | None,
 ) -> list[Example]:
@@ -104,7 +104,7 @@ def _examples(
 
 def leaf_table(
     embedding: EmbeddingConfig, files: DataConfig, data: Path, trees: Sequence[Tree]
-) -> tuple[Vocabulary, NDArray[np.float32]]:
+) -> tuple[AnyVocabulary, NDArray[np.float32]]:
     """The vocabulary and the first leaf table (V, X) of a recipe.
 
     A word table holds the pretrained words and, drawn at random, those of the training trees that they lack. Row 0, the

@@ -1,0 +1,65 @@
+"""Compare what a runtime makes of a model with the model itself."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import ExportError
+from thinstack.export.samples import Inputs, Scores, eager_scores
+from thinstack.models import TreeModel
+
+__all__ = ["Run", "RuntimeReport", "compare", "differences"]
+
+Run = Callable[[Inputs], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeReport:
+    """How far a runtime is from the model: the largest and the mean absolute difference of a score.
+
+    `cases`, `trees` and `nodes` are what was compared: so many batches, of so many trees and nodes in all.
+    """
+
+    runtime: str
+    version: str
+    cases: int
+    trees: int
+    nodes: int
+    max_error: float
+    mean_error: float
+
+
+def compare(
+    runtime: str, version: str, run: Run, model: TreeModel, batches: Iterable[Inputs], tolerance: float
+) -> RuntimeReport:
+    """Run the batches in both. The model must be in evaluation mode.
+
+    Raises ExportError if a score differs by more than `tolerance`, or is missing.
+    """
+    errors, cases, trees, nodes = differences(run, model, batches)
+    report = RuntimeReport(runtime, version, cases, trees, nodes, float(errors.max(initial=0)), float(errors.mean()))
+    if not report.max_error <= tolerance:
+        raise ExportError(
+            f"{runtime} gives scores that differ by {report.max_error:.2g} from the model's; allowed {tolerance:.0e}"
+        )
+    return report
+
+
+def differences(run: Run, model: TreeModel, batches: Iterable[Inputs]) -> tuple[NDArray[np.float64], int, int, int]:
+    """Absolute differences of all scores, and the number of batches, trees and nodes.
+
+    Raises ExportError if the shapes of scores differ.
+    """
+    found, cases, trees, nodes = [], 0, 0, 0
+    for inputs in batches:
+        expected = eager_scores(model, inputs)
+        for scores, wanted in zip(run(inputs), expected, strict=True):
+            if scores.shape != wanted.shape:
+                raise ExportError(
+                    f"scores of shape {scores.shape} where the model gives {wanted.shape}, for {len(expected[1])} trees"
+                )
+            found.append(np.abs(scores.astype(np.float64) - wanted).ravel())
+        cases, trees, nodes = cases + 1, trees + len(expected[1]), nodes + len(expected[0])
+    return np.concatenate(found), cases, trees, nodes
