@@ -73,9 +73,9 @@ class Bundle:
 def open_bundle(path_or_name: str | Path) -> Bundle:
     """Open a bundle by the path of its folder or by the name of one that thinstack brings along.
 
-    A string without a path separator is a name if there is such a model, else a folder: `./sst` is always a folder. Raises UnknownNameError, which lists the
-    known names; BundleError if anything is missing, damaged, not listed in the manifest (hidden files aside), a link, or
-    of a newer schema.
+    A string without a path separator is a name if there is such a model, else a folder: `./sst` is always a folder.
+    Raises UnknownNameError, which lists the known names; BundleError if anything is missing, damaged, not listed in the
+    manifest (hidden files aside), a link, or of a newer schema.
     """
     folder = _locate(path_or_name)
     manifest = _read_manifest(folder)
