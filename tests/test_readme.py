@@ -74,7 +74,7 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     )
     export_verified_onnx(model, config, vocabulary_digest="none")  # both exports are compared with the model
     export_torchscript(model)
-    ids, steps = torch.tensor([3, 1, 2]), torch.from_numpy(Tree.right(["a", "b", "c"]).transitions)
+    ids, steps = torch.tensor([3, 1, 2]), torch.tensor(Tree.right(["a", "b", "c"]).transitions)
     table, weights = model.embedding.table, dict(cell.named_parameters())
     leaves = torch.tanh(table[ids] @ weights["read.weight"].T + weights["read.bias"])
     merge = lambda a, b: torch.tanh(weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"])  # noqa: E731
