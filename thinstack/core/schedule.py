@@ -115,7 +115,7 @@ def _depths(parents: Tensor) -> tuple[Tensor, int]:
     """Distance of each node from its root (N,), and the greatest, by pointer jumping in log2(depth) rounds."""
     ancestor = torch.where(parents < 0, torch.arange(parents.shape[0], device=parents.device), parents)
     depth = (parents >= 0).long()
-    while True:
+    for _ in range(64):  # a cycle, which no tree has, must not hang
         further = ancestor.index_select(0, ancestor)
         if torch.equal(further, ancestor):
             break
