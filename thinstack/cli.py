@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from thinstack._version import __version__
-from thinstack.config import TreeSource
+from thinstack.config import Device, EvaluationSource, TreeSource
 from thinstack.errors import InputError, ThinstackError
 
 __all__ = ["app", "main"]
@@ -26,11 +26,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Device = Literal["cpu", "cuda", "auto"]
-
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
-Source = Literal["gold", "auto", "balanced", "left", "right"]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
@@ -90,7 +87,9 @@ def predict(
 def evaluate(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")],
     file: Annotated[str | None, typer.Argument(help="Labelled PTB bracket trees, one a line.")] = None,
-    source: Annotated[Source, typer.Option(help="Whose trees to take; auto is what the model was trained for.")] = "gold",
+    source: Annotated[
+        EvaluationSource, typer.Option(help="Whose trees to take; auto is what the model was trained for.")
+    ] = "gold",
     text: Annotated[bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")] = False,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",

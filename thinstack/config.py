@@ -12,7 +12,9 @@ __all__ = [
     "SCHEMA_VERSION",
     "CellConfig",
     "DataConfig",
+    "Device",
     "EmbeddingConfig",
+    "EvaluationSource",
     "ExportConfig",
     "HeadConfig",
     "ModelConfig",
@@ -23,11 +25,17 @@ __all__ = [
 
 SCHEMA_VERSION: Final = 1
 
+Device = Literal["cpu", "cuda", "auto"]
+"""Where a model runs; `auto` is CUDA where it works, else the CPU."""
+
 TreeSource = Literal["auto", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`)."""
 
 MadeTree = Literal["balanced", "left", "right", "distances"]
 """How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that the model brings along."""
+
+EvaluationSource = Literal["gold", "auto", "balanced", "left", "right"]
+"""Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 

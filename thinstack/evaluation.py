@@ -2,29 +2,29 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core import Tree
+from thinstack.config import EvaluationSource
 from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_labelled
+from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
 from thinstack.integrations.onnxruntime import Predictor
 from thinstack.integrations.text import predict_text
 from thinstack.metrics import labels_by_span, measure
 
-__all__ = ["Source", "evaluate", "evaluate_file"]
+__all__ = ["evaluate", "evaluate_file"]
 
-Source = Literal["gold", "auto", "balanced", "left", "right"]
-Labelled = tuple[Tree, NDArray[np.int64]]
 
 _PHRASES = ("phrase_accuracy", "phrase_binary_accuracy")
 _PHRASE_COUNTS = ("phrases", "binary_phrases")
 
 
-def evaluate_file(predictor: Predictor, path: str | Path, *, source: Source = "gold", text: bool = False) -> dict[str, Any]:
+def evaluate_file(
+    predictor: Predictor, path: str | Path, *, source: EvaluationSource = "gold", text: bool = False
+) -> dict[str, Any]:
     """`evaluate` on a file of one labelled PTB bracket tree a line.
 
     Raises TreeError with file, line and column for a malformed tree or a label out of range, DataError for an unreadable file.
@@ -33,7 +33,7 @@ def evaluate_file(predictor: Predictor, path: str | Path, *, source: Source = "g
 
 
 def evaluate(
-    predictor: Predictor, treebank: Sequence[Labelled], *, source: Source = "gold", text: bool = False
+    predictor: Predictor, treebank: Sequence[Labelled], *, source: EvaluationSource = "gold", text: bool = False
 ) -> dict[str, Any]:
     """Accuracies in percent and counts, by the keys of `thinstack.metrics.Accuracy`; what has no case is None.
 
@@ -59,7 +59,7 @@ def evaluate(
 
 
 def _sentences_of_text(
-    predictor: Predictor, treebank: Sequence[Labelled], source: Source
+    predictor: Predictor, treebank: Sequence[Labelled], source: EvaluationSource
 ) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
     """The scores (1, C) of each sentence, read as raw text, and its label (1,); one that is white space to spaCy has none."""
     if source == "gold":

@@ -92,3 +92,10 @@ def test_the_schedule_of_a_chain_a_hundred_thousand_deep() -> None:
     assert found.leaf_counts.tolist() == [2] + [1] * (words - 2) + [0]
     assert found.children[0].tolist() == [1, 2]
     assert found.inner[-1] == len(steps) - 1
+
+
+@pytest.mark.parametrize("parents", [[1, 0], [-1, 2, 3, 1], [0]])
+def test_a_cycle_is_refused(parents: list[int]) -> None:
+    zeros = torch.zeros(len(parents), dtype=torch.long)
+    with pytest.raises(ValueError, match="cycle"):
+        schedule_parents(torch.tensor(parents), zeros, zeros + 1, 0)

@@ -64,7 +64,7 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
     """Schedule of a forest from the position of each node's parent (N,), -1 for a root.
 
     Args:
-        parents: (N,) int64, acyclic.
+        parents: (N,) int64. Raises ValueError if they hold a cycle.
         slots: (N,) int64, which child of its parent a node is, below `arity`; not looked at when `arity` is 0.
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
         arity: number of children of an inner node, 0 for any number.
@@ -115,10 +115,12 @@ def _depths(parents: Tensor) -> tuple[Tensor, int]:
     """Distance of each node from its root (N,), and the greatest, by pointer jumping in log2(depth) rounds."""
     ancestor = torch.where(parents < 0, torch.arange(parents.shape[0], device=parents.device), parents)
     depth = (parents >= 0).long()
-    for _ in range(64):  # a cycle, which no tree has, must not hang
+    for _ in range(64):
         further = ancestor.index_select(0, ancestor)
         if torch.equal(further, ancestor):
             break
         depth = depth + depth.index_select(0, ancestor)
         ancestor = further
+    if bool((parents.index_select(0, ancestor) >= 0).any()):
+        raise ValueError("parents hold a cycle; expected the parents of trees")
     return depth, int(depth.max()) if depth.shape[0] > 0 else 0

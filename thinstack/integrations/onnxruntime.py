@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundles import Bundle, open_bundle
-from thinstack.config import TreeSource
+from thinstack.config import Device, TreeSource
 from thinstack.core import Tree
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.integrations.batching import batches, check_lengths, joined_transitions
 from thinstack.integrations.prediction import Prediction
-from thinstack.integrations.session import Device, open_session
+from thinstack.integrations.session import open_session
 from thinstack.manifest import MEND, ONNX_FILE
 
 __all__ = ["Predictor"]

@@ -4,11 +4,10 @@ import os
 import warnings
 from typing import Any, Literal, get_args
 
+from thinstack.config import Device
 from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError
 
-__all__ = ["Device", "open_session"]
-
-Device = Literal["cpu", "cuda", "auto"]
+__all__ = ["open_session"]
 
 _MOST_THREADS = 256
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.config import Device
 from thinstack.errors import BundleError, UnknownNameError
 from thinstack.integrations import spacy_bundle, spacy_results, spacy_scorer, spacy_trees
 from thinstack.integrations.spacy_results import Sentence, predictions
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "balanced", "left", "right", "benepar"]
-Device = Literal["cpu", "cuda", "auto"]
 Aggregation = Literal["words", "sentences"]
 Scores = list[NDArray[np.float32]]
 

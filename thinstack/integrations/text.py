@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
-from thinstack.config import TreeSource
+from thinstack.config import Device, TreeSource
 from thinstack.errors import InputError, MissingExtraError
 from thinstack.integrations.onnxruntime import Predictor
 from thinstack.integrations.prediction import Prediction
@@ -17,7 +17,7 @@ def predict_text(
     *,
     model: str | Predictor = "sst",
     source: TreeSource = "auto",
-    device: Literal["cpu", "cuda", "auto"] = "cpu",
+    device: Device = "cpu",
     threads: int | None = None,
     split: bool = True,
 ) -> Iterator[list[Prediction]]:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.bundles import Bundle, write_bundle
-from thinstack.config import Recipe
+from thinstack.config import EvaluationSource, Recipe
 from thinstack.errors import ExportError
-from thinstack.evaluation import Source, evaluate_file
+from thinstack.evaluation import evaluate_file
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.samples import Inputs, reference_cases, signature
 from thinstack.export.torchscript import export_torchscript
@@ -111,7 +111,7 @@ def _development(model: TreeModel, examples: Sequence[Example]) -> list[Inputs]:
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
     """Accuracy of the files as a bundle, by tree source."""
-    sources: tuple[Source, ...] = ("gold", "auto")
+    sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
         return {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
