@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import tiny_recipe
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
+from thinstack.models import TreeModel
 from thinstack.training.examples import Example
 from thinstack.training.recipe import SeedResult, prepare, run_seed, summary
 
@@ -179,3 +180,11 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -
     figures = summary(results)["gold"]["root_accuracy"]
     assert (figures["mean"], figures["std"]) == (pytest.approx(53.0), pytest.approx(np.std([50, 52, 57], ddof=1)))
     assert summary(results[:1])["gold"]["root_accuracy"] == {"mean": 50.0, "std": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("selections", "epoch"), [([3.0, 5.0, 4.0], 2), ([5.0, 5.0, 4.0], 1), ([None, None], 2)], ids=["best", "first best", "last"]
+)
+def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> None:
+    history = [{"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}} for value in selections]
+    assert SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}).epoch == epoch
