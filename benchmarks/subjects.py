@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-from thinstack.core import Forest, Tree
-from thinstack.core.encoder import BottomUp
+from thinstack.core import Forest, Tree, encoder
 from thinstack.core.kernels import affine
 from thinstack.core.schedule import schedule_transitions
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -63,7 +62,7 @@ class Encoder(Subject):
     class Module(nn.Module):
         def __init__(self, input_size: int, hidden_size: int):
             super().__init__()
-            self.encoder = BottomUp(NaryLSTM(input_size=input_size, hidden_size=hidden_size))
+            self.encoder = encoder.Encoder([encoder.Layer(NaryLSTM(input_size=input_size, hidden_size=hidden_size))])
 
         def forward(self, words: Tensor, transitions: Tensor) -> Tensor:
             return self.encoder(words, schedule_transitions(transitions))[0]

@@ -14,12 +14,15 @@ __all__ = [
     "DataConfig",
     "Device",
     "EmbeddingConfig",
+    "EncoderConfig",
     "EvaluationSource",
     "ExportConfig",
     "HeadConfig",
     "ModelConfig",
+    "Readout",
     "Recipe",
     "TrainingConfig",
+    "TreeKind",
     "TreeSource",
 ]
 
@@ -36,6 +39,15 @@ MadeTree = Literal["balanced", "left", "right", "distances"]
 
 EvaluationSource = Literal["gold", "auto", "balanced", "left", "right"]
 """Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
+
+TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
+"""Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a word at every node), or plain
+sentences, read word by word as a chain."""
+
+Readout = Literal["up", "down", "leaves"]
+"""What a node's output is made of, side by side: its bottom-up state, its top-down state, the mean of the top-down states of
+the leaves below it. All three is (15) of Teng & Zhang 2017; over a sentence "up" is the last state of an LSTM, "leaves" the
+last of the one that reads backwards."""
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
@@ -79,20 +91,51 @@ class HeadConfig(_Strict):
     options: dict[str, Any] = {}
 
 
+class EncoderConfig(_Strict):
+    """How the cell of a model is put to work.
+
+    `layers`: each layer after the first reads, at every node, what the layer below made of it (Irsoy & Cardie 2014).
+    `separate`: whether the directions are two stacks of layers, each reading its own below (Tai, Table 1), instead of both
+    reading both. `top_down`: the cell of a pass from the root back to the leaves in each layer; "shared" is the bottom-up cell itself, one
+    set of weights for both directions (Tai, footnote 2). `readout`: what outputs are made of, if there is one.
+    """
+
+    layers: int = Field(default=1, gt=0)
+    top_down: CellConfig | Literal["shared"] | None = None
+    separate: bool = False
+    readout: tuple[Readout, ...] = Field(default=("up", "down", "leaves"), min_length=1)
+
+    @model_validator(mode="after")
+    def _distinct_parts(self) -> Self:
+        if len(set(self.readout)) != len(self.readout):
+            raise ValueError(f"readout names a part twice: {list(self.readout)}")
+        return self
+
+
 class ModelConfig(_Strict):
-    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its classes, in order."""
+    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its classes, in order.
+
+    `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees that the cell tells apart;
+    any other is of kind 1, these of kinds 2 and up.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     labels: tuple[str, ...] = Field(min_length=2)
     embedding: EmbeddingConfig
     cell: CellConfig
     head: HeadConfig
+    encoder: EncoderConfig = EncoderConfig()
+    trees: TreeKind = "binary"
+    relations: tuple[str, ...] = ()
     tree_source: MadeTree = "balanced"
 
     @model_validator(mode="after")
-    def _distinct_labels(self) -> Self:
-        if len(set(self.labels)) != len(self.labels):
-            raise ValueError(f"labels must differ, got {list(self.labels)}")
+    def _distinct_names(self) -> Self:
+        for name, values in (("labels", self.labels), ("relations", self.relations)):
+            if len(set(values)) != len(values):
+                raise ValueError(f"{name} must differ, got {list(values)}")
+        if self.relations and self.trees != "dependency":
+            raise ValueError(f"relations belong to dependency trees, found trees = {self.trees!r}")
         return self
 
 

@@ -42,6 +42,28 @@ def test_slots_of_a_dependency_tree_count_from_the_left() -> None:
     assert forest.slots.tolist() == [0, 0, 1, 0, 2, 0, 0, 1]
 
 
+RELATIONS = ("L2", "L0", "absent")
+
+
+@given(st.lists(ANY, max_size=4))
+def test_kinds_follow_the_label_of_the_child(trees: list) -> None:
+    expected = []
+    for tree in trees:
+        for number, node in enumerate(nodes_of(tree)):  # labelled L0, L1, ...
+            expected.append({0: 3, 2: 2}.get(number, 1) if node.parent >= 0 else 1)
+    found = Forest.of(map(tree_of, trees), RELATIONS).kinds
+    assert found.tolist() == expected
+    assert found.dtype == np.int64
+
+
+def test_kinds_of_dependency_edges() -> None:
+    tree = Tree.from_parents([1, -1, 1, 2], list("abcd"), ["nsubj", "root", None, "det"])
+    other = Tree.from_parents([-1, 0], list("ef"), ["det", "root"])
+    forest = Forest.of([tree, other], relations=["root", "det", "nsubj"])
+    assert forest.kinds.tolist() == [4, 1, 1, 3, 1, 2]
+    assert Forest.of([tree, other], relations=["dobj"]).kinds.tolist() == [1] * 6
+
+
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
@@ -61,6 +83,6 @@ def test_a_dependency_tree_whose_transitions_would_be_none() -> None:
 
 
 def test_an_empty_forest() -> None:
-    forest = Forest.of([])
-    for array in (forest.parents, forest.slots, forest.kinds, forest.sizes, forest.leaves, forest.transitions):
-        assert array.shape == (0,)
+    for forest in (Forest.of([]), Forest.of([], ["det"])):
+        for array in (forest.parents, forest.slots, forest.kinds, forest.sizes, forest.leaves, forest.transitions):
+            assert array.shape == (0,)

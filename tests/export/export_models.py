@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
-from thinstack.models import TreeModel, WordModel, WordpieceModel
+from thinstack.models import TreeModel
 from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
@@ -59,11 +59,13 @@ def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeMod
     torch.manual_seed(seed)
     cell = cell or NaryLSTM(input_size=X, hidden_size=H)
     head = NodeClassifier(hidden_size=H, classes=C, dropout=0.5)
-    sizes = {"entries": V, "size": cell.input_size, "dropout": 0.3}
-    if kind == "words":
-        model: TreeModel = WordModel(embedding=WordEmbedding(**sizes), cell=cell, head=head)
-    else:
-        model = WordpieceModel(embedding=WordpieceEmbedding(**sizes), cell=cell, head=head)
+    table = {"words": WordEmbedding, "wordpieces": WordpieceEmbedding}[kind]
+    embedding = table(entries=V, size=cell.input_size, dropout=0.3)
+    return randomised(TreeModel(embedding=embedding, encoder=Encoder([Layer(cell)]), head=head))
+
+
+def randomised(model: TreeModel) -> TreeModel:
+    """The model, with every weight drawn from a standard normal distribution; seed torch first."""
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_()

@@ -26,6 +26,23 @@ def test_scores_are_a_softmax_over_a_linear_layer(head) -> None:
     np.testing.assert_allclose(head.scores(outputs).detach(), softmax(logits, axis=1), rtol=0, atol=1e-12)
 
 
+def test_a_hidden_layer_comes_before_the_softmax() -> None:
+    torch.manual_seed(2)
+    head = NodeClassifier(hidden_size=H, classes=CLASSES, hidden=7).double().eval()
+    w_hl, b_hl, w_lp, b_lp = (part.detach().numpy() for part in head.parameters())
+    h = torch.randn(6, H, dtype=torch.float64)
+    hidden = h.numpy() @ w_hl.T + b_hl
+    assert w_hl.shape == (7, H)
+    assert (hidden < 0).any()
+    expected = softmax(np.maximum(hidden, 0) @ w_lp.T + b_lp, axis=1)
+    np.testing.assert_allclose(head.scores(h).detach(), expected, rtol=0, atol=1e-12)
+
+
+def test_names_of_the_weights() -> None:
+    """A saved model has them."""
+    assert set(NodeClassifier(hidden_size=H, classes=CLASSES).state_dict()) == {"linear.weight", "linear.bias"}
+
+
 def test_loss_is_the_sum_over_labelled_nodes(head) -> None:
     logits = np.random.default_rng(1).normal(size=(5, CLASSES))
     labels = np.array([2, -1, 0, 1, -1])
@@ -59,13 +76,24 @@ def test_dropout_falls_in_training_only(head) -> None:
     assert set(head(outputs).flatten().tolist()) == {4.0}
 
 
+def test_dropout_falls_before_the_hidden_layer() -> None:
+    head = NodeClassifier(hidden_size=H, classes=CLASSES, hidden=5, dropout=0.5).double()
+    for part in head.parameters():
+        part.data.fill_(1 if part.ndim == 2 else 0)
+    # Each of the 4 outputs is dropped or doubled, then summed by each of 5 hidden units, which are summed.
+    found = head.train()(torch.ones(200, H, dtype=torch.float64))
+    assert set(found[:, 0].tolist()) == {0.0, 10.0, 20.0, 30.0, 40.0}
+
+
 def test_it_is_registered() -> None:
     head = manager().head("node_classifier.v1").create({"dropout": 0.25}, hidden_size=H, classes=CLASSES)
     assert isinstance(head, NodeClassifier)
-    assert (head.hidden_size, head.classes, head.dropout.p) == (H, CLASSES, 0.25)
+    assert (head.hidden_size, head.classes, head.dropout.p, head.reads) == (H, CLASSES, 0.25, "nodes")
+    wide = manager().head("node_classifier.v1").create({"hidden": 7}, hidden_size=H, classes=CLASSES)
+    assert wide.linear.in_features == 7
 
 
-@pytest.mark.parametrize("options", [{"dropout": 1}, {"dropout": -0.1}, {"rate": 0.5}])
+@pytest.mark.parametrize("options", [{"dropout": 1}, {"dropout": -0.1}, {"hidden": -1}, {"rate": 0.5}])
 def test_wrong_options(options: dict) -> None:
     with pytest.raises(ConfigError, match=rf"node_classifier\.v1.*{next(iter(options))}"):
         manager().head("node_classifier.v1").create(options, hidden_size=H, classes=CLASSES)

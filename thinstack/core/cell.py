@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Cell", "Links", "sum_by_owner"]
+__all__ = ["Cell", "Links", "fan_in_uniform_", "sum_by_owner"]
 
 
 class Links(NamedTuple):
@@ -25,6 +25,13 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
     return values.new_zeros([n, values.shape[1]]).index_add(0, owner, values)
 
 
+def fan_in_uniform_(*matrices: Tensor) -> None:
+    """Draw matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), as torch's own layers do."""
+    for matrix in matrices:
+        bound = matrix.shape[-2] ** -0.5
+        nn.init.uniform_(matrix, -bound, bound)
+
+
 class Cell(nn.Module):
     """Composes the states of children into the state of their parent, many nodes at a time.
 
@@ -41,6 +48,7 @@ class Cell(nn.Module):
         state_sizes: widths of the state's parts.
         arity: number N of children that `compose` is given, 0 for any number.
         kinds: number of edge types told apart, 0 if they are not looked at.
+        word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down pass reads it.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class Cell(nn.Module):
         state_sizes: list[int],
         arity: int,
         kinds: int = 0,
+        word_part: int = -1,
     ):
         super().__init__()
         self.input_size = int(input_size)
@@ -60,6 +69,7 @@ class Cell(nn.Module):
         self.state_sizes = [int(width) for width in state_sizes]
         self.arity = int(arity)
         self.kinds = int(kinds)
+        self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no children."""

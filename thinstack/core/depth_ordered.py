@@ -22,8 +22,10 @@ class DepthOrdered(nn.Module):
         super().__init__()
         self.cell = cell
 
-    def forward(self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule) -> tuple[Tensor, Tensor]:
-        """Outputs of all nodes (N, H) in stacked order, and of the roots (B, H) in the order of their trees.
+    def forward(self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule) -> tuple[Tensor, Tensor, Tensor]:
+        """Outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order of their trees, and head words.
+
+        The head-word vectors (N, W) are the part of the state that the cell names so, in stacked order; without one, (N, 0).
 
         Args:
             leaf_inputs: (L, X) in stacked order.
@@ -43,7 +45,9 @@ class DepthOrdered(nn.Module):
         places = torch.split(schedule.places, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
 
+        word_part = self.cell.word_part
         outputs = [self.cell.output(leaves)]
+        words = [leaves[word_part]] if word_part >= 0 else [leaf_inputs[:, :0], inner_inputs[:, :0]]
         previous = [part[:0] for part in leaves]
         for step in range(1, len(counts)):
             pool: list[Tensor] = []
@@ -60,8 +64,10 @@ class DepthOrdered(nn.Module):
                     pool.append(torch.cat([previous[k], leaf_steps[k][step - 1]]))
             previous = self.cell.compose(inputs[step], pool, links)
             outputs.append(self.cell.output(previous))
+            if word_part >= 0:
+                words.append(previous[word_part])
         last = [torch.cat([previous[k], leaf_steps[k][-1]]) for k in range(len(leaves))]
-        return torch.cat(outputs), self.cell.output(last).index_select(0, schedule.roots)
+        return torch.cat(outputs), self.cell.output(last).index_select(0, schedule.roots), torch.cat(words)
 
 
 def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:

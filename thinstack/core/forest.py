@@ -1,6 +1,6 @@
 """`Forest`: a batch of trees as flat concatenated arrays, without padding."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ class Forest:
     Attributes:
         parents: (N,) int64, positions in the whole forest; a root's is -1.
         slots: (N,) int64, which child of its parent a node is, counted from 0 (roots: 0).
-        kinds: (N,) int64 >= 1, the type of the edge to the parent.
+        kinds: (N,) int64 >= 1, the type of the edge to the parent (roots: 1).
         sizes: (B,) int64, nodes of each tree.
     """
 
@@ -32,14 +32,18 @@ class Forest:
     sizes: IntArray
 
     @classmethod
-    def of(cls, trees: Iterable[Tree]) -> "Forest":
-        """Concatenate trees; slots count siblings from the left, and every edge is of kind 1."""
+    def of(cls, trees: Iterable[Tree], relations: Sequence[str] = ()) -> "Forest":
+        """Concatenate trees; slots count siblings from the left.
+
+        An edge is of kind 2 + i if the label of its child is `relations[i]` (distinct names), of kind 1 for any other label,
+        so R relations make R + 1 kinds.
+        """
         trees = list(trees)
         sizes = np.array([len(tree) for tree in trees], np.int64)
         offsets = np.repeat(np.cumsum(sizes) - sizes, sizes)
         flat = np.concatenate([np.zeros(0, np.int64), *(tree.parents for tree in trees)])
         parents = np.where(flat < 0, -1, flat + offsets)
-        return cls(parents=parents, slots=_sibling_ranks(parents), kinds=np.ones_like(parents), sizes=sizes)
+        return cls(parents=parents, slots=_sibling_ranks(parents), kinds=_kinds(trees, parents, relations), sizes=sizes)
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
@@ -58,6 +62,14 @@ class Forest:
         if not np.array_equal(parents_of(steps)[0], self.parents):
             raise TreeError("transitions exist for nodes in transition order only, and a dependency tree keeps its own order")
         return steps
+
+
+def _kinds(trees: list[Tree], parents: IntArray, relations: Sequence[str]) -> IntArray:
+    if not relations:
+        return np.ones_like(parents)
+    known: dict[str | None, int] = {name: kind for kind, name in enumerate(relations, start=2)}
+    kinds = np.array([known.get(label, 1) for tree in trees for label in tree.labels], np.int64)
+    return np.where(parents < 0, 1, kinds)
 
 
 def _sibling_ranks(parents: IntArray) -> IntArray:

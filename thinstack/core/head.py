@@ -1,31 +1,48 @@
 """The contract of a task head: what reads the node outputs of an encoder."""
 
+from typing import Literal
+
 from torch import Tensor, nn
 
-__all__ = ["TaskHead"]
+__all__ = ["Reads", "TaskHead"]
+
+Reads = Literal["nodes", "roots", "pairs", "candidates"]
+"""What the rows of a task head are:
+
+- `nodes`: the output (H,) of every node; a label for each node.
+- `roots`: the output (H,) of a tree's root; a label for each tree.
+- `pairs`: the root outputs of trees 2k and 2k + 1 side by side (2H,); a label for each pair.
+- `candidates`: for each inner node of a binary tree the outputs of its left and right child and, where the cell has one, the
+  node's head-word vector, side by side (2H + word_size,); every tree is one candidate for its sentence.
+"""
 
 
 class TaskHead(nn.Module):
-    """Reads node outputs (n, H) row by row, gives scores (n, C) and a loss.
+    """Reads rows that come from node outputs, gives scores (n, C) and a loss. Rows are independent in evaluation mode.
 
     Args:
         hidden_size: width H of a node's output.
         classes: number C of classes.
+        reads: what its rows are.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int):
+    def __init__(self, *, hidden_size: int, classes: int, reads: Reads = "nodes"):
         super().__init__()
         self.hidden_size = int(hidden_size)
         self.classes = int(classes)
+        self.reads: str = reads
 
-    def forward(self, outputs: Tensor) -> Tensor:
-        """Unnormalised scores (n, C) of node outputs (n, H)."""
+    def forward(self, rows: Tensor) -> Tensor:
+        """Unnormalised scores (n, C) of rows (n, width)."""
         raise NotImplementedError("a TaskHead must define forward")
 
-    def scores(self, outputs: Tensor) -> Tensor:
-        """Scores (n, C) that a user sees, such as probabilities, of node outputs (n, H)."""
+    def scores(self, rows: Tensor) -> Tensor:
+        """Scores (n, C) that a user sees, such as probabilities, of rows (n, width)."""
         raise NotImplementedError("a TaskHead must define scores")
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum of the losses of unnormalised scores (n, C) against labels int64 (n,), -1 where a node has none."""
+        """Sum of the losses of unnormalised scores (n, C) against labels int64 (n,), -1 where there is none.
+
+        A head may document labels of its own, such as ratings; one that reads candidates takes scores of trees (B,).
+        """
         raise NotImplementedError("a TaskHead must define loss")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Schedule", "schedule_parents", "schedule_transitions"]
+__all__ = ["Schedule", "child_rows", "root_rows", "schedule_lengths", "schedule_parents", "schedule_transitions"]
 
 
 class Schedule(NamedTuple):
@@ -28,7 +28,9 @@ class Schedule(NamedTuple):
         child_kinds: (I, arity) edge type of each child, 0 where there is none.
         owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots: 0).
         kinds: (N,) by step: the type of the edge to the parent.
+        slots: (N,) by step: which child of its parent a node is, from 0.
         places: (N,) by step: owner * arity + slot, the inverse of `children`.
+        rows: (N,) by step: the stacked row.
         roots: (B,) rows of the roots in the last step.
         stacked: (N,) the stacked row of each node.
     """
@@ -42,7 +44,9 @@ class Schedule(NamedTuple):
     child_kinds: Tensor
     owners: Tensor
     kinds: Tensor
+    slots: Tensor
     places: Tensor
+    rows: Tensor
     roots: Tensor
     stacked: Tensor
 
@@ -58,6 +62,14 @@ def schedule_transitions(transitions: Tensor) -> Schedule:
     parents = torch.full_like(position, -1).index_copy(0, before[reduces], reduces).index_copy(0, reduces - 1, reduces)
     slots = torch.zeros_like(position).index_fill(0, reduces - 1, 1)
     return schedule_parents(parents, slots, torch.ones_like(position), 2)
+
+
+def schedule_lengths(lengths: Tensor) -> Schedule:
+    """Schedule of sentences as chains, from the number >= 1 of words (B,) of each: a word's one child is the word before it."""
+    ends = torch.cumsum(lengths.long(), 0) - 1
+    words = int(lengths.sum())
+    parents = torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
+    return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 
 
 def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) -> Schedule:
@@ -105,10 +117,26 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
         child_kinds=types.index_select(0, inner_ids),
         owners=owner.index_select(0, order),
         kinds=kinds.index_select(0, order),
+        slots=slots.index_select(0, order),
         places=place.index_select(0, order),
+        rows=stacked.index_select(0, order),
         roots=row[parents < 0],
         stacked=stacked,
     )
+
+
+def root_rows(schedule: Schedule) -> Tensor:
+    """Stacked rows (B,) of the roots, in the order of their trees."""
+    first = schedule.rows.shape[0] - schedule.roots.shape[0]
+    return schedule.rows[first:].index_select(0, schedule.roots)
+
+
+def child_rows(schedule: Schedule) -> Tensor:
+    """Stacked rows (I, arity) of the children of the inner nodes, in stacked order; no child may be missing."""
+    sizes = schedule.leaf_counts + schedule.inner_counts
+    below = torch.repeat_interleave((torch.cumsum(sizes, 0) - sizes)[:-1], schedule.inner_counts[1:])
+    places = below.unsqueeze(1) + schedule.children - 1
+    return schedule.rows.index_select(0, places.flatten()).view(places.shape)
 
 
 def _depths(parents: Tensor) -> tuple[Tensor, int]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import ExportError
-from thinstack.export.samples import Inputs, Scores, eager_scores
+from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size
 from thinstack.models import TreeModel
 
 __all__ = ["Run", "RuntimeReport", "compare", "differences"]
@@ -54,12 +54,12 @@ def differences(run: Run, model: TreeModel, batches: Iterable[Inputs]) -> tuple[
     """
     found, cases, trees, nodes = [], 0, 0, 0
     for inputs in batches:
-        expected = eager_scores(model, inputs)
-        for scores, wanted in zip(run(inputs), expected, strict=True):
-            if scores.shape != wanted.shape:
+        size, scores = forest_size(inputs), run(inputs)
+        for name, wanted in eager_scores(model, inputs).items():
+            if scores[name].shape != wanted.shape:
                 raise ExportError(
-                    f"scores of shape {scores.shape} where the model gives {wanted.shape}, for {len(expected[1])} trees"
+                    f"{name} of shape {scores[name].shape} where the model gives {wanted.shape}, for {size[0]} trees"
                 )
-            found.append(np.abs(scores.astype(np.float64) - wanted).ravel())
-        cases, trees, nodes = cases + 1, trees + len(expected[1]), nodes + len(expected[0])
+            found.append(np.abs(scores[name].astype(np.float64) - wanted).ravel())
+        cases, trees, nodes = cases + 1, trees + size[0], nodes + size[1]
     return np.concatenate(found), cases, trees, nodes

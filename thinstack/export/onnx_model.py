@@ -1,30 +1,30 @@
-"""A whole model as one ONNX file: indices and transitions in, the scores of every node and of every tree out.
+"""A whole model as one ONNX file: indices and trees in, the scores of every node and of every tree out.
 
-The depth-ordered executor's loop and its schedule are part of the graph, written here by hand; what a plugin wrote (leaf,
-compose and output of the cell, scores of the task head) is exported by torch and put in its place.
+The executors' loops and their schedule are part of the graph, written by hand; what a plugin wrote (leaf, compose and output of
+the cell, scores of the task head) is exported by torch and put in its place.
 """
 
 import json
 from typing import Literal
 
-import numpy as np
 import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
-from thinstack.core.cell import Cell
 from thinstack.errors import ExportError
 from thinstack.export.onnx_embedding import Table, mean_of_pieces
+from thinstack.export.onnx_encoder import Encoding, encode, encode_roots, score_nodes
 from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_parts import Parts, export_parts, inline
-from thinstack.export.onnx_schedule import Schedule, forest_of_transitions, schedule
+from thinstack.export.onnx_parts import export_head, inline
+from thinstack.export.onnx_passes import END
+from thinstack.export.onnx_schedule import Forest, Schedule, forest_of_lengths, forest_of_transitions, schedule
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import TreeModel, WordModel, WordpieceModel
-from thinstack.models.build import misfit
+from thinstack.models import TreeModel
+from thinstack.models.build import STRUCTURES
 
 __all__ = ["IndexType", "export_onnx"]
 
-FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 IndexType = Literal["int32", "int64"]
 
@@ -39,30 +39,32 @@ def export_onnx(
     index_type: IndexType = "int32",
     vocabulary_digest: str,
 ) -> bytes:
-    """Export a model of binary trees; the user's module is left as it is.
+    """Export a model; the user's module is left as it is.
 
-    Inputs, of `index_type`: `token_ids` (L,), or `piece_ids` (P,) and `pieces_per_word` (L,); `transitions` (N,), 0 SHIFT and
-    1 REDUCE, of B trees one after the other. Outputs, float32: `node_scores` (N, C) in transition order and `root_scores`
-    (B, C), as the task head's `scores` gives them. Inputs are not validated in the graph: a negative id would wrap silently.
-    The metadata tell what the file holds.
+    Inputs, of `index_type`, and outputs, float32, have the names, shapes and meaning that `TreeModel` gives them. Inputs are
+    not validated in the graph: a negative id would wrap silently. The metadata tell what the file holds.
 
     Raises ExportError if the configuration is not the model's, or a part cannot be exported (which, and why).
     """
     _check(model, config)
     stored = dequantised(model, quantize)
-    cell = stored.encoder.executor.cell
-    parts = export_parts(cell, stored.head)
     g = Graph("thinstack", half=quantize != "none")
-    words, transitions = _inputs(g, model, quantize, INDEX_TYPES[index_type])
-    plan = schedule(g, forest_of_transitions(g, transitions), cell.arity)
-    stacked = _depth_ordered(g, cell, parts, g.op("Gather", words, plan.leaf_words), plan, stored.head.classes)
-    node_scores = g.op("Gather", stacked, plan.stacked)
-    g.output(node_scores, "node_scores", FLOAT, ["N", stored.head.classes])
-    g.output(g.op("Gather", node_scores, plan.roots), "root_scores", FLOAT, ["B", stored.head.classes])
+    inputs = _inputs(g, model, INDEX_TYPES[index_type])
+    table = Table(g, model.embedding.table.detach().cpu().float().numpy(), quantize)
+    words = (
+        table.rows(inputs["token_ids"])
+        if "token_ids" in inputs
+        else mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"])
+    )
+    plan = schedule(g, _forest(g, inputs), 2 if "transitions" in inputs else stored.arity)
+    score = {"pairs": _score_pairs, "candidates": _score_candidates}.get(stored.head.reads, _score_nodes)
+    score(g, stored, words, plan, inputs)
     metadata = {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
         "embedding": config.embedding.kind,
+        "trees": config.trees,
+        "relations": json.dumps(config.relations, ensure_ascii=False),
         "cell": config.cell.name,
         "head": config.head.name,
         "tree_source": config.tree_source,
@@ -74,60 +76,69 @@ def export_onnx(
 
 
 def _check(model: TreeModel, config: ModelConfig) -> None:
-    cell = model.encoder.executor.cell
-    expected = {"words": WordModel, "wordpieces": WordpieceModel}[config.embedding.kind]
-    if not isinstance(model, expected):
-        raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model is a {type(model).__name__}")
+    found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
+    if found != config.embedding.kind:
+        raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}")
     if model.head.classes != len(config.labels):
         raise ExportError(f"the configuration has {len(config.labels)} labels, the model {model.head.classes} classes")
-    if problem := misfit(cell):
-        raise ExportError(problem)
+    if model.structure != STRUCTURES[config.trees]:
+        raise ExportError(f"the configuration says trees {config.trees!r}, the model is told its trees as {model.structure}")
 
 
-def _inputs(g: Graph, model: TreeModel, quantize: Quantize, dtype: int) -> tuple[str, str]:
-    """Declare the inputs: word vectors (L, X) in node order, transitions (N,)."""
-    table = Table(g, model.embedding.table.detach().cpu().float().numpy(), quantize)
-    if isinstance(model, WordModel):
-        words = table.rows(g.input("token_ids", dtype, ["L"]))
-    else:
-        words = mean_of_pieces(g, table, g.input("piece_ids", dtype, ["P"]), g.input("pieces_per_word", dtype, ["L"]))
-    return words, g.input("transitions", dtype, ["N"])
+def _inputs(g: Graph, model: TreeModel, dtype: int) -> dict[str, str]:
+    """Declare the model's inputs."""
+    axis = {"piece_ids": "P", "lengths": "B"}
+    words = "L" if model.encoder.words_at_leaves else "N"
+    axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
+    return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 
 
-def _depth_ordered(g: Graph, cell: Cell, parts: Parts, inputs: str, plan: Schedule, classes: int) -> str:
-    """Scores (N, C) of all nodes in stacked order, from the leaves' inputs (L, X) in stacked order."""
-    widths = cell.state_sizes
-    leaves = inline(g, parts.leaf, [inputs])
-    inner_inputs = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.inner), g.vector(cell.inner_size), axis=0))
-    body = g.subgraph("compose_one_depth")
-    step = body.input("step", INT64, [])
-    go_on = body.input("go_on", BOOL, [])
-    previous = [body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width]) for k, width in enumerate(widths)]
-    collected = body.input("scores", FLOAT, ["done", classes])
+def _forest(g: Graph, inputs: dict[str, str]) -> Forest:
+    if "transitions" in inputs:
+        return forest_of_transitions(g, inputs["transitions"])
+    if "lengths" in inputs:
+        return forest_of_lengths(g, inputs["lengths"])
+    given = {name: g.op("Cast", inputs[name], to=INT64) for name in ("parents", "slots", "kinds") if name in inputs}
+    zeros = g.op("Sub", given["parents"], given["parents"])
+    return Forest(given["parents"], given.get("slots", zeros), given.get("kinds", ""))
 
-    bounds = body.ops("Split", body.op("Gather", plan.bounds, step), outputs=6, axis=0, num_outputs=6)
-    below, here, level = bounds[0:2], bounds[2:4], bounds[4:6]
-    none = body.constant(np.zeros(0, np.int64))
-    pool = [body.op("Slice", part, *below, body.vector(0)) for part in leaves]
-    if cell.arity:
-        rows = body.op("Slice", plan.children, *here, body.vector(0))
-        for k, width in enumerate(widths):
-            absent = body.constant(np.zeros((1, width), np.float32))
-            pool[k] = body.op("Gather", body.op("Concat", absent, previous[k], pool[k], axis=0), rows)
-        owner, kind = none, body.op("Min", rows, body.scalar(1))
-    else:
-        pool = [body.op("Concat", previous[k], part, axis=0) for k, part in enumerate(pool)]
-        owner = body.op("Slice", plan.owners, *level, body.vector(0))
-        kind = body.op("ConstantOfShape", body.op("Shape", owner), value=onnx.helper.make_tensor("value", INT64, [1], [1]))
-    state = inline(body, parts.compose, [body.op("Slice", inner_inputs, *here, body.vector(0)), owner, kind, *pool])
-    (scores,) = inline(body, parts.scores, state)
-    body.output(go_on, "go_on_next", BOOL, [])
-    for k, width in enumerate(widths):
-        body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
-    body.output(body.op("Concat", collected, scores, axis=0), "scores_next", FLOAT, ["done_next", classes])
 
-    start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
-    leaf_scores = inline(g, parts.scores, leaves)
-    true = g.constant(np.array(True))
-    outputs = len(widths) + 1
-    return g.ops("Loop", plan.steps, true, *start, *leaf_scores, outputs=outputs, body=body.build())[-1]
+def _score_nodes(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+    scores = g.op("Gather", score_nodes(g, model.encoder, model.head, words, plan), plan.stacked)
+    g.output(scores, "node_scores", FLOAT, ["N", model.head.classes])
+    g.output(g.op("Gather", scores, plan.roots), "root_scores", FLOAT, ["B", model.head.classes])
+
+
+def _score_pairs(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+    width = model.encoder.hidden_size
+    roots = encode_roots(g, model.encoder, words, plan)
+    # Counted, for a dimension of -1 has no answer where there are no rows.
+    pairs = g.op("Div", g.op("Shape", plan.roots), g.vector(2))
+    rows = g.op("Reshape", roots, g.op("Concat", pairs, g.vector(2 * width), axis=0), allowzero=1)
+    (scores,) = inline(g, export_head(model.head, 2 * width), [rows])
+    g.output(scores, "pair_scores", FLOAT, ["B/2", model.head.classes])
+    g.output(roots, "sentence_vectors", FLOAT, ["B", width])
+
+
+def _score_candidates(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+    classes = model.head.classes
+    rows = _rows(g, encode(g, model.encoder, words, plan), model, plan)
+    (scores,) = inline(g, export_head(model.head, 2 * model.encoder.hidden_size + model.encoder.word_size), [rows])
+    leaves = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.leaves), g.vector(classes), axis=0))
+    nodes = g.op("Gather", g.op("Concat", leaves, scores, axis=0), plan.stacked)
+    labels = g.op("Gather", g.op("Cast", inputs["constituents"], to=INT64), plan.inner)
+    own = g.op("GatherElements", scores, g.op("Unsqueeze", labels, g.vector(1)), axis=1)
+    none = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.roots), g.vector(1), axis=0))
+    trees = g.op("Unsqueeze", g.op("Gather", plan.trees, plan.inner), g.vector(1))
+    g.output(nodes, "node_scores", FLOAT, ["N", classes])
+    g.output(g.op("ScatterElements", none, trees, own, axis=0, reduction="add"), "tree_scores", FLOAT, ["B", 1])
+
+
+def _rows(g: Graph, encoding: Encoding, model: TreeModel, plan: Schedule) -> str:
+    """Rows (I, 2H + W) of a head that reads candidates: the outputs of both children and the head-word vector."""
+    children = g.op("Gather", encoding.stacked, g.op("Reshape", plan.child_rows, g.vector(-1)))
+    shape = g.op("Concat", g.op("Shape", plan.inner), g.vector(2 * model.encoder.hidden_size), axis=0)
+    parts = [g.op("Reshape", children, shape, allowzero=1)]
+    if encoding.words:
+        parts.append(g.op("Slice", encoding.words, g.op("Shape", plan.leaves), g.vector(END), g.vector(0)))
+    return g.op("Concat", *parts, axis=1)

@@ -20,23 +20,25 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx_graph import OPSET, Graph
 from thinstack.export.onnx_views import read_through_writes
 
-__all__ = ["Parts", "export_parts", "inline"]
+__all__ = ["Parts", "export_cell", "export_head", "inline"]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
 
 
 class Parts(NamedTuple):
-    """The exported parts of a model.
+    """The exported parts of a cell.
 
     Attributes:
         leaf: inputs (n, X) -> each part of the state (n, width).
         compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each part of the state (n, width).
-        scores: each part of the state -> (n, C), by the cell's output and the head's scores.
+        read: each part of the state -> what is read of it, such as the cell's output (n, H).
+        widths: of what `read` gives.
     """
 
     leaf: onnx.GraphProto
     compose: onnx.GraphProto
-    scores: onnx.GraphProto
+    read: onnx.GraphProto
+    widths: list[int]
 
 
 class _Leaf(nn.Module):
@@ -63,16 +65,36 @@ class _Scores(nn.Module):
         self.cell = cell
         self.head = head
 
-    def forward(self, *state: Tensor) -> Tensor:
-        return self.head.scores(self.cell.output(list(state)))
+    def forward(self, *state: Tensor) -> tuple[Tensor, ...]:
+        return (self.head.scores(self.cell.output(list(state))),)
 
 
-def export_parts(cell: Cell, head: TaskHead) -> Parts:
-    """Export what a plugin wrote, from copies in evaluation mode; the modules themselves are left as they are.
+class _Output(nn.Module):
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.cell = cell
 
-    Raises ExportError that names the module and the method, and why it cannot be exported.
+    def forward(self, *state: Tensor) -> tuple[Tensor, ...]:
+        output = self.cell.output(list(state))
+        return (output, state[self.cell.word_part]) if self.cell.word_part >= 0 else (output,)
+
+
+class _Rows(nn.Module):
+    def __init__(self, head: TaskHead):
+        super().__init__()
+        self.head = head
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.head.scores(rows)
+
+
+def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
+    """Export a cell, from a copy in evaluation mode; the module itself is left as it is.
+
+    What is read of its states are the scores (n, C) of `head` if one is given, else its output (n, H) and, if it has one, the
+    head-word vector (n, W). Raises ExportError that names the module and the method, and why it cannot be exported.
     """
-    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval()
+    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
     n, edges = torch.export.Dim("n", min=0), torch.export.Dim("edges", min=0)
     state = tuple(torch.rand(ROWS, width) for width in cell.state_sizes)
     if cell.arity > 0:
@@ -83,15 +105,27 @@ def export_parts(cell: Cell, head: TaskHead) -> Parts:
         children = tuple(torch.rand(EDGES, width) for width in cell.state_sizes)
     inner = torch.rand(ROWS, cell.inner_size)
     links = ({0: n}, None if cell.arity else {0: count}, {0: count})
-    leaf, compose = f"{type(cell).__name__}.leaf", f"{type(cell).__name__}.compose"
-    scores = f"{type(head).__name__}.scores of {type(cell).__name__}.output"
+    name = type(cell).__name__
+    read = _Scores(cell, head) if head else _Output(cell)
+    reading = f"{type(head).__name__}.scores of {name}.output" if head else f"{name}.output"
+    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     return Parts(
-        leaf=_export(leaf, _Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},)),
+        leaf=_export(f"{name}.leaf", _Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},)),
         compose=_export(
-            compose, _Compose(cell), (inner, owner, kind, *children), (*links, tuple({0: count} for _ in children))
+            f"{name}.compose",
+            _Compose(cell),
+            (inner, owner, kind, *children),
+            (*links, tuple({0: count} for _ in children)),
         ),
-        scores=_export(scores, _Scores(cell, head), state, (tuple({0: n} for _ in state),)),
+        read=_export(reading, read, state, (tuple({0: n} for _ in state),)),
+        widths=[head.classes] if head else [cell.hidden_size, *words],
     )
+
+
+def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
+    """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell` does."""
+    rows, sizes = (torch.rand(ROWS, width),), ({0: torch.export.Dim("n", min=0)},)
+    return _export(f"{type(head).__name__}.scores", _Rows(copy.deepcopy(head).eval()), rows, sizes)
 
 
 def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]) -> onnx.GraphProto:

@@ -7,7 +7,7 @@ import onnx
 
 from thinstack.export.onnx_graph import Graph
 
-__all__ = ["Forest", "Schedule", "forest_of_transitions", "schedule"]
+__all__ = ["Forest", "Schedule", "forest_of_lengths", "forest_of_transitions", "schedule"]
 
 BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
 
@@ -17,11 +17,13 @@ class Forest(NamedTuple):
 
     Attributes:
         parents: (N,) position of each node's parent, -1 for a root.
-        slots: (N,) which child of its parent a node is; looked at for fixed arity alone.
+        slots: (N,) which child of its parent a node is, from 0.
+        kinds: (N,) >= 1, the type of the edge to the parent; "" if all are 1.
     """
 
     parents: str
     slots: str
+    kinds: str = ""
 
 
 class Schedule(NamedTuple):
@@ -31,22 +33,40 @@ class Schedule(NamedTuple):
         steps: scalar, the number of steps after that of the deepest leaves.
         bounds: (steps, 6) for each such step [start, end) of the leaves below it among all leaves, of its inner nodes among
             all inner nodes, and of the nodes below it among all nodes, each in stacked order or by step.
+        last, last_leaves: (1,) where the last step starts among all nodes, by step, and among all leaves.
         leaf_words: (L,) the word of each stacked leaf.
-        inner: (I,) positions of the inner nodes in stacked order.
-        children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is none; arity 0: not there.
+        leaves, inner: (L,) and (I,) positions of the leaves and of the inner nodes in stacked order.
+        children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is none.
+        child_kinds: (I, arity) edge type of each child, 0 where there is none.
+        child_rows: (I, arity) the stacked row of each child, 0 where there is none.
         owners: (N,) by step, the row of the parent among the inner nodes of the next step.
-        roots: (B,) positions of the roots.
+        kinds: (N,) by step, the type of the edge to the parent.
+        slots: (N,) by step, which child of its parent a node is.
+        roots, root_rows: (B,) positions of the roots, and their rows in the last step.
         stacked: (N,) the stacked row of each node.
+        rows, places: (N,) the stacked row of each node by step, and the inverse of that.
+        trees: (N,) the tree of each node, where roots come last in their trees.
     """
 
     steps: str
     bounds: str
+    last: str
+    last_leaves: str
     leaf_words: str
+    leaves: str
     inner: str
     children: str
+    child_kinds: str
+    child_rows: str
     owners: str
+    kinds: str
+    slots: str
     roots: str
+    root_rows: str
     stacked: str
+    rows: str
+    places: str
+    trees: str
 
 
 def forest_of_transitions(g: Graph, transitions: str) -> Forest:
@@ -67,8 +87,18 @@ def forest_of_transitions(g: Graph, transitions: str) -> Forest:
     return Forest(parents, slots)
 
 
+def forest_of_lengths(g: Graph, lengths: str) -> Forest:
+    """The chains of sentences of so many words (B,), at least 1 each: a word's one child is the word before it."""
+    ends = g.op("CumSum", g.op("Cast", lengths, to=INT64), g.scalar(0))
+    # Without the zero an empty batch would have no last end.
+    words = g.op("ReduceMax", g.op("Concat", g.vector(0), ends, axis=0), keepdims=0)
+    following = g.op("Range", g.scalar(1), g.op("Add", words, g.scalar(1)), g.scalar(1))
+    parents = g.op("ScatterElements", following, g.op("Sub", ends, g.scalar(1)), _filled(g, -1, ends), axis=0)
+    return Forest(parents, _filled(g, 0, parents))
+
+
 def schedule(g: Graph, forest: Forest, arity: int) -> Schedule:
-    """Schedule of a forest for a cell of this arity."""
+    """Schedule of a forest for cells of this arity. What is not read of it costs nothing: the graph drops it."""
     parents = forest.parents
     position = _positions(g, parents)
     is_root = g.op("Less", parents, g.scalar(0))
@@ -83,31 +113,50 @@ def schedule(g: Graph, forest: Forest, arity: int) -> Schedule:
     step = g.op("Sub", steps, depth)
     group = g.op("Add", g.op("Mul", step, g.scalar(2)), leaf)
     order = _sorted(g, group)
-    levels, bounds = _bounds(g, group, steps)
+    starts, bounds = _bounds(g, group, steps)
+    levels = g.op("ReduceSum", starts, g.vector(1), keepdims=0)
     row = g.op("Sub", g.op("ScatterElements", position, order, position, axis=0), g.op("Gather", levels, step))
 
     is_inner = g.op("Cast", g.op("Gather", inner, order), to=BOOL)
     inner_ids = g.op("Compress", order, is_inner, axis=0)
     leaf_ids = g.op("Compress", order, g.op("Not", is_inner), axis=0)
     words = g.op("Sub", g.op("CumSum", leaf, g.scalar(0)), g.scalar(1))
+    stacked = g.op("ScatterElements", position, g.op("Concat", leaf_ids, inner_ids, axis=0), position, axis=0)
+    rows, roots = g.op("Gather", stacked, order), _where(g, is_root)
+    kinds = forest.kinds or _filled(g, 1, parents)
+    place = g.op("Add", g.op("Mul", parent_of, g.scalar(arity)), g.op("Gather", forest.slots, child))
+
+    def by_parent(values: str) -> str:
+        return g.op("Gather", _table(g, place, g.op("Gather", values, child), position, arity), inner_ids)
+
     return Schedule(
         steps=steps,
         bounds=bounds,
+        last=g.op("Gather", levels, g.op("Unsqueeze", steps, g.vector(0))),
+        last_leaves=g.op("Gather", g.op("Gather", starts, g.scalar(1), axis=1), g.op("Unsqueeze", steps, g.vector(0))),
         leaf_words=g.op("Gather", words, leaf_ids),
+        leaves=leaf_ids,
         inner=inner_ids,
-        children=_children(g, forest, child, parent_of, row, inner_ids, arity) if arity else "",
+        children=by_parent(g.op("Add", row, g.scalar(1))),
+        child_kinds=by_parent(kinds),
+        child_rows=by_parent(stacked),
         owners=g.op("Gather", row, g.op("Gather", up, order)),
-        roots=_where(g, is_root),
-        stacked=g.op("ScatterElements", position, g.op("Concat", leaf_ids, inner_ids, axis=0), position, axis=0),
+        kinds=g.op("Gather", kinds, order),
+        slots=g.op("Gather", forest.slots, order),
+        roots=roots,
+        root_rows=g.op("Gather", row, roots),
+        stacked=stacked,
+        rows=rows,
+        places=g.op("ScatterElements", position, rows, position, axis=0),
+        trees=g.op("CumSum", g.op("Cast", is_root, to=INT64), g.scalar(0), exclusive=1),
     )
 
 
-def _children(g: Graph, forest: Forest, child: str, parent_of: str, row: str, inner_ids: str, arity: int) -> str:
-    place = g.op("Add", g.op("Mul", parent_of, g.scalar(arity)), g.op("Gather", forest.slots, child))
-    empty = g.op("ConstantOfShape", g.op("Mul", g.op("Shape", row), g.vector(arity)), value=_tensor(0))
-    table = g.op("ScatterElements", empty, place, g.op("Add", g.op("Gather", row, child), g.scalar(1)), axis=0)
-    shape = g.op("Concat", g.op("Shape", row), g.vector(arity), axis=0)
-    return g.op("Gather", g.op("Reshape", table, shape), inner_ids)
+def _table(g: Graph, place: str, values: str, like: str, arity: int) -> str:
+    """A table (N, arity) of `values` (E,) at their flat `place`, 0 elsewhere; N is the length of `like`."""
+    empty = g.op("ConstantOfShape", g.op("Mul", g.op("Shape", like), g.vector(arity)), value=_tensor(0))
+    table = g.op("ScatterElements", empty, place, values, axis=0)
+    return g.op("Reshape", table, g.op("Concat", g.op("Shape", like), g.vector(arity), axis=0))
 
 
 def _depths(g: Graph, up: str, depth: str) -> str:
@@ -127,7 +176,7 @@ def _depths(g: Graph, up: str, depth: str) -> str:
 
 
 def _bounds(g: Graph, group: str, steps: str) -> tuple[str, str]:
-    """First row of each step among all nodes (steps + 1,), and `Schedule.bounds`."""
+    """First inner node and first leaf of each step (steps + 1, 2), and `Schedule.bounds`."""
     size = g.op("Mul", g.op("Add", g.op("Unsqueeze", steps, g.vector(0)), g.vector(1)), g.vector(2))
     empty = g.op("ConstantOfShape", size, value=_tensor(0))
     counts = g.op("ScatterElements", empty, group, _filled(g, 1, group), axis=0, reduction="add")
@@ -142,7 +191,7 @@ def _bounds(g: Graph, group: str, steps: str) -> tuple[str, str]:
     table = g.op("Concat", below, above, axis=1)
     # Columns: below = inner, leaf starts, inner, leaf ends, level start, end; above = inner, leaf starts, inner, leaf ends.
     bounds = g.op("Gather", table, g.vector(1, 3, 6, 8, 4, 5), axis=1)
-    return g.op("Squeeze", level_starts, g.vector(1)), bounds
+    return starts, bounds
 
 
 def _sorted(g: Graph, key: str) -> str:

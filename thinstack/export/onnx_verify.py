@@ -19,7 +19,7 @@ from thinstack.errors import ExportError, MissingExtraError
 from thinstack.export.compare import Run, RuntimeReport, compare, differences
 from thinstack.export.onnx_model import IndexType, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.samples import Inputs, Scores, eager_scores, sample_batches, sample_inputs, sampled
+from thinstack.export.samples import Inputs, Scores, eager_scores, join_inputs, sample_shapes, sample_trees, sampled
 from thinstack.models import TreeModel
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
@@ -94,8 +94,8 @@ def verify_onnx(
     session, ort_version = _session(exported)
     rounded, plain = dequantised(model, quantize), dequantised(model, "none")
     types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
-    run = partial(_run, session.run, types)
-    reference = partial(_run, ReferenceEvaluator(proto).run, types)
+    run = partial(_run, session.run, types, plain.output_names)
+    reference = partial(_run, ReferenceEvaluator(proto).run, types, plain.output_names)
     runtimes = (("onnxruntime", ort_version, run, 512), ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST))
     deviation = differences(partial(eager_scores, rounded), plain, sampled(rounded))[0]
     return VerificationReport(
@@ -153,19 +153,20 @@ def _session(exported: bytes) -> tuple[Any, str]:
     return session, onnxruntime.__version__
 
 
-def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]], inputs: Inputs) -> Scores:
-    nodes, roots = run(["node_scores", "root_scores"], {name: values.astype(types[name]) for name, values in inputs.items()})
-    return nodes, roots
+def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]], outputs: list[str], inputs: Inputs) -> Scores:
+    found = run(outputs, {name: values.astype(types[name]) for name, values in inputs.items()})
+    return dict(zip(outputs, found, strict=True))
 
 
 def _neighbour_error(run: Run, model: TreeModel, tolerance: float) -> float:
-    """Largest difference between the root scores of trees one by one, and in a batch."""
+    """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one by one, and in a batch."""
     generator = np.random.default_rng(1)
-    *_, trees = sample_batches(generator, longest=7)
-    singles = [sample_inputs(model, [tree], generator) for tree in trees]
-    together = {name: np.concatenate([single[name] for single in singles]) for name in singles[0]}
-    alone = np.concatenate([run(single)[1] for single in singles])
-    error = float(np.abs(alone - run(together)[1]).max())
+    *_, forest = sample_shapes(generator, longest=7)
+    singles = sample_trees(model, forest, generator)
+    alone, together = [run(single) for single in singles], run(join_inputs(singles))
+    error = max(
+        float(np.abs(np.concatenate([scores[name] for scores in alone]) - values).max()) for name, values in together.items()
+    )
     if not error <= tolerance:
         raise ExportError(
             f"the scores of a tree change by {error:.2g} with the trees beside it; allowed {tolerance:.0e}. "

@@ -1,6 +1,6 @@
 """Inputs to try an export on, of other sizes than it was exported with, and what the model itself says of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,39 +9,17 @@ from numpy.typing import NDArray
 
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
-from thinstack.errors import ExportError
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import TreeModel, WordModel, WordpieceModel
+from thinstack.models import TreeModel
 
-__all__ = ["Inputs", "Scores", "eager_scores", "reference_cases", "sample_batches", "sample_inputs", "sampled", "signature"]
+__all__ = ["Inputs", "Scores", "eager_scores", "forest_size", "join_inputs", "reference_cases", "sample_trees", "sampled"]
 
 Inputs = dict[str, NDArray[np.int64]]
-Scores = tuple[NDArray[np.float32], NDArray[np.float32]]
+Scores = dict[str, NDArray[np.float32]]
 Steps = NDArray[np.int8]
 
-SIGNATURES = {WordModel: ("token_ids", "transitions"), WordpieceModel: ("piece_ids", "pieces_per_word", "transitions")}
 
-
-def signature(model: TreeModel) -> tuple[str, ...]:
-    """Names of the model's inputs, in order. Raises ExportError if it is neither over words nor over wordpieces."""
-    for known, names in SIGNATURES.items():
-        if isinstance(model, known):
-            return names
-    raise ExportError(f"expected a WordModel or a WordpieceModel, got {type(model).__name__}")
-
-
-def sample_inputs(model: TreeModel, trees: list[Steps], generator: np.random.Generator) -> Inputs:
-    """Random word or piece ids, int64, for a forest of these trees."""
-    steps = np.concatenate([np.zeros(0, np.int64), *trees])
-    words = int((steps == shapes.SHIFT).sum())
-    counts = generator.choice([1, 1, 1, 2, 3, 9], words)
-    entries = model.embedding.table.shape[0]
-    ids = generator.integers(0, entries, int(counts.sum()) if isinstance(model, WordpieceModel) else words)
-    every = {"token_ids": ids, "piece_ids": ids, "pieces_per_word": counts, "transitions": steps}
-    return {name: every[name].astype(np.int64) for name in signature(model)}
-
-
-def sample_batches(generator: np.random.Generator, *, longest: int = 512) -> Iterator[list[Steps]]:
+def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iterator[list[Steps]]:
     """Forests to verify on: none, single trees of 1 to 512 words in all shapes, batches of 3 and 32 mixed trees."""
     yield []
     yield [shapes.left(1)]
@@ -54,18 +32,47 @@ def sample_batches(generator: np.random.Generator, *, longest: int = 512) -> Ite
         yield [shapes.left(1), *(_random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
 
 
+def sample_trees(model: TreeModel, forest: Sequence[Steps], generator: np.random.Generator) -> list[Inputs]:
+    """Inputs of each tree (of each pair of trees, for a head that reads pairs) with random words over trees like these."""
+    trees = [_tree_inputs(model, steps, generator) for steps in forest]
+    if model.head.reads != "pairs":
+        return trees
+    return [join_inputs([tree, _tree_inputs(model, steps, generator)]) for tree, steps in zip(trees, forest, strict=True)]
+
+
+def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
+    """One batch of several: arrays one after the other, and positions of parents counted on."""
+    joined = {name: np.concatenate([part[name] for part in inputs]) for name in inputs[0]}
+    if "parents" in joined:
+        sizes = [len(part["parents"]) for part in inputs]
+        offsets = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        joined["parents"] = np.where(joined["parents"] < 0, -1, joined["parents"] + offsets)
+    return joined
+
+
 def sampled(model: TreeModel, *, longest: int = 512) -> Iterator[Inputs]:
-    """Inputs over `sample_batches`, the same at every call."""
+    """Batches over `sample_shapes`, the same at every call."""
     generator = np.random.default_rng(0)
-    for trees in sample_batches(generator, longest=longest):
-        yield sample_inputs(model, trees, generator)
+    none = {name: np.zeros(0, np.int64) for name in model.input_names}
+    for forest in sample_shapes(generator, longest=longest):
+        yield join_inputs([none, *sample_trees(model, forest, generator)])
+
+
+def forest_size(inputs: Inputs) -> tuple[int, int]:
+    """The number of trees and of nodes in a batch."""
+    if "lengths" in inputs:
+        return len(inputs["lengths"]), int(inputs["lengths"].sum())
+    if "parents" in inputs:
+        return int((inputs["parents"] < 0).sum()), len(inputs["parents"])
+    steps = inputs["transitions"]
+    return int((1 - 2 * steps).sum()), len(steps)
 
 
 def eager_scores(model: TreeModel, inputs: Inputs) -> Scores:
-    """Node scores (N, C) and root scores (B, C) of the model, which must be in evaluation mode."""
+    """What the model gives, by name; it must be in evaluation mode."""
     with torch.no_grad():
-        nodes, roots = model(*(torch.from_numpy(inputs[name]) for name in signature(model)))
-    return nodes.numpy(), roots.numpy()
+        outputs = model({name: torch.from_numpy(inputs[name]) for name in model.input_names})
+    return {name: values.numpy() for name, values in outputs.items()}
 
 
 def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
@@ -81,12 +88,57 @@ def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize
         [_random_tree(9, generator), shapes.left(1), shapes.right(4), shapes.left(3)],
     ]
     cases = []
-    for trees in forests:
-        inputs = sample_inputs(rounded, trees, generator)
-        nodes, roots = eager_scores(rounded, inputs)
-        outputs = {"node_scores": nodes.astype(float).round(7).tolist(), "root_scores": roots.astype(float).round(7).tolist()}
-        cases.append({"inputs": {name: values.tolist() for name, values in inputs.items()}, "outputs": outputs})
+    for forest in forests:
+        inputs = join_inputs(sample_trees(rounded, forest, generator))
+        outputs = eager_scores(rounded, inputs)
+        cases.append(
+            {
+                "inputs": {name: values.tolist() for name, values in inputs.items()},
+                "outputs": {name: values.astype(float).round(7).tolist() for name, values in outputs.items()},
+            }
+        )
     return {"schema_version": SCHEMA_VERSION, "labels": list(config.labels), "tolerance": 1e-4, "cases": cases}
+
+
+def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator) -> Inputs:
+    """Inputs of one tree over as many words as `steps`, int64: that very tree, or one like it of the kind that is wanted."""
+    words = int((steps == shapes.SHIFT).sum())
+    counts = generator.choice([1, 1, 1, 2, 3, 9], words)
+    pieces = words if "token_ids" in model.input_names else int(counts.sum())
+    ids = generator.integers(0, model.embedding.table.shape[0], pieces)
+    nodes = len(steps) if model.encoder.words_at_leaves else words
+    parents, slots = _parents(model, steps, generator)
+    kinds = max(layer.up.cell.kinds for layer in model.encoder.stack())
+    every = {
+        "token_ids": ids,
+        "piece_ids": ids,
+        "pieces_per_word": counts,
+        "transitions": steps,
+        "lengths": np.array([words]),
+        "parents": parents,
+        "slots": slots,
+        "kinds": generator.integers(1, max(2, kinds + 1), nodes),
+        "constituents": generator.integers(0, model.head.classes, nodes),
+    }
+    return {name: every[name].astype(np.int64) for name in model.input_names}
+
+
+def _parents(model: TreeModel, steps: Steps, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a random tree over its words."""
+    arity = model.arity
+    if model.encoder.words_at_leaves:
+        parents, slots = shapes.parents_of(steps)
+        chosen = np.sort(generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2], axis=1)
+        return parents, np.where(parents < 0, 0, chosen[parents, slots])
+    words = int((steps == shapes.SHIFT).sum())
+    order = generator.permutation(words)
+    parents, slots = np.full(words, -1), np.zeros(words, np.int64)
+    free = [(order[0], slot) for slot in range(max(arity, 1))]
+    for node in order[1:]:
+        place = int(generator.integers(len(free)))
+        parents[node], slots[node] = free.pop(place) if arity else free[place]
+        free += [(node, slot) for slot in range(max(arity, 1))]
+    return parents, slots
 
 
 def _random_tree(words: int, generator: np.random.Generator) -> Steps:

@@ -8,7 +8,7 @@ import copy
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
-from thinstack.export.samples import Inputs, Scores, sampled, signature
+from thinstack.export.samples import Inputs, Scores, sampled
 from thinstack.models import TreeModel
 
 __all__ = ["export_torchscript"]
@@ -27,8 +27,8 @@ __all__ = ["export_torchscript"]
 def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> tuple[bytes, RuntimeReport]:
     """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's `torch::jit::load`.
 
-    Its inputs, int64, and outputs are those of the ONNX export. It is compared with the model on trees of many sizes at once,
-    and the report of that is returned beside it.
+    It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It is compared with the model
+    on trees of many sizes at once, and the report of that is returned beside it.
     Raises ExportError if the model cannot be scripted (and what TorchScript says of it), or its scores differ.
     """
     evaluated = copy.deepcopy(model).cpu().float().eval()
@@ -39,11 +39,11 @@ def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> tuple[by
             _without_gradients(frozen.graph)
             torch.jit.save(frozen, buffer)
         except Exception as error:  # the compiler has many kinds, some derived from nothing narrower
-            cell = type(model.encoder.executor.cell).__name__
+            cell = type(model.encoder.stack()[0].up.cell).__name__
             raise ExportError(f"a model over {cell} cannot be scripted: {str(error).strip():.2000}") from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
-    run = partial(_run, scripted, signature(model))
+    run = partial(_run, scripted)
     return exported, compare("TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance)
 
 
@@ -67,10 +67,10 @@ def _without_sources(archive: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _run(scripted: Callable[..., tuple[Tensor, Tensor]], names: Sequence[str], inputs: Inputs) -> Scores:
+def _run(scripted: Callable[[dict[str, Tensor]], dict[str, Tensor]], inputs: Inputs) -> Scores:
     with torch.no_grad():
-        nodes, roots = scripted(*(torch.from_numpy(inputs[name]) for name in names))
-    return nodes.numpy(), roots.numpy()
+        found = scripted({name: torch.from_numpy(values) for name, values in inputs.items()})
+    return {name: values.numpy() for name, values in found.items()}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Models in torch: leaf embedding, encoder and task head, built from a configuration."""
 
 from thinstack.models.build import build_model
-from thinstack.models.tree_model import TreeModel, WordModel, WordpieceModel
+from thinstack.models.tree_model import TreeModel
 from thinstack.models.weights import load_model, weights_of
 
-__all__ = ["TreeModel", "WordModel", "WordpieceModel", "build_model", "load_model", "weights_of"]
+__all__ = ["TreeModel", "build_model", "load_model", "weights_of"]

@@ -1,42 +1,101 @@
 """Build a model from its configuration through the registered plugins."""
 
-from thinstack.config import ModelConfig
+from thinstack.config import CellConfig, ModelConfig, TreeKind
 from thinstack.core.cell import Cell
+from thinstack.core.encoder import Encoder, Layer
 from thinstack.errors import ConfigError
 from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
-from thinstack.models.tree_model import TreeModel, WordModel, WordpieceModel
+from thinstack.models.tree_model import Structure, TreeModel
 from thinstack.plugins.manager import manager
 
-__all__ = ["build_model", "misfit"]
+__all__ = ["build_encoder", "build_model"]
+
+STRUCTURES: dict[TreeKind, Structure] = {
+    "binary": "transitions",
+    "constituency": "parents",
+    "dependency": "parents",
+    "sequence": "lengths",
+}
+EMBEDDINGS: dict[str, type[WordEmbedding] | type[WordpieceEmbedding]] = {
+    "words": WordEmbedding,
+    "wordpieces": WordpieceEmbedding,
+}
 
 
 def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
     """A model with fresh weights; `entries` is the number of rows of its leaf table.
 
     Raises UnknownNameError for a cell or task head that is not registered, ConfigError for options it does not take,
-    or that make a cell for other than binary trees.
+    or for a cell or head that does not go with the model's trees.
     """
-    cell = (
-        manager()
-        .cell(config.cell.name)
-        .create(config.cell.options, input_size=config.embedding.size, hidden_size=config.cell.hidden_size)
+    encoder = build_encoder(config)
+    head = manager().head(config.head.name)
+    task = head.create(
+        config.head.options, hidden_size=encoder.hidden_size, word_size=encoder.word_size, classes=len(config.labels)
     )
-    if problem := misfit(cell):
-        raise ConfigError(f"model.cell: {problem}")
-    head = (
-        manager().head(config.head.name).create(config.head.options, hidden_size=cell.hidden_size, classes=len(config.labels))
-    )
-    size, dropout = config.embedding.size, config.embedding.dropout
-    if config.embedding.kind == "words":
-        return WordModel(embedding=WordEmbedding(entries=entries, size=size, dropout=dropout), cell=cell, head=head)
-    return WordpieceModel(embedding=WordpieceEmbedding(entries=entries, size=size, dropout=dropout), cell=cell, head=head)
+    if task.reads == "candidates" and config.trees != "binary":
+        raise ConfigError(f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}")
+    embedding = EMBEDDINGS[config.embedding.kind](entries=entries, size=config.embedding.size, dropout=config.embedding.dropout)
+    return TreeModel(embedding=embedding, encoder=encoder, head=task, structure=STRUCTURES[config.trees])
 
 
-def misfit(cell: Cell) -> str:
-    """Why a cell cannot be that of a model of binary trees; empty where it can."""
-    if cell.arity in (0, 2) and cell.inner_size == 0:
+def build_encoder(config: ModelConfig) -> Encoder:
+    """The encoder of a model. Raises as `build_model` does."""
+    words_at_leaves = config.trees in ("binary", "constituency")
+    size, encoder = config.embedding.size, config.encoder
+    inner_size = down_size = 0 if words_at_leaves else size
+    layers: list[Layer] = []
+    for _ in range(encoder.layers):
+        cell = _create(config.cell, size, inner_size, kinds=1 + len(config.relations))
+        if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
+            raise ConfigError(f"model.cell: {problem}")
+        layers.append(Layer(cell, _top_down(config, cell, down_size)))
+        size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
+        down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
+    return Encoder(layers, words_at_leaves=words_at_leaves, separate=encoder.separate, readout=encoder.readout)
+
+
+def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:
+    spec = manager().cell(config.name)
+    sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": config.hidden_size, "kinds": kinds}
+    return spec.create(config.options, **sizes)
+
+
+def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
+    """The cell of the pass back to the leaves, None if there is none; `input_size` is that of its own input, 0 for none.
+
+    Raises ConfigError if it cannot go with `up`.
+    """
+    wanted = config.encoder.top_down
+    if wanted is None:
+        return None
+    if up.word_part < 0 and input_size == 0:
+        raise ConfigError(
+            f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} passes none up these trees; "
+            "take a cell with head words (lexicalized_lstm.v1), or dependency trees"
+        )
+    size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
+    down = up if wanted == "shared" else _create(wanted, size, size, kinds=max(1, up.arity))
+    if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
+        raise ConfigError(
+            f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor (arity 1, or 0, any number) "
+            f"and at every node an input of width {size}"
+        )
+    return down
+
+
+def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
+    """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
+    arities = {"binary": (0, 2), "sequence": (0, 1)}.get(trees)
+    if arities and cell.arity not in arities:
+        return f"{_described(cell)}; a model of {trees} trees needs arity {arities[1]} (or 0, any number)"
+    if cell.inner_size == inner_size:
         return ""
-    return (
-        f"{type(cell).__name__} has arity {cell.arity} and inner_size {cell.inner_size}; "
-        "a model of binary trees needs arity 2 (or 0, any number) and inner_size 0"
-    )
+    if inner_size == 0:
+        return f"{_described(cell)}; {trees} trees have words at their leaves only, so it needs inner_size 0"
+    place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
+    return f"{_described(cell)}; {place} has an input of width {inner_size} at every node, which this cell does not read"
+
+
+def _described(cell: Cell) -> str:
+    return f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and inner_size {cell.inner_size}"

@@ -1,69 +1,129 @@
-"""A model: leaf embedding, encoder and task head, with the signature that its exports have."""
+"""A model: leaf embedding, encoder and task head. It and its exports take and give tensors by the same names."""
 
+from typing import Literal
+
+import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
-from thinstack.core.encoder import BottomUp, Encoding
+from thinstack.core.encoder import Encoder, Encoding
 from thinstack.core.head import TaskHead
-from thinstack.core.schedule import Schedule, schedule_transitions
+from thinstack.core.schedule import Schedule, child_rows, root_rows, schedule_lengths, schedule_parents, schedule_transitions
 from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 
-__all__ = ["TreeModel", "WordModel", "WordpieceModel"]
+__all__ = ["Structure", "TreeModel"]
+
+Structure = Literal["transitions", "parents", "lengths"]
+"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as lengths of plain sentences."""
 
 
 class TreeModel(nn.Module):
-    """What word and wordpiece models share: an encoder over binary trees and a task head that reads single nodes."""
+    """Encodes a forest of B trees over N nodes and L words, and scores nodes, trees, or pairs of trees.
 
-    def __init__(self, *, embedding: WordEmbedding | WordpieceEmbedding, cell: Cell, head: TaskHead):
+    Inputs, int32 or int64, are named:
+
+    - those of the embedding: `token_ids` (L,), or `piece_ids` (P,) and `pieces_per_word` (L,);
+    - the trees: `transitions` (N,), 0 SHIFT and 1 REDUCE; or `parents` (N,), each node's position of its parent in the whole
+      forest, -1 for a root, with `slots` (N,) for cells of a fixed arity above 1 (which child of its parent a node is, from 0)
+      and `kinds` (N,) for cells that tell edge types apart (>= 1); or `lengths` (B,), the words of each sentence;
+    - `constituents` (N,) for a head that reads candidates: the label of each inner node, from 0.
+
+    Words stand at the leaves, or at every node (dependency trees, sentences); then L = N.
+
+    Attributes:
+        structure: how it is told its trees.
+        input_names: names of its inputs, in order.
+        output_names: of what `forward` gives, in order.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: WordEmbedding | WordpieceEmbedding,
+        encoder: Encoder,
+        head: TaskHead,
+        structure: Structure = "transitions",
+    ):
         super().__init__()
-        self.embedding = embedding
-        self.encoder = BottomUp(cell)
-        self.head = head
+        self.embedding, self.encoder, self.head = embedding, encoder, head
+        self.structure: str = structure
+        cells = [layer.up.cell for layer in encoder.stack()]
+        self.arity = max(cell.arity for cell in cells)
+        self.input_names = [*embedding.index_names, structure]
+        if structure == "parents" and self.arity > 1:
+            self.input_names.append("slots")
+        if structure == "parents" and any(cell.kinds > 1 for cell in cells):
+            self.input_names.append("kinds")
+        if head.reads == "candidates":
+            self.input_names.append("constituents")
+        outputs = {"pairs": ["pair_scores", "sentence_vectors"], "candidates": ["node_scores", "tree_scores"]}
+        self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
 
-    def encode(self, words: Tensor, schedule: Schedule) -> Encoding:
-        """Encode a forest from the inputs (L, X) of its words."""
-        encoding: Encoding = self.encoder(words, schedule)
+    def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Scores, as the task head's `scores` gives them.
+
+        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B, C).
+        - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
+        - Candidates: `node_scores` (N, C), 0 at leaves; `tree_scores` (B, 1), the sum over the constituents of each tree.
+        """
+        schedule = self.schedule(inputs)
+        encoding = self.encode(inputs, schedule)
+        if self.head.reads == "pairs":
+            return {"pair_scores": self.head.scores(pair_rows(encoding.roots)), "sentence_vectors": encoding.roots}
+        if self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding, schedule))
+            leaves = scores.new_zeros([schedule.leaves.shape[0], scores.shape[1]])
+            nodes = in_node_order(torch.cat([leaves, scores]), schedule)
+            return {"node_scores": nodes, "tree_scores": self.tree_scores(scores, inputs["constituents"], schedule)}
+        nodes = in_node_order(self.head.scores(encoding.stacked), schedule)
+        return {"node_scores": nodes, "root_scores": self.head.scores(encoding.roots)}
+
+    def logits(self, inputs: dict[str, Tensor]) -> Tensor:
+        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of roots (B, C) or of pairs
+        (B / 2, C), or the scores of trees (B,) that are candidates."""
+        schedule = self.schedule(inputs)
+        encoding = self.encode(inputs, schedule)
+        if self.head.reads == "nodes":
+            return in_node_order(self.head(encoding.stacked), schedule)
+        if self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding, schedule))
+            return self.tree_scores(scores, inputs["constituents"], schedule).squeeze(1)
+        logits: Tensor = self.head(encoding.roots if self.head.reads == "roots" else pair_rows(encoding.roots))
+        return logits
+
+    def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
+        """The schedule of the forest that the inputs describe. Raises ValueError if parents hold a cycle."""
+        if self.structure == "transitions":
+            return schedule_transitions(inputs["transitions"])
+        if self.structure == "lengths":
+            return schedule_lengths(inputs["lengths"])
+        parents = inputs["parents"].long()
+        slots = inputs["slots"].long() if "slots" in inputs else torch.zeros_like(parents)
+        kinds = inputs["kinds"].long() if "kinds" in inputs else torch.ones_like(parents)
+        return schedule_parents(parents, slots, kinds, self.arity)
+
+    def encode(self, inputs: dict[str, Tensor], schedule: Schedule) -> Encoding:
+        """Encode the forest."""
+        encoding: Encoding = self.encoder(self.embedding(inputs), schedule)
         return encoding
 
-    def node_logits(self, words: Tensor, transitions: Tensor) -> Tensor:
-        """Unnormalised scores (N, C) of all nodes, in transition order, from word inputs (L, X) and transitions (N,)."""
-        schedule = schedule_transitions(transitions)
-        logits: Tensor = self.head(self.encode(words, schedule).stacked)
-        return in_node_order(logits, schedule)
-
-    def scores(self, words: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of all nodes (N, C), in transition order, and of the roots (B, C)."""
-        schedule = schedule_transitions(transitions)
-        encoding = self.encode(words, schedule)
-        return in_node_order(self.head.scores(encoding.stacked), schedule), self.head.scores(encoding.roots)
-
-    def embed(self, inputs: list[Tensor]) -> Tensor:
-        """Word inputs (L, X) from the model's own index inputs, in the order of its signature."""
-        raise NotImplementedError("a TreeModel must define embed")
+    def tree_scores(self, scores: Tensor, constituents: Tensor, schedule: Schedule) -> Tensor:
+        """Score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's own label (N,)."""
+        labels = constituents.long().index_select(0, schedule.inner)
+        own = scores.gather(1, labels.unsqueeze(1))
+        roots = torch.cat([schedule.leaves, schedule.inner]).index_select(0, root_rows(schedule))
+        # Roots come last in their trees, for candidates are binary trees in transition order.
+        tree = torch.searchsorted(roots, schedule.inner)
+        return scores.new_zeros([roots.shape[0], 1]).index_add(0, tree, own)
 
 
-class WordModel(TreeModel):
-    """A model over a table of words."""
-
-    def forward(self, token_ids: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of all nodes (N, C) and of the roots (B, C) from word ids (L,) and transitions (N,) of B binary trees."""
-        return self.scores(self.embedding(token_ids), transitions)
-
-    def embed(self, inputs: list[Tensor]) -> Tensor:
-        """Word inputs (L, X) from [token_ids (L,)]."""
-        words: Tensor = self.embedding(inputs[0])
-        return words
+def pair_rows(roots: Tensor) -> Tensor:
+    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side."""
+    return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 
-class WordpieceModel(TreeModel):
-    """A model over a table of wordpieces."""
-
-    def forward(self, piece_ids: Tensor, pieces_per_word: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of all nodes (N, C) and of the roots (B, C) from piece ids (P,), pieces per word (L,) and transitions (N,)."""
-        return self.scores(self.embedding(piece_ids, pieces_per_word), transitions)
-
-    def embed(self, inputs: list[Tensor]) -> Tensor:
-        """Word inputs (L, X) from [piece_ids (P,), pieces_per_word (L,)]."""
-        words: Tensor = self.embedding(inputs[0], inputs[1])
-        return words
+def constituent_rows(encoding: Encoding, schedule: Schedule) -> Tensor:
+    """Rows (I, 2H + W) for a head that reads candidates: the outputs of both children and the head-word vector."""
+    children = encoding.stacked.index_select(0, child_rows(schedule).flatten())
+    inner = schedule.inner.shape[0]
+    return torch.cat([children.view(inner, 2 * encoding.stacked.shape[1]), encoding.words[schedule.leaves.shape[0] :]], 1)

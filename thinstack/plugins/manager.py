@@ -21,7 +21,28 @@ GROUP = "thinstack"
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
 """Environment variable: entry-point or distribution names, separated by commas, of plugins that are not to be imported."""
 
-BUILTINS = ("thinstack.plugins.cells.nary_lstm", "thinstack.plugins.heads.node_classifier")
+BUILTINS = (
+    "thinstack.plugins.cells.child_sum_lstm",
+    "thinstack.plugins.cells.nary_lstm",
+    "thinstack.plugins.cells.dual_gate_lstm",
+    "thinstack.plugins.cells.lexicalized_lstm",
+    "thinstack.plugins.cells.peephole_lstm",
+    "thinstack.plugins.cells.s_lstm",
+    "thinstack.plugins.cells.top_down_lstm",
+    "thinstack.plugins.cells.tree_gru",
+    "thinstack.plugins.cells.dt_rnn",
+    "thinstack.plugins.cells.mv_rnn",
+    "thinstack.plugins.cells.rntn",
+    "thinstack.plugins.cells.rvnn",
+    "thinstack.plugins.cells.sdt_rnn",
+    "thinstack.plugins.cells.spinn_lstm",
+    "thinstack.plugins.cells.word_mean",
+    "thinstack.plugins.heads.entailment",
+    "thinstack.plugins.heads.node_classifier",
+    "thinstack.plugins.heads.root_classifier",
+    "thinstack.plugins.heads.similarity",
+    "thinstack.plugins.heads.tree_ranker",
+)
 
 AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec)
 Key = tuple[str, str]  # kind, name

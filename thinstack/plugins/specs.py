@@ -1,5 +1,6 @@
 """Frozen descriptions of what a plugin provides: a versioned name, a builder and the options it takes. No torch needed."""
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -63,8 +64,12 @@ class Spec(Generic[Product]):
             raise ConfigError(f"options of {self.kind} {self.name!r}: {problems}; known options: {known}") from None
 
     def _create(self, options: Mapping[str, Any], **sizes: int) -> Product:
+        keywords = {**sizes, "options": self.parse(options)}
         try:
-            product = self.build(**sizes, options=self.parse(options))
+            named = inspect.signature(self.build).parameters
+            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in named.values()):
+                keywords = {name: value for name, value in keywords.items() if name in named}
+            product = self.build(**keywords)
         except ThinstackError:
             raise
         except Exception as error:
@@ -80,7 +85,8 @@ class CellSpec(Spec["Cell"]):
 
     Attributes:
         name: versioned, such as `my_cell.v1`; a saved model asks for its cell by this name.
-        build: called with the keywords `input_size`, `hidden_size` and `options` (an instance of `config`), returns a Cell.
+        build: called with those of the keywords `input_size`, `inner_size`, `hidden_size`, `kinds` and `options` (an instance
+            of `config`) that it names; returns a Cell.
         config: pydantic model class of the options.
         summary: one line for `thinstack plugins`.
     """
@@ -89,12 +95,16 @@ class CellSpec(Spec["Cell"]):
     contract: ClassVar[str] = "thinstack.core.cell.Cell"
     method: ClassVar[str] = "compose"
 
-    def create(self, options: Mapping[str, Any], *, input_size: int, hidden_size: int) -> "Cell":
-        """Build the cell for leaf inputs of width X and outputs of width H.
+    def create(
+        self, options: Mapping[str, Any], *, input_size: int, hidden_size: int, inner_size: int = 0, kinds: int = 1
+    ) -> "Cell":
+        """Build the cell for leaf inputs of width X, inner inputs of width `inner_size`, outputs of width H.
 
+        `kinds` is the number of edge types of its trees. A cell may settle for less: one without inner inputs says so by its
+        own `inner_size`.
         Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
         """
-        return self._create(options, input_size=input_size, hidden_size=hidden_size)
+        return self._create(options, input_size=input_size, hidden_size=hidden_size, inner_size=inner_size, kinds=kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,8 @@ class HeadSpec(Spec["TaskHead"]):
 
     Attributes:
         name: versioned, such as `my_head.v1`; a saved model asks for its head by this name.
-        build: called with the keywords `hidden_size`, `classes` and `options` (an instance of `config`), returns a TaskHead.
+        build: called with those of the keywords `hidden_size`, `word_size`, `classes` and `options` (an instance of `config`)
+            that it names; returns a TaskHead.
         config: pydantic model class of the options.
         summary: one line for `thinstack plugins`.
     """
@@ -112,9 +123,9 @@ class HeadSpec(Spec["TaskHead"]):
     contract: ClassVar[str] = "thinstack.core.head.TaskHead"
     method: ClassVar[str] = "loss"
 
-    def create(self, options: Mapping[str, Any], *, hidden_size: int, classes: int) -> "TaskHead":
-        """Build the head for node outputs of width H and C classes.
+    def create(self, options: Mapping[str, Any], *, hidden_size: int, classes: int, word_size: int = 0) -> "TaskHead":
+        """Build the head for node outputs of width H and C classes; `word_size` is the width of a node's head-word vector.
 
         Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
         """
-        return self._create(options, hidden_size=hidden_size, classes=classes)
+        return self._create(options, hidden_size=hidden_size, classes=classes, word_size=word_size)

@@ -23,18 +23,17 @@ AnyVocabulary = WordVocabulary | WordpieceVocabulary
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One sentence: the model's index inputs, and for each tree source its transitions and node labels (-1 = none)."""
+    """One sentence: the embedding's index inputs, and for each tree source its transitions and node labels (-1 = none)."""
 
-    inputs: tuple[NDArray[np.int64], ...]
+    inputs: dict[str, NDArray[np.int64]]
     trees: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A minibatch: `inputs` as the model takes them, transitions (N,), labels (N,) and the number of its trees."""
+    """A minibatch: `inputs` as the model takes them, labels of nodes (N,) or of roots (B,), and the number B of its trees."""
 
-    inputs: list[Tensor]
-    transitions: Tensor
+    inputs: dict[str, Tensor]
     labels: Tensor
     size: int
 
@@ -58,8 +57,7 @@ def examples_of(
             steps = tree.transitions.astype(np.int64)
         except TreeError as error:
             raise TreeError(f"tree {number}: {error}") from None
-        ids = vocabulary.ids(tree.words)
-        inputs = tuple(np.asarray(part, np.int64) for part in (ids if isinstance(ids, tuple) else (ids,)))
+        inputs = _word_inputs(vocabulary, tree.words)
         shapes = {"gold": (steps, gold)}
         for source, make_tree in makers.items():
             steps = make_tree(tree.words).astype(np.int64)
@@ -68,13 +66,19 @@ def examples_of(
     return found
 
 
-def join(examples: Sequence[Example], sources: Sequence[str]) -> Batch:
-    """Concatenate examples into a minibatch, the i-th over the tree of `sources[i]`."""
+def join(examples: Sequence[Example], sources: Sequence[str], *, roots_only: bool = False) -> Batch:
+    """Concatenate examples into a minibatch, the i-th over the tree of `sources[i]`; labels of all nodes, or of the roots."""
     chosen = [example.trees[source] for example, source in zip(examples, sources, strict=True)]
-    parts = range(len(examples[0].inputs))
-    return Batch(
-        inputs=[torch.from_numpy(np.concatenate([example.inputs[k] for example in examples])) for k in parts],
-        transitions=torch.from_numpy(np.concatenate([steps for steps, _ in chosen])),
-        labels=torch.from_numpy(np.concatenate([labels for _, labels in chosen])),
-        size=len(examples),
-    )
+    arrays = {name: np.concatenate([example.inputs[name] for example in examples]) for name in examples[0].inputs}
+    arrays["transitions"] = np.concatenate([steps for steps, _ in chosen])
+    labels = np.concatenate([labels[-1:] if roots_only else labels for _, labels in chosen])
+    inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return Batch(inputs=inputs, labels=torch.from_numpy(labels), size=len(examples))
+
+
+def _word_inputs(vocabulary: AnyVocabulary, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Index inputs of the embedding, by name."""
+    ids = vocabulary.ids(words)
+    if isinstance(ids, tuple):
+        return {"piece_ids": np.asarray(ids[0], np.int64), "pieces_per_word": np.asarray(ids[1], np.int64)}
+    return {"token_ids": np.asarray(ids, np.int64)}

@@ -122,7 +122,7 @@ def _one_epoch(
     epoch: int,
     on_batch: Callable[[int, int, int], None],
 ) -> float:
-    """One pass over the examples; returns the mean loss a labelled node."""
+    """One pass over the examples; returns the mean loss a labelled node (or root, for a head that reads those)."""
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
@@ -132,8 +132,11 @@ def _one_epoch(
     total, nodes = 0.0, 0
     for start in range(0, len(examples), config.batch_size):
         chosen = order[start : start + config.batch_size].tolist()
-        batch = _to(join([examples[i] for i in chosen], [kinds[sources[i]] for i in chosen]), accelerator.device)
-        loss = model.head.loss(model.node_logits(model.embed(batch.inputs), batch.transitions), batch.labels)
+        joined = join(
+            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], roots_only=model.head.reads == "roots"
+        )
+        batch = _to(joined, accelerator.device)
+        loss = model.head.loss(model.logits(batch.inputs), batch.labels)
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         accelerator.backward(loss / batch.size)
@@ -170,7 +173,7 @@ def evaluate_model(model: TreeModel, examples: Sequence[Example], source: str) -
     for start in range(0, len(examples), EVALUATION_BATCH):
         part = examples[start : start + EVALUATION_BATCH]
         batch = _to(join(part, [source] * len(part)), device)
-        rows = model.scores(model.embed(batch.inputs), batch.transitions)[0].cpu().numpy()
+        rows = model(batch.inputs)["node_scores"].cpu().numpy()
         ends = np.cumsum([len(example.trees[source][0]) for example in part])
         scores.extend(np.split(rows, ends[:-1]))
     return measure(scores, [example.trees[source][1] for example in examples])
@@ -178,8 +181,7 @@ def evaluate_model(model: TreeModel, examples: Sequence[Example], source: str) -
 
 def _to(batch: Batch, device: torch.device) -> Batch:
     return Batch(
-        inputs=[part.to(device) for part in batch.inputs],
-        transitions=batch.transitions.to(device),
+        inputs={name: part.to(device) for name, part in batch.inputs.items()},
         labels=batch.labels.to(device),
         size=batch.size,
     )

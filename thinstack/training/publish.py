@@ -15,7 +15,7 @@ from thinstack.config import EvaluationSource, Recipe
 from thinstack.errors import ExportError
 from thinstack.evaluation import evaluate_file
 from thinstack.export.onnx_verify import export_verified_onnx
-from thinstack.export.samples import Inputs, reference_cases, signature
+from thinstack.export.samples import Inputs, reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.integrations.onnxruntime import Predictor
 from thinstack.manifest import (
@@ -29,7 +29,7 @@ from thinstack.manifest import (
     WEIGHTS_FILE,
 )
 from thinstack.metrics import percent
-from thinstack.models import TreeModel, weights_of
+from thinstack.models import weights_of
 from thinstack.training.card import ACCURACIES, card
 from thinstack.training.examples import Example, join
 from thinstack.training.recipe import Material, SeedResult
@@ -76,7 +76,7 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
         quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
         vocabulary_digest=material.vocabulary.digest(),
-        development=_development(result.model, material.dev),
+        development=_development(material.dev),
     )
     reports = {"onnx": report.to_dict()}
     files = {
@@ -98,14 +98,13 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
     return files
 
 
-def _development(model: TreeModel, examples: Sequence[Example]) -> list[Inputs]:
+def _development(examples: Sequence[Example]) -> list[Inputs]:
     """The model's inputs for the development sentences over their gold trees, in batches."""
     batches = []
     for start in range(0, len(examples), VERIFICATION_BATCH):
         part = examples[start : start + VERIFICATION_BATCH]
         batch = join(part, ["gold"] * len(part))
-        values = [tensor.numpy() for tensor in (*batch.inputs, batch.transitions)]
-        batches.append(dict(zip(signature(model), values, strict=True)))
+        batches.append({name: tensor.numpy() for name, tensor in batch.inputs.items()})
     return batches
 
 

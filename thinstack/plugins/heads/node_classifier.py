@@ -16,18 +16,24 @@ __all__ = ["NodeClassifier", "NodeClassifierOptions"]
 class NodeClassifier(TaskHead):
     """p(y | node j) = softmax(W_s h_j + b_s), and the cost is the negative log-likelihood of the labelled nodes (Tai 4.1).
 
+    With a hidden layer the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017, (16)).
+
     The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide as the training recipe says.
     Dropout falls on h.
+
+    Args:
+        hidden: width of the hidden layer, 0 for none.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, dropout: float = 0.0):
-        super().__init__(hidden_size=hidden_size, classes=classes)
+    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 0, dropout: float = 0.0):
+        super().__init__(hidden_size=hidden_size, classes=classes, reads="nodes")
         self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Linear(hidden_size, classes)
+        self.hidden = nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        self.linear = nn.Linear(hidden or hidden_size, classes)
 
     def forward(self, outputs: Tensor) -> Tensor:
         """Logits (n, C) of node outputs (n, H)."""
-        logits: Tensor = self.linear(self.dropout(outputs))
+        logits: Tensor = self.linear(self.hidden(self.dropout(outputs)))
         return logits
 
     def scores(self, outputs: Tensor) -> Tensor:
@@ -40,15 +46,21 @@ class NodeClassifier(TaskHead):
 
 
 class NodeClassifierOptions(BaseModel):
-    """Options of `node_classifier.v1`: `dropout`, the share of a node's output that is dropped in training."""
+    """Options of `node_classifier.v1`.
+
+    Attributes:
+        hidden: width of a ReLU layer before the softmax, 0 for none.
+        dropout: share of a node's output that is dropped in training.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    hidden: int = Field(default=0, ge=0)
     dropout: float = Field(default=0.0, ge=0, lt=1)
 
 
 def _build(*, hidden_size: int, classes: int, options: NodeClassifierOptions) -> TaskHead:
-    return NodeClassifier(hidden_size=hidden_size, classes=classes, dropout=options.dropout)
+    return NodeClassifier(hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout)
 
 
 @hookimpl

@@ -1,0 +1,180 @@
+"""Reading files of parent arrays."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinstack.core import Tree
+from thinstack.data.parent_arrays import read_constituency_trees, read_dependency_trees, read_lines
+from thinstack.errors import DataError, TreeError
+
+# Anything but ASCII white space: no-break spaces, other line separators of Unicode, brackets.
+WORDS = st.text(st.characters(exclude_characters=" \t\r\n\f\v", exclude_categories=["Cs"]), min_size=1, max_size=3)
+NESTED = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=2), max_leaves=9)
+
+
+class Sentence:
+    """Words with their heads (1-based, 0 for the root) and relations; any tree, crossing edges included."""
+
+    def __init__(self, draw):
+        self.words = draw(st.lists(WORDS, min_size=1, max_size=9))
+        place = draw(st.permutations(range(1, len(self.words) + 1)))
+        self.heads = [0] * len(place)
+        for rank, word in enumerate(place[1:], start=1):
+            self.heads[word - 1] = draw(st.sampled_from(place[:rank]))
+        self.relations = [draw(WORDS) for _ in place]
+
+
+def write(folder: Path, **lines: list) -> list[Path]:
+    """One file a keyword, a byte order mark at its start; each line is a string or a list of entries."""
+    paths = []
+    for name, content in lines.items():
+        texts = [line if isinstance(line, str) else " ".join(map(str, line)) for line in content]
+        paths.append(folder / name)
+        paths[-1].write_bytes("".join(f"{text}\n" for text in texts).encode("utf-8-sig"))
+    return paths
+
+
+@given(st.data())
+def test_dependency_trees_come_back_as_written(data: st.DataObject) -> None:
+    written = [Sentence(data.draw) for _ in range(data.draw(st.integers(1, 3)))]
+    with TemporaryDirectory() as folder:
+        toks, parents, rels = write(
+            Path(folder),
+            toks=[s.words for s in written],
+            parents=[s.heads for s in written],
+            rels=[s.relations for s in written],
+        )
+        labelled, bare = read_dependency_trees(toks, parents, rels), read_dependency_trees(str(toks), str(parents))
+    assert len(labelled) == len(bare) == len(written)
+    for sentence, tree, other in zip(written, labelled, bare, strict=True):
+        assert tree.parents.tolist() == [head - 1 for head in sentence.heads]
+        assert list(tree.tokens) == sentence.words
+        assert list(tree.labels) == sentence.relations
+        assert other == tree.with_labels([None] * len(tree))
+
+
+def leaves(part: str | list) -> list[str]:
+    return [part] if isinstance(part, str) else leaves(part[0]) + leaves(part[1])
+
+
+def parents_of(tree: str | list, numbers: list[int]) -> list[int]:
+    """The line of a nested tree whose phrases have these numbers, as they are met from the root."""
+    above, words, phrases = {}, iter(range(1, len(leaves(tree)) + 1)), iter(numbers)
+
+    def visit(part: str | list, parent: int) -> None:
+        number = next(words if isinstance(part, str) else phrases)
+        above[number] = parent
+        if not isinstance(part, str):
+            for child in part:
+                visit(child, number)
+
+    visit(tree, 0)
+    return [above[number] for number in sorted(above)]
+
+
+def nested(tree: Tree, node: int) -> str | list:
+    below = tree.children[node]
+    return [nested(tree, child) for child in below] if below else tree.tokens[node]
+
+
+@given(st.lists(NESTED, min_size=1, max_size=3), st.data())
+def test_constituency_trees_come_back_as_written(written: list, data: st.DataObject) -> None:
+    lines = []
+    for tree in written:
+        size = len(leaves(tree))
+        lines.append(parents_of(tree, data.draw(st.permutations(range(size + 1, 2 * size)))))
+    with TemporaryDirectory() as folder:
+        trees = read_constituency_trees(*write(Path(folder), toks=[leaves(tree) for tree in written], cparents=lines))
+    assert [nested(tree, tree.root) for tree in trees] == written
+    assert all(len(tree.transitions) == len(tree) and set(tree.labels) == {None} for tree in trees)
+
+
+def test_line_ends_and_wide_spaces(tmp_path: Path) -> None:
+    toks, parents = write(tmp_path, toks=[" no  go\t\r", "so\r"], parents=["2\t0 \r", "0"])
+    parents.write_bytes(parents.read_bytes().removesuffix(b"\n"))
+    assert read_dependency_trees(toks, parents) == [Tree.from_parents([1, -1], ["no", "go"]), Tree.from_parents([-1], ["so"])]
+
+
+@pytest.mark.parametrize(
+    ("heads", "column", "message"),
+    [
+        ("2 0", 4, "expected 3 heads, one for each word, found 2"),
+        ("2 0 2 2", 7, "expected 3 heads, one for each word, found 4"),
+        ("", 1, "expected 3 heads, one for each word, found 0"),
+        ("2 0 x", 5, "expected a node from 1 to 3, or 0 for the root, found 'x'"),
+        ("2  0 4", 6, "expected a node from 1 to 3, or 0 for the root, found '4'"),
+        ("2 -1 2", 3, "expected a node from 1 to 3, or 0 for the root, found '-1'"),
+        ("2 0 2.0", 5, "found '2.0'"),
+        (f"2 0 {'9' * 5000}", 5, "found '9999"),
+        ("2 3 2", 6, r"expected exactly one root \(0\), found 0"),
+        ("0 1 0", 5, r"expected exactly one root \(0\), found 2"),
+        ("0 3 2", 3, "every node to lead to the root, found node 2 to lead to a cycle"),
+        ("2 2 0", 1, "found node 1 to lead to a cycle"),
+    ],
+)
+def test_heads_that_are_no_tree_are_placed(tmp_path: Path, heads: str, column: int | None, message: str) -> None:
+    toks, parents = write(tmp_path, toks=["a", "b c d"], parents=["0", heads])
+    with pytest.raises(TreeError, match=message) as caught:
+        read_dependency_trees(toks, parents)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (str(parents), 2, column)
+
+
+@pytest.mark.parametrize(
+    ("cparents", "column", "message"),
+    [
+        ("4 4 5 5", 8, "expected 5 parents, of 3 words and 2 phrases, found 4"),
+        ("4 4 5 5 0 0", 11, "expected 5 parents, of 3 words and 2 phrases, found 6"),
+        ("4 4 5 6 0", 7, "expected a node from 1 to 5, or 0 for the root, found '6'"),
+        ("4 4 5 0 0", 9, "expected exactly one root"),
+        ("4 4 4 5 0", 7, "phrase 4: expected 2 children, found 3"),
+        ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
+        ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
+        ("0 4 4 5 5", 3, "found node 2 to lead to a cycle"),
+        ("4 5 4 5 0", None, r"the word at node \d lies inside a phrase .* \(nodes counted from 0\)"),
+    ],
+)
+def test_constituents_that_are_no_binary_tree_are_placed(
+    tmp_path: Path, cparents: str, column: int | None, message: str
+) -> None:
+    toks, path = write(tmp_path, toks=["a", "b c d"], cparents=["0", cparents])
+    with pytest.raises(TreeError, match=message) as caught:
+        read_constituency_trees(toks, path)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (str(path), 2, column)
+
+
+def test_relations_and_words_that_are_missing_are_placed(tmp_path: Path) -> None:
+    toks, parents, rels = write(tmp_path, toks=["b c"], parents=["2 0"], rels=["det"])
+    with pytest.raises(TreeError, match="expected 2 relations, one for each word, found 1") as caught:
+        read_dependency_trees(toks, parents, rels)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (str(rels), 1, 4)
+    (toks,) = write(tmp_path, toks=[" "])
+    for read in (read_dependency_trees, read_constituency_trees):
+        with pytest.raises(TreeError, match=r"toks:1:2: expected a sentence of at least one word, found none"):
+            read(toks, parents)
+
+
+@pytest.mark.parametrize("short", [0, 1, 2])
+def test_files_of_different_lengths_are_refused(tmp_path: Path, short: int) -> None:
+    contents = [["a"] * 2, ["0"] * 2, ["root"] * 2]
+    del contents[short][1]
+    paths = write(tmp_path, **dict(zip(("toks", "parents", "rels"), contents, strict=True)))
+    wrong, expected, found = (paths[1], 1, 2) if short == 0 else (paths[short], 2, 1)
+    with pytest.raises(DataError, match=f"expected {expected} lines, as many as .*toks has, found {found}") as caught:
+        read_dependency_trees(*paths)
+    assert str(caught.value).startswith(f"{wrong}: ")
+
+
+def test_files_that_hold_no_lines_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "toks"
+    with pytest.raises(DataError, match="toks: cannot be read: No such file"):
+        read_lines(path)
+    path.write_bytes("\ufeff".encode())
+    with pytest.raises(DataError, match="toks: expected one sentence or pair a line, found an empty file"):
+        read_lines(path)
+    path.write_bytes(b"a\ncaf\xe9\n")
+    with pytest.raises(DataError, match=r"toks:2: expected text in UTF-8, found b'\\xe9'"):
+        read_lines(path)

@@ -1,0 +1,133 @@
+"""Reading the SICK sentence pairs."""
+
+from pathlib import Path
+
+import pytest
+
+from thinstack.core import Tree
+from thinstack.data.sick import read_sick
+from thinstack.errors import DataError
+
+FILES = {
+    "a.toks": "a dog runs\nyes\n",
+    "a.parents": "2 3 0\n0\n",
+    "a.rels": "det nsubj root\nroot\n",
+    "a.cparents": "4 4 5 5 0\n0\n",
+    "b.toks": "it sleeps\nno , no\n",
+    "b.parents": "2 0\n3 3 0\n",
+    "b.rels": "nsubj root\ndep punct root\n",
+    "b.cparents": "3 3 0\n5 4 4 5 0\n",
+    "id.txt": "7\n12\n",
+    "sim.txt": "3.5\n1\n",
+}
+HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+ROWS = ("12\tYes\tNo, no\t1\tCONTRADICTION\n", "8\tx\ty\t2\tENTAILMENT\n", "7\tA dog runs\tIt sleeps\t3.5\tNEUTRAL\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "dev"
+    found.mkdir()
+    for name, content in FILES.items():
+        (found / name).write_text(content, encoding="utf-8")
+    return found
+
+
+def table(folder: Path, content: str, name: str = "SICK_trial.txt") -> Path:
+    path = folder.parent / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_a_pair_holds_what_its_files_say(folder: Path) -> None:
+    first, second = read_sick(str(folder))
+    assert (first.id, first.relatedness, first.entailment) == ("7", 3.5, None)
+    assert (second.id, second.relatedness, second.entailment) == ("12", 1.0, None)
+    assert first.dependency == (
+        Tree.from_parents([1, 2, -1], ["a", "dog", "runs"], ["det", "nsubj", "root"]),
+        Tree.from_parents([1, -1], ["it", "sleeps"], ["nsubj", "root"]),
+    )
+    assert first.constituency == (Tree.left(["a", "dog", "runs"]), Tree.left(["it", "sleeps"]))
+    assert second.dependency[1].labels == ("dep", "punct", "root")
+    assert second.constituency == (Tree.left(["yes"]), Tree.right(["no", ",", "no"]))
+
+
+@pytest.mark.parametrize(
+    ("split", "name"), [("train", "SICK_train.txt"), ("dev", "SICK_trial.txt"), ("test", "SICK_test_annotated.txt")]
+)
+def test_entailment_comes_from_the_table_of_the_split(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, split: str, name: str
+) -> None:
+    folder = folder.rename(folder.with_name(split))
+    table(folder, HEADER + "".join(ROWS), name)
+    assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "CONTRADICTION"]
+    monkeypatch.chdir(folder)
+    assert [pair.entailment for pair in read_sick(".")] == ["NEUTRAL", "CONTRADICTION"]
+
+
+def test_columns_of_the_table_are_found_by_name(folder: Path) -> None:
+    table(folder, "entailment_judgment\tpair_ID\r\nENTAILMENT\t12\r\nNEUTRAL\t7\r\n")
+    assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "ENTAILMENT"]
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_every_file_is_needed(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(DataError, match="cannot be read: No such file") as caught:
+        read_sick(folder)
+    assert str(folder / name) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["id.txt", "sim.txt"])
+def test_a_line_too_many_is_refused(folder: Path, name: str) -> None:
+    (folder / name).write_text(FILES[name] + "2\n")
+    with pytest.raises(DataError, match=r"expected 2 lines, as many as a\.toks has, found 3") as caught:
+        read_sick(folder)
+    assert str(folder / name) in str(caught.value)
+
+
+def test_sides_of_different_lengths_are_refused(folder: Path) -> None:
+    for name in FILES:
+        if name.startswith("b."):
+            (folder / name).write_text(FILES[name].splitlines()[0])
+    with pytest.raises(DataError, match=r"b\.toks: expected 2 lines, as many as a\.toks has, found 1"):
+        read_sick(folder)
+
+
+@pytest.mark.parametrize("score", ["", "0.9", "5.1", "nan", "high"])
+def test_a_score_outside_the_scale_is_refused(folder: Path, score: str) -> None:
+    (folder / "sim.txt").write_text(f"5\n{score}\n")
+    with pytest.raises(DataError, match=f"sim.txt:2: expected a score from 1 to 5, found '{score}'"):
+        read_sick(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("pair_ID\tlabel\n", r":1: expected the columns pair_ID and entailment_judgment between tabs, found .*'label'"),
+        (HEADER + "7 a b 1 NEUTRAL\n", ":2: expected 5 fields between tabs, found 1"),
+        (HEADER + ROWS[0], r": expected a row for every pair of .*id\.txt, found none for '7'"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused(folder: Path, content: str, message: str) -> None:
+    path = table(folder, content)
+    with pytest.raises(DataError, match=message) as caught:
+        read_sick(folder)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_the_published_splits(data_dir: Path) -> None:
+    folder = data_dir / "sick"
+    if not folder.is_dir():
+        pytest.skip("needs SICK: the folder that THINSTACK_DATA names has no sick/")
+    assert len(read_sick(folder / "train")) == 4500
+    dev = read_sick(folder / "dev")
+    assert len(dev) == 500
+    for pair in dev:
+        for dependency, constituency in zip(pair.dependency, pair.constituency, strict=True):
+            assert len(dependency) == len(dependency.words) == len(constituency.words)
+            assert dependency.words == constituency.words
+            assert dependency.labels[dependency.root] == "root"
+            assert constituency == Tree.from_transitions(constituency.transitions, constituency.words)
+    labels = [pair.entailment for pair in dev]
+    assert {name: labels.count(name) for name in set(labels)} == {"NEUTRAL": 282, "ENTAILMENT": 144, "CONTRADICTION": 74}

@@ -1,0 +1,160 @@
+"""The classifier of pairs against Bowman et al. 2016, section 4.1, in NumPy."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from thinstack.errors import ConfigError
+from thinstack.plugins.heads.entailment import Entailment
+from thinstack.plugins.manager import manager
+
+H, CLASSES, PAIRS = 4, 3, 6
+
+
+def random_head(**options: float) -> Entailment:
+    """In float64, with biases and statistics that are not those of a fresh one."""
+    torch.manual_seed(4)
+    head = Entailment(hidden_size=H, classes=CLASSES, width=7, **options).double().eval()
+    for part in head.parameters():
+        nn.init.normal_(part)
+    for name, part in head.named_buffers():
+        if not name.endswith("num_batches_tracked"):
+            part.uniform_(0.5, 2)
+    return head
+
+
+def random_pairs() -> Tensor:
+    return torch.from_numpy(np.random.default_rng(2).normal(size=(PAIRS, 2 * H)))
+
+
+def numpy(part: Tensor) -> np.ndarray:
+    return part.detach().numpy()
+
+
+def softmax(o: np.ndarray) -> np.ndarray:
+    return np.exp(o) / np.exp(o).sum(1, keepdims=True)
+
+
+def normalised(x: np.ndarray, norm: nn.BatchNorm1d, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    return (x - mean) / np.sqrt(variance + norm.eps) * numpy(norm.weight) + numpy(norm.bias)
+
+
+def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndarray:
+    """Logits with no normalisation (`none`), or one by the statistics of the rows (`batch`) or the running ones (`running`)."""
+
+    def norm(x: np.ndarray, place: nn.Sequential) -> np.ndarray:
+        if statistics == "none":
+            return x
+        if statistics == "batch":
+            return normalised(x, place[0], x.mean(0), x.var(0))
+        return normalised(x, place[0], numpy(place[0].running_mean), numpy(place[0].running_var))
+
+    premise, hypothesis = numpy(pairs)[:, :H], numpy(pairs)[:, H:]
+    x = np.concatenate([premise, hypothesis, premise - hypothesis, premise * hypothesis], axis=1)
+    x = norm(x, head.before)
+    for layer in head.mlp:
+        if isinstance(layer, nn.Linear):
+            x = np.maximum(0, x @ numpy(layer.weight).T + numpy(layer.bias))
+    return norm(x, head.after) @ numpy(head.linear.weight).T + numpy(head.linear.bias)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("batch_norm", [True, False])
+def test_the_equations(layers: int, batch_norm: bool) -> None:
+    head, pairs = random_head(layers=layers, batch_norm=batch_norm), random_pairs()
+    assert sum(isinstance(layer, nn.Linear) for layer in head.mlp) == layers
+    expected = expected_logits(head, pairs, "running" if batch_norm else "none")
+    np.testing.assert_allclose(numpy(head(pairs)), expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(numpy(head.scores(pairs)), softmax(expected), rtol=0, atol=1e-10)
+
+
+def test_training_normalises_by_the_batch() -> None:
+    head, pairs = random_head(layers=1), random_pairs()
+    expected = expected_logits(head, pairs, "batch")
+    before = head.before[0].running_mean.clone()
+    np.testing.assert_allclose(numpy(head.train()(pairs)), expected, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(head.before[0].running_mean[:H], 0.9 * before[:H] + 0.1 * pairs[:, :H].mean(0))
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_fewer_than_two_pairs_in_training_take_the_running_statistics(rows: int) -> None:
+    head, pairs = random_head(), random_pairs()[:rows]
+    before = {name: part.clone() for name, part in head.state_dict().items()}
+    torch.testing.assert_close(head.train()(pairs), head.eval()(pairs), rtol=0, atol=0)
+    assert all(torch.equal(part, before[name]) for name, part in head.state_dict().items())
+
+
+def test_dropout_falls_around_the_layers_in_training_only() -> None:
+    head = random_head(layers=1, dropout=0.5, batch_norm=False)
+    for part in head.parameters():
+        part.data.zero_()
+    head.mlp[0].weight.data.fill_(0.25)
+    head.linear.weight.data[:, 0] = 1
+    pairs = torch.ones(300, 2 * H, dtype=torch.float64)
+    # 3H = 12 features are 1, each dropped or doubled; a quarter of their sum, 0 to 6, is then dropped or doubled itself.
+    found = head.train()(pairs)[:, 0]
+    assert set(found.tolist()) <= set(range(13))
+    assert (found == 0).sum() > 100
+    assert len(found.unique()) > 5
+    assert set(head.eval()(pairs)[:, 0].tolist()) == {3.0}
+
+
+def test_dropout_comes_after_the_normalisation() -> None:
+    head, seen = random_head(dropout=0.5), []
+    head.before[0].bias.data.fill_(100)
+    head.mlp.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    head.train()(random_pairs())
+    assert 0 < (seen[0] == 0).sum() < seen[0].numel()
+
+
+def test_the_loss_is_the_sum_over_labelled_pairs() -> None:
+    logits = np.random.default_rng(1).normal(size=(5, CLASSES))
+    labels = np.array([2, -1, 0, 1, -1])
+    expected = -sum(np.log(softmax(logits)[pair, labels[pair]]) for pair in (0, 2, 3))
+    loss = random_head().loss(torch.from_numpy(logits), torch.from_numpy(labels))
+    assert loss.item() == pytest.approx(expected, abs=1e-10)
+
+
+def test_fresh_weights() -> None:
+    """He et al. 2015: a variance of 2 / fan in. The softmax within 0.005."""
+    torch.manual_seed(1)
+    head = Entailment(hidden_size=50, classes=30, layers=2, width=400)
+    for layer, fan_in in ((head.mlp[0], 200), (head.mlp[2], 400)):
+        assert layer.weight.std().item() == pytest.approx((2 / fan_in) ** 0.5, rel=0.02)
+        assert layer.weight.abs().max() > 3 * (2 / fan_in) ** 0.5  # normal, not uniform
+        assert not layer.bias.any()
+    for part in (head.linear.weight, head.linear.bias):
+        assert 0.004 < part.detach().abs().max() <= 0.005
+
+
+@pytest.mark.parametrize("batch_norm", [True, False])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_number_of_parameters(layers: int, batch_norm: bool) -> None:
+    options = {"layers": layers, "batch_norm": batch_norm}
+    head = manager().head("entailment.v1").create(options, hidden_size=300, classes=3)
+    expected = 4 * 300 * 1024 + 1024 + (layers - 1) * (1024 * 1024 + 1024) + 1024 * 3 + 3
+    if batch_norm:
+        expected += 2 * (4 * 300 + 1024)
+    assert sum(part.numel() for part in head.parameters()) == expected
+
+
+def test_spinn_has_the_parameters_of_the_paper() -> None:
+    """SPINN-PI-NT, 3.4m in Table 3: composition 901,500, word projection 180,600, and the two layers of Table 2."""
+    head = manager().head("entailment.v1").create({"batch_norm": False}, hidden_size=300, classes=3)
+    composition, projection = 5 * (2 * 300 * 300 + 300), 300 * 600 + 600
+    assert composition + projection + sum(part.numel() for part in head.parameters()) == 3_364_599
+
+
+def test_it_is_registered() -> None:
+    options = {"layers": 3, "width": 7, "dropout": 0.25, "batch_norm": False}
+    head = manager().head("entailment.v1").create(options, hidden_size=H, classes=CLASSES)
+    assert isinstance(head, Entailment)
+    assert (head.reads, head.hidden_size, head.classes) == ("pairs", H, CLASSES)
+    assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
+
+
+@pytest.mark.parametrize("options", [{"layers": 0}, {"layers": 4}, {"width": 0}, {"dropout": 1}, {"hidden": 2}])
+def test_wrong_options(options: dict) -> None:
+    with pytest.raises(ConfigError, match=rf"entailment\.v1.*{next(iter(options))}"):
+        manager().head("entailment.v1").create(options, hidden_size=H, classes=CLASSES)

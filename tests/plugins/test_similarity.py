@@ -1,0 +1,132 @@
+"""The similarity of a pair against Tai et al. 2015, (15) and the equations that follow it, in NumPy."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from thinstack.errors import ConfigError, PluginError
+from thinstack.plugins.heads.similarity import Similarity
+from thinstack.plugins.manager import manager
+
+H, K, PAIRS = 4, 5, 6
+
+
+@pytest.fixture
+def head() -> Similarity:
+    torch.manual_seed(4)
+    return Similarity(hidden_size=H, classes=K, hidden=7).double().eval()
+
+
+def softmax(o: np.ndarray) -> np.ndarray:
+    return np.exp(o) / np.exp(o).sum(1, keepdims=True)
+
+
+def sparse(y: float) -> np.ndarray:
+    """The target distribution p, case by case; an i beyond K has p_i = 0 anyway."""
+    p = np.zeros(K)
+    for i in range(1, K + 1):
+        if i == math.floor(y) + 1:
+            p[i - 1] = y - math.floor(y)
+        elif i == math.floor(y):
+            p[i - 1] = math.floor(y) - y + 1
+    return p
+
+
+def divergence(p: np.ndarray, q: np.ndarray) -> float:
+    return sum(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a > 0)
+
+
+def test_the_equations(head) -> None:
+    left, right = np.random.default_rng(2).normal(size=(2, PAIRS, H))
+    w_x, w_plus, w_p = (layer.weight.detach().numpy() for layer in (head.product, head.distance, head.linear))
+    b_h, b_p = head.distance.bias.detach().numpy(), head.linear.bias.detach().numpy()
+    h_s = 1 / (1 + np.exp(-((left * right) @ w_x.T + np.abs(left - right) @ w_plus.T + b_h)))
+    p_hat = softmax(h_s @ w_p.T + b_p)
+    pairs = torch.from_numpy(np.concatenate([left, right], axis=1))
+    np.testing.assert_allclose(head(pairs).detach(), h_s @ w_p.T + b_p, rtol=0, atol=1e-10)
+    scores = head.scores(pairs)
+    np.testing.assert_allclose(scores.detach(), p_hat, rtol=0, atol=1e-10)
+    y_hat = p_hat @ np.array([1, 2, 3, 4, 5])
+    np.testing.assert_allclose(head.ratings(scores).detach(), y_hat, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("y", [1, 1.0001, 1.5, 2, 3.7, 4, 4.999, 5])
+def test_the_loss_of_one_pair(head, y: float) -> None:
+    logits = np.random.default_rng(3).normal(size=(1, K))
+    p = sparse(y)
+    assert p.sum() == pytest.approx(1, abs=1e-12)
+    assert p @ np.arange(1, K + 1) == pytest.approx(y, abs=1e-12)  # y = r' p
+    loss = head.loss(torch.from_numpy(logits), torch.tensor([y], dtype=torch.float64))
+    assert loss.item() == pytest.approx(divergence(p, softmax(logits)[0]), abs=1e-10)
+
+
+@pytest.mark.parametrize("y", [1, 2.5, 5])
+def test_the_right_distribution_costs_nothing(head, y: float) -> None:
+    logits = torch.from_numpy(np.log(np.maximum(sparse(y), 1e-300)))[None]
+    assert head.loss(logits, torch.tensor([y], dtype=torch.float64)).item() == pytest.approx(0, abs=1e-12)
+
+
+def test_the_loss_is_the_sum_over_rated_pairs(head) -> None:
+    logits = np.random.default_rng(3).normal(size=(5, K))
+    ratings = np.array([2.4, -1, 5, 1, -1])
+    expected = sum(divergence(sparse(ratings[pair]), softmax(logits)[pair]) for pair in (0, 2, 3))
+    loss = head.loss(torch.from_numpy(logits), torch.from_numpy(ratings))
+    assert loss.item() == pytest.approx(expected, abs=1e-10)
+
+
+def test_the_order_of_a_pair_does_not_matter(head) -> None:
+    pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
+    torch.testing.assert_close(head(pairs), head(pairs.roll(H, 1)))
+
+
+def test_dropout_falls_on_the_hidden_layer_in_training_only() -> None:
+    head = Similarity(hidden_size=H, classes=K, hidden=4, dropout=0.5).double()
+    for part in head.parameters():
+        part.data.zero_()
+    head.linear.weight.data.fill_(1)
+    pairs = torch.ones(200, 2 * H, dtype=torch.float64)
+    # Each of the 4 sigmoids of 0 is dropped or doubled.
+    assert set(head.train()(pairs)[:, 0].tolist()) == {0.0, 1.0, 2.0, 3.0, 4.0}
+    assert set(head.eval()(pairs)[:, 0].tolist()) == {2.0}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_ratings_can_be_scripted(head) -> None:
+    class Ratings(nn.Module):
+        def __init__(self, head: Similarity):
+            super().__init__()
+            self.head = head
+
+        def forward(self, pairs: Tensor) -> Tensor:
+            return self.head.ratings(self.head.scores(pairs))
+
+    rated: Callable[[Tensor], Tensor] = torch.jit.script(Ratings(head))
+    pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
+    torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
+
+
+def test_number_of_parameters() -> None:
+    head = manager().head("similarity.v1").create({}, hidden_size=150, classes=5)
+    assert sum(part.numel() for part in head.parameters()) == 2 * 150 * 50 + 50 + 50 * 5 + 5
+
+
+def test_it_is_registered() -> None:
+    head = manager().head("similarity.v1").create({"hidden": 7, "dropout": 0.25}, hidden_size=H, classes=K)
+    assert isinstance(head, Similarity)
+    assert (head.reads, head.hidden_size, head.classes) == ("pairs", H, K)
+    assert (head.linear.in_features, head.dropout.p) == (7, 0.25)
+
+
+def test_one_rating_is_no_scale() -> None:
+    with pytest.raises(PluginError, match=r"similarity\.v1.*at least 2 ratings.*got 1"):
+        manager().head("similarity.v1").create({}, hidden_size=H, classes=1)
+
+
+@pytest.mark.parametrize("options", [{"hidden": 0}, {"dropout": 1}, {"layers": 2}])
+def test_wrong_options(options: dict) -> None:
+    with pytest.raises(ConfigError, match=rf"similarity\.v1.*{next(iter(options))}"):
+        manager().head("similarity.v1").create(options, hidden_size=H, classes=K)

@@ -1,0 +1,75 @@
+"""The parameter counts that the papers print, from configuration alone."""
+
+import pytest
+
+from thinstack.config import ModelConfig
+from thinstack.models import TreeModel, build_model
+
+
+def model_of(cell: dict, head: dict | None = None, **config: object) -> TreeModel:
+    data = {
+        "labels": [str(label) for label in range(5)],
+        "embedding": {"kind": "words", "size": 300},
+        "cell": cell,
+        "head": head or {"name": "node_classifier.v1"},
+        **config,
+    }
+    return build_model(ModelConfig.parse(data, source="test"), entries=2)
+
+
+def count(*modules: object) -> int:
+    return sum(parameter.numel() for module in modules for parameter in module.parameters())
+
+
+TAI = {  # Table 1: (relatedness d, count), (sentiment d, count); relatedness has no output gate, each map a bias of its own
+    "LSTM": ((150, 203_400), (168, 315_840)),
+    "bidirectional LSTM": ((150, 203_400), (168, 315_840)),
+    "2-layer LSTM": ((108, 203_472), (120, 318_720)),
+    "bidirectional 2-layer LSTM": ((108, 203_472), (120, 318_720)),
+    "constituency Tree-LSTM": ((142, 205_190), (150, 316_800)),
+    "dependency Tree-LSTM": ((150, 203_400), (168, 315_840)),
+}
+
+
+@pytest.mark.parametrize("task", ["relatedness", "sentiment"])
+@pytest.mark.parametrize("variant", TAI)
+def test_table_1_of_tai(variant: str, task: str) -> None:
+    d, expected = TAI[variant][task == "sentiment"]
+    options = {"bias": "double", "output_gate": task == "sentiment"}
+    if variant == "constituency Tree-LSTM":
+        model = model_of({"name": "nary_lstm.v1", "hidden_size": d, "options": {"leaf": "own", **options}})
+    elif variant == "dependency Tree-LSTM":
+        model = model_of({"name": "child_sum_lstm.v1", "hidden_size": d, "options": options}, trees="dependency")
+    else:
+        encoder = {"layers": 2 if "2-layer" in variant else 1}
+        if "bidirectional" in variant:
+            encoder |= {"top_down": "shared", "separate": True, "readout": ["up", "leaves"]}
+        cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": {"arity": 1, **options}}
+        model = model_of(cell, trees="sequence", encoder=encoder)
+    assert count(model.encoder) == expected
+
+
+TENG = [  # Table 4, with the classifier: cell, D, bidirectional, count
+    ("s_lstm.v1", 150, False, 538_223),
+    ("lexicalized_lstm.v1", 75, False, 376_673),
+    ("lexicalized_lstm.v1", 150, False, 763_523),
+    ("lexicalized_lstm.v1", 215, False, 1_253_493),
+    ("lexicalized_lstm.v1", 300, False, 2_110_973),
+    ("lexicalized_lstm.v1", 75, True, 564_923),
+    ("lexicalized_lstm.v1", 150, True, 1_297_523),
+]
+
+
+@pytest.mark.parametrize(("cell", "d", "bidirectional", "expected"), TENG)
+def test_table_4_of_teng(cell: str, d: int, bidirectional: bool, expected: int) -> None:
+    encoder = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": d}} if bidirectional else {}
+    head = {"name": "root_classifier.v1", "options": {"hidden": 128}}
+    model = model_of({"name": cell, "hidden_size": d}, head, encoder=encoder)
+    assert count(model.encoder, model.head) == expected
+
+
+def test_spinn_pi_nt_of_bowman() -> None:
+    """Table 3, without embeddings and batch normalisation: (1) and (4) at 300, (6) with two layers of 1024, three classes."""
+    head = {"name": "entailment.v1", "options": {"layers": 2, "batch_norm": False}}
+    model = model_of({"name": "spinn_lstm.v1", "hidden_size": 300}, head, labels=["e", "c", "n"])
+    assert count(model.encoder, model.head) == 3_364_599

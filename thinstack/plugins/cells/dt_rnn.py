@@ -1,0 +1,61 @@
+"""Dependency-tree recursive network (Socher et al. 2014), as Tai, Socher & Manning 2015 compare with it."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["DTRNN", "DTRNNOptions"]
+
+
+class DTRNN(Cell):
+    """Node j with children k, one matrix U for all of them (Socher et al. 2014):
+
+        h_j = tanh(W x_j + b + sum_k U h_k)
+
+    Children are summed, not weighted by the words below them. A leaf has no children; with `inner_size` 0 only leaves have
+    an x. State: h.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
+        if inner_size not in (0, input_size):
+            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
+        super().__init__(
+            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+        )
+        self.w = nn.Parameter(torch.empty(input_size, hidden_size))
+        self.u = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        self.b = nn.Parameter(torch.zeros(hidden_size))
+        fan_in_uniform_(self.w, self.u)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        return [torch.tanh(affine(self.b, inputs, self.w))]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        sums = sum_by_owner(children[0], links.owner, inputs.shape[0])
+        total = affine(self.b, sums, self.u)
+        if self.inner_size > 0:
+            total = total + inputs @ self.w
+        return [torch.tanh(total)]
+
+
+class DTRNNOptions(BaseModel):
+    """`dt_rnn.v1` has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
+    return DTRNN(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `dt_rnn.v1`."""
+    summary = "dependency-tree recursive network, Socher et al. 2014"
+    return [CellSpec(name="dt_rnn.v1", build=_build, config=DTRNNOptions, summary=summary)]

@@ -1,0 +1,116 @@
+"""Head-lexicalized Tree-LSTM (Teng & Zhang 2017, sections 4.1 and 4.2)."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["Lexicalize", "LexicalizedLSTM", "LexicalizedLSTMOptions"]
+
+Lexicalize = Literal["gate", "left", "right", "average"]
+"""Which head word a node gets from its children: a learnt mixture (8), the left one's, the right one's, their mean."""
+
+FIXED = {"left": 1.0, "right": 0.0, "average": 0.5}
+
+
+class LexicalizedLSTM(Cell):
+    """The lexicalized Tree-LSTM, equations (8)-(11) with (1) and (4) of Teng & Zhang 2017, for children N = L, R:
+
+        x   = z * x_L + (1 - z) * x_R                                        (8)
+        z   = sigmoid(W_zx,L x_L + W_zx,R x_R + b_z)                         (9)
+        i   = sigmoid(W_xi x + sum_N (W_hi,N h_N + W_ci,N c_N) + b_i)        (10)
+        f_L = sigmoid(W_xf x + sum_N (W_hfl,N h_N + W_cfl,N c_N) + b_fl)     (10)
+        f_R = sigmoid(W_xf x + sum_N (W_hfr,N h_N + W_cfr,N c_N) + b_fr)     (10)
+        o   = sigmoid(W_xo x + sum_N W_ho,N h_N + W_co c + b_o)              (10)
+        g   = tanh(W_xg x + sum_N W_hg,N h_N + b_g)                          (11)
+        c   = f_L * c_L + f_R * c_R + i * g                                  (4)
+        h   = o * tanh(c)                                                    (1)
+
+    x is the vector of the node's head word: a leaf's is its input. Every W is a full matrix and W_xf is one for both forget
+    gates. The baselines of their Table 5 fix z: 1 (left), 0 (right), 1/2 (average). The paper gives no leaf; here it is
+
+        c = i * g,   h = o * tanh(c)
+        i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
+
+    with the inner node's parameters, which the numbers of parameters in their Table 4 confirm. A missing child counts as
+    zeros. State: h, c, x.
+    """
+
+    w_z: Tensor | None
+    b_z: Tensor | None
+
+    def __init__(self, *, input_size: int, hidden_size: int, lexicalize: Lexicalize = "gate"):
+        if lexicalize != "gate" and lexicalize not in FIXED:
+            raise ValueError(f"lexicalize must be 'gate', 'left', 'right' or 'average', got {lexicalize!r}")
+        super().__init__(
+            input_size=input_size,
+            inner_size=0,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size, hidden_size, input_size],
+            arity=2,
+            word_part=2,
+        )
+        self.z = FIXED.get(lexicalize, -1.0)  # unless it is a gate
+        self.w_z, self.b_z = None, None
+        self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to f, i, g, o
+        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
+        self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
+        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
+        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
+        if lexicalize == "gate":
+            self.w_z = nn.Parameter(torch.empty(2 * input_size, input_size))  # from x_L, x_R
+            self.b_z = nn.Parameter(torch.zeros(input_size))
+            fan_in_uniform_(self.w_z)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        width = self.hidden_size
+        i, g, o = affine(self.b[2 * width :], inputs, self.w_x[:, width:]).chunk(3, 1)
+        cell = i.sigmoid() * g.tanh()
+        o = torch.addmm(o, cell, self.w_o[2 * width :]).sigmoid()
+        return [o * cell.tanh(), cell, inputs]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        width = self.hidden_size
+        h, c, x = children[0].flatten(1), children[1].flatten(1), self._head_word(children[2])
+        # A product without a bias; `affine` is the faster one.
+        f_x, i_x, g_x, o_x = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
+        gates = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi) + torch.cat([f_x, f_x, i_x], 1)
+        f_left, f_right, i = gates.sigmoid().chunk(3, 1)
+        g = (affine(self.b[3 * width : 4 * width], h, self.w_g) + g_x).tanh()
+        cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
+        o = (affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o) + o_x).sigmoid()
+        return [o * cell.tanh(), cell, x]
+
+    def _head_word(self, words: Tensor) -> Tensor:
+        """Equations (8) and (9): (n, X) from the children's (n, 2, X)."""
+        w_z, b_z = self.w_z, self.b_z
+        if w_z is not None and b_z is not None:
+            z = affine(b_z, words.flatten(1), w_z).sigmoid()
+            return z * words[:, 0] + (1 - z) * words[:, 1]
+        return self.z * words[:, 0] + (1 - self.z) * words[:, 1]
+
+
+class LexicalizedLSTMOptions(BaseModel):
+    """Options of `lexicalized_lstm.v1`: `lexicalize`, how a node comes by its head word."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lexicalize: Lexicalize = "gate"
+
+
+def _build(*, input_size: int, hidden_size: int, options: LexicalizedLSTMOptions) -> Cell:
+    return LexicalizedLSTM(input_size=input_size, hidden_size=hidden_size, lexicalize=options.lexicalize)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `lexicalized_lstm.v1`."""
+    summary = "S-LSTM with a head word at every node, Teng & Zhang 2017 (8)-(11)"
+    return [CellSpec(name="lexicalized_lstm.v1", build=_build, config=LexicalizedLSTMOptions, summary=summary)]

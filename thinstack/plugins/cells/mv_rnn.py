@@ -1,0 +1,108 @@
+"""Matrix-vector recursive network (Socher et al. 2012)."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.kernels import affine
+from thinstack.errors import ConfigError
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["MVRNN", "MVRNNOptions"]
+
+Leaf = Literal["projected", "table"]
+
+
+class MVRNN(Cell):
+    """A node is a vector and a matrix (Socher et al. 2012); of children (a, A) and (b, B) is made
+
+        p = tanh(W [B a; A b] + w)
+        P = W_M [A; B]                        W_M of H x 2H, [A; B] of 2H x H
+
+    In the paper each word has a vector and a matrix of its own, which starts near the identity; the matrix is full, or
+    U V' + diag(d) of a small rank r. That is `leaf` = "table": an input holds a word's vector (H), then its matrix's
+    parameters m. `leaf` = "projected", ours, makes them from a word vector of any width X, so that a word that was not trained
+    on has a matrix too and the table stays small: [z; m] = W_x x + b_x, the vector is tanh(z). Either way the matrix is
+
+        I + m, m of H x H, row by row                                   `rank` None
+        U V' + diag(1 + d), m = [U; V; d], U and V of H x r, d of H     `rank` r
+
+    so it is near I while m is small. The part of W_x that makes m starts H times smaller than by its fan in; in a table the
+    size of m is up to the table. State: the vector, the matrix row by row.
+
+    Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
+    """
+
+    eye: Tensor
+
+    def __init__(self, *, input_size: int, hidden_size: int, leaf: Leaf = "projected", rank: int | None = None):
+        row = hidden_size + (hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size)
+        if leaf == "table" and input_size != row:
+            raise ConfigError(
+                f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} takes inputs of width {row} (a vector and "
+                f"the parameters of a matrix), found input_size = {input_size}; make it {row} or set leaf = 'projected'"
+            )
+        sizes = [hidden_size, hidden_size * hidden_size]
+        super().__init__(input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=sizes, arity=2)
+        self.rank = rank or 0
+        projected = leaf == "projected"
+        self.w_x = nn.Parameter(torch.empty(input_size, row)) if projected else None
+        self.b_x = nn.Parameter(torch.zeros(row)) if projected else None
+        self.w = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
+        self.b = nn.Parameter(torch.zeros(hidden_size))
+        self.w_m = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))
+        self.register_buffer("eye", torch.eye(hidden_size), persistent=False)
+        fan_in_uniform_(self.w, self.w_m)
+        if self.w_x is not None:
+            fan_in_uniform_(self.w_x)
+            self.w_x.data[:, hidden_size:] /= hidden_size
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        w_x, b_x = self.w_x, self.b_x
+        if w_x is None or b_x is None:
+            return [inputs[:, : self.hidden_size], self.matrices(inputs[:, self.hidden_size :])]
+        rows = affine(b_x, inputs, w_x)
+        return [torch.tanh(rows[:, : self.hidden_size]), self.matrices(rows[:, self.hidden_size :])]
+
+    def matrices(self, rows: Tensor) -> Tensor:
+        """Words' matrices (n, H * H) from their parameters m, (n, H * H) or (n, 2 H r + H)."""
+        if self.rank == 0:
+            return rows + self.eye.flatten()
+        factor = [rows.shape[0], self.hidden_size, self.rank]
+        u, v, d = torch.split(rows, [factor[1] * factor[2], factor[1] * factor[2], factor[1]], 1)
+        product = torch.bmm(u.reshape(factor), v.reshape(factor).transpose(1, 2))
+        return (product + self.eye * (1 + d).unsqueeze(2)).flatten(1)
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        n, width = children[0].shape[0], self.hidden_size
+        a, b = children[0].unsqueeze(3).unbind(1)
+        matrix_a, matrix_b = children[1].reshape([n, 2, width, width]).unbind(1)
+        crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)
+        # The columns of all [A; B] as rows of one product.
+        columns = children[1].reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
+        matrix = (columns @ self.w_m).view([n, width, width]).transpose(1, 2)
+        return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]
+
+
+class MVRNNOptions(BaseModel):
+    """Options of `mv_rnn.v1`: `leaf`, "projected" or "table"; `rank` r of a word's matrix, None for a full one (see MVRNN)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    leaf: Leaf = "projected"
+    rank: int | None = Field(default=None, ge=1)
+
+
+def _build(*, input_size: int, hidden_size: int, options: MVRNNOptions) -> Cell:
+    return MVRNN(input_size=input_size, hidden_size=hidden_size, leaf=options.leaf, rank=options.rank)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `mv_rnn.v1`."""
+    summary = "matrix-vector recursive network, Socher et al. 2012, full or low rank"
+    return [CellSpec(name="mv_rnn.v1", build=_build, config=MVRNNOptions, summary=summary)]

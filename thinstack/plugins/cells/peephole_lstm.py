@@ -1,0 +1,68 @@
+"""Sequential LSTM with full peepholes (Teng & Zhang 2017, section 3)."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["PeepholeLSTM", "PeepholeLSTMOptions"]
+
+
+class PeepholeLSTM(Cell):
+    """The peephole LSTM, equations (1)-(3) of Teng & Zhang 2017, for the word t of a chain:
+
+        h_t = o_t * tanh(c_t)                                             (1)
+        c_t = f_t * c_t-1 + i_t * g_t                                     (2)
+        g_t = tanh(W_xg x_t + W_hg h_t-1 + b_g)                           (2)
+        i_t = sigmoid(W_xi x_t + W_hi h_t-1 + W_ci c_t-1 + b_i)           (3)
+        f_t = sigmoid(W_xf x_t + W_hf h_t-1 + W_cf c_t-1 + b_f)           (3)
+        o_t = sigmoid(W_xo x_t + W_ho h_t-1 + W_co c_t + b_o)             (3)
+
+    Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs; the first word is a leaf, whose
+    h_t-1 and c_t-1 are zeros. State: h, c.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int):
+        super().__init__(
+            input_size=input_size,
+            inner_size=input_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size, hidden_size],
+            arity=1,
+        )
+        self.w_fi = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))  # from x_t, h_t-1, c_t-1
+        self.w_g = nn.Parameter(torch.empty(input_size + hidden_size, hidden_size))  # from x_t, h_t-1
+        self.w_o = nn.Parameter(torch.empty(input_size + 2 * hidden_size, hidden_size))  # from x_t, h_t-1, c_t
+        self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # f, i, g, o
+        fan_in_uniform_(self.w_fi, self.w_g, self.w_o)
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        width = self.hidden_size
+        x_h, c = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)
+        f, i = affine(self.b[: 2 * width], torch.cat([x_h, c], 1), self.w_fi).sigmoid().chunk(2, 1)
+        g = affine(self.b[2 * width : 3 * width], x_h, self.w_g).tanh()
+        cell = f * c + i * g
+        o = affine(self.b[3 * width :], torch.cat([x_h, cell], 1), self.w_o).sigmoid()
+        return [o * cell.tanh(), cell]
+
+
+class PeepholeLSTMOptions(BaseModel):
+    """`peephole_lstm.v1` has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _build(*, input_size: int, hidden_size: int) -> Cell:
+    return PeepholeLSTM(input_size=input_size, hidden_size=hidden_size)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `peephole_lstm.v1`."""
+    summary = "sequential LSTM with full peepholes, Teng & Zhang 2017 (1)-(3)"
+    return [CellSpec(name="peephole_lstm.v1", build=_build, config=PeepholeLSTMOptions, summary=summary)]

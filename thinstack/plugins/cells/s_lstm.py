@@ -1,0 +1,78 @@
+"""S-LSTM, the binary Tree-LSTM with full peepholes (Zhu, Sobhani & Guo 2015)."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["SLSTM", "SLSTMOptions"]
+
+
+class SLSTM(Cell):
+    """The S-LSTM memory block of Zhu et al. 2015, equations (1) and (4)-(7) of Teng & Zhang 2017, for children N = L, R:
+
+        c   = f_L * c_L + f_R * c_R + i * g                       (4)
+        i   = sigmoid(sum_N (W_hi,N h_N + W_ci,N c_N) + b_i)      (5)
+        o   = sigmoid(sum_N W_ho,N h_N + W_co c + b_o)            (5)
+        f_L = sigmoid(sum_N (W_hfl,N h_N + W_cfl,N c_N) + b_fl)   (6)
+        f_R = sigmoid(sum_N (W_hfr,N h_N + W_cfr,N c_N) + b_fr)   (6)
+        g   = tanh(sum_N W_hg,N h_N + b_g)                        (7)
+        h   = o * tanh(c)                                         (1)
+
+    Every W is a full matrix. The paper gives no leaf; here it is
+
+        c = i * g,   h = o * tanh(c)
+        i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
+
+    with the inner node's biases and W_co, which the number of parameters in their Table 4 confirms. Only leaves have an x.
+    A missing child counts as zeros. State: h, c.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int):
+        super().__init__(
+            input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size, hidden_size], arity=2
+        )
+        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, g, o
+        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
+        self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
+        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
+        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        width = self.hidden_size
+        i, g, o = affine(self.b[2 * width :], inputs, self.w_x).chunk(3, 1)
+        cell = i.sigmoid() * g.tanh()
+        o = torch.addmm(o, cell, self.w_o[2 * width :]).sigmoid()
+        return [o * cell.tanh(), cell]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        width = self.hidden_size
+        h, c = children[0].flatten(1), children[1].flatten(1)
+        f_left, f_right, i = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi).sigmoid().chunk(3, 1)
+        g = affine(self.b[3 * width : 4 * width], h, self.w_g).tanh()
+        cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
+        o = affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o).sigmoid()
+        return [o * cell.tanh(), cell]
+
+
+class SLSTMOptions(BaseModel):
+    """`s_lstm.v1` has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _build(*, input_size: int, hidden_size: int) -> Cell:
+    return SLSTM(input_size=input_size, hidden_size=hidden_size)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `s_lstm.v1`."""
+    summary = "S-LSTM with full peepholes, Zhu et al. 2015, Teng & Zhang 2017 (4)-(7)"
+    return [CellSpec(name="s_lstm.v1", build=_build, config=SLSTMOptions, summary=summary)]

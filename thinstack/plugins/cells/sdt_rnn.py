@@ -1,0 +1,69 @@
+"""Semantic dependency-tree recursive network (Socher et al. 2014): a matrix for each relation."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["SDTRNN", "SDTRNNOptions"]
+
+
+class SDTRNN(Cell):
+    """Node j with children k, R(k) the relation of k to j, 1..kinds (Socher et al. 2014):
+
+        h_j = tanh(W x_j + b + sum_k U_R(k) h_k)
+
+    Children are summed, not weighted by the words below them. A child of kind 0 counts as none. A leaf has no children; with
+    `inner_size` 0 only leaves have an x. State: h.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, kinds: int = 1):
+        if inner_size not in (0, input_size):
+            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
+        super().__init__(
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=0,
+            kinds=kinds,
+        )
+        self.w = nn.Parameter(torch.empty(input_size, hidden_size))
+        self.u = nn.Parameter(torch.empty(kinds, hidden_size, hidden_size))
+        self.b = nn.Parameter(torch.zeros(hidden_size))
+        fan_in_uniform_(self.w, self.u)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        return [torch.tanh(affine(self.b, inputs, self.w))]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        # Children of one relation share their U, so they are summed first; then one product serves all relations.
+        n = inputs.shape[0]
+        place = (links.owner * self.kinds + links.kind) * (links.kind > 0)  # row 0 takes what has no relation
+        sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:].view([n, self.kinds * self.hidden_size])
+        total = affine(self.b, sums, self.u.flatten(0, 1))
+        if self.inner_size > 0:
+            total = total + inputs @ self.w
+        return [torch.tanh(total)]
+
+
+class SDTRNNOptions(BaseModel):
+    """`sdt_rnn.v1` has no options; the number of relations is that of the model's edge types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _build(*, input_size: int, inner_size: int, hidden_size: int, kinds: int) -> Cell:
+    return SDTRNN(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, kinds=kinds)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `sdt_rnn.v1`."""
+    summary = "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
+    return [CellSpec(name="sdt_rnn.v1", build=_build, config=SDTRNNOptions, summary=summary)]

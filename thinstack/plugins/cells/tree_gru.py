@@ -1,0 +1,81 @@
+"""Tree-GRU, child-sum form: the gated recurrent unit (Cho et al. 2014) over the sum of the children."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.core.kernels import affine
+from thinstack.plugins import CellSpec, hookimpl
+
+__all__ = ["TreeGRU", "TreeGRUOptions"]
+
+
+class TreeGRU(Cell):
+    """The gated recurrent unit of Cho et al. 2014 in the child-sum form that Tai et al. 2015, section 3.1, give the LSTM.
+
+    For node j with any number of children k in C(j):
+
+        h~_j = sum_k h_k
+        r_jk = sigmoid(W_r x_j + U_r h_k + b_r)
+        z_j  = sigmoid(W_z x_j + U_z h~_j + b_z)
+        n_j  = tanh(W_n x_j + U_n sum_k (r_jk * h_k) + b_n)
+        h_j  = (1 - z_j) * n_j + z_j * h~_j
+
+    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h.
+
+    Args:
+        inner_size: 0 or `input_size`; anything else raises ValueError.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
+        if inner_size not in (0, input_size):
+            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
+        super().__init__(
+            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+        )
+        self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))  # z, n and, if read, r
+        self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
+        self.b = nn.Parameter(torch.empty(3 * hidden_size))  # z, n, r
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start at 0."""
+        fan_in_uniform_(self.w, self.u)
+        nn.init.zeros_(self.b)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        width = 2 * self.hidden_size
+        z, new = affine(self.b[:width], inputs, self.w[:, :width]).chunk(2, 1)
+        return [(1 - z.sigmoid()) * new.tanh()]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        hidden, owner, n = children[0], links.owner, inputs.shape[0]
+        u_z, u_n, u_r = self.u.chunk(3, 1)
+        b_z, b_n, b_r = self.b.chunk(3)
+        from_x = inputs @ self.w if self.inner_size > 0 else inputs.new_zeros([n, 3 * self.hidden_size])
+        x_z, x_n, x_r = from_x.chunk(3, 1)
+        total = sum_by_owner(hidden, owner, n)
+        r = (x_r.index_select(0, owner) + affine(b_r, hidden, u_r)).sigmoid()
+        z = (x_z + affine(b_z, total, u_z)).sigmoid()
+        new = (x_n + affine(b_n, sum_by_owner(r * hidden, owner, n), u_n)).tanh()
+        return [(1 - z) * new + z * total]
+
+
+class TreeGRUOptions(BaseModel):
+    """`tree_gru.v1` has no options."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
+    return TreeGRU(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
+
+
+@hookimpl
+def thinstack_cells() -> Iterable[CellSpec]:
+    """Register `tree_gru.v1`."""
+    summary = "gated recurrent unit over children, child-sum form"
+    return [CellSpec(name="tree_gru.v1", build=_build, config=TreeGRUOptions, summary=summary)]

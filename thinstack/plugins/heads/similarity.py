@@ -1,0 +1,100 @@
+"""How alike two sentences are, on a scale of ratings (Tai, Socher & Manning 2015, section 4.2)."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.head import TaskHead
+from thinstack.plugins import HeadSpec, hookimpl
+
+__all__ = ["Similarity", "SimilarityOptions"]
+
+
+class Similarity(TaskHead):
+    """A distribution over the ratings 1..K of a pair (Tai et al. 2015, (15)); K is the number of classes.
+
+        h_x = h_L * h_R
+        h_+ = |h_L - h_R|
+        h_s = sigmoid(W_x h_x + W_+ h_+ + b_h)
+        p_hat = softmax(W_p h_s + b_p)
+        y_hat = r' p_hat,   r = [1 2 .. K]
+
+    A rating y in [1, K] becomes the sparse target p that has y = r' p, and the cost of a pair is KL(p || p_hat):
+
+        p_i = y - floor(y) for i = floor(y) + 1,   floor(y) - y + 1 for i = floor(y),   0 otherwise
+
+    The paper averages the cost over pairs; here `loss` is the sum. Dropout falls on h_s, which the softmax reads.
+
+    Args:
+        classes: number K of ratings, at least 2.
+        hidden: width of h_s.
+
+    Raises ValueError for fewer than two ratings.
+    """
+
+    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 50, dropout: float = 0.0):
+        if classes < 2:
+            raise ValueError(f"similarity needs at least 2 ratings (labels of the model), got {classes}")
+        super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
+        self.product = nn.Linear(hidden_size, hidden, bias=False)  # W_x
+        self.distance = nn.Linear(hidden_size, hidden)  # W_+ and b_h
+        self.dropout = nn.Dropout(dropout)
+        self.linear = nn.Linear(hidden, classes)
+
+    def forward(self, pairs: Tensor) -> Tensor:
+        """Logits (P, K) of pairs (P, 2H), h_L and h_R side by side."""
+        left, right = pairs[:, : self.hidden_size], pairs[:, self.hidden_size :]
+        h_s = torch.sigmoid(self.product(left * right) + self.distance((left - right).abs()))
+        logits: Tensor = self.linear(self.dropout(h_s))
+        return logits
+
+    def scores(self, pairs: Tensor) -> Tensor:
+        """The distribution p_hat (P, K) over the ratings 1..K, of pairs (P, 2H)."""
+        return torch.softmax(self.forward(pairs), 1)
+
+    def ratings(self, scores: Tensor) -> Tensor:
+        """Expected ratings y_hat (P,) in [1, K] of distributions (P, K)."""
+        return (scores * self._scale(scores)).sum(1)
+
+    def loss(self, logits: Tensor, ratings: Tensor) -> Tensor:
+        """Sum over the rated pairs of KL(p || p_hat), for logits (P, K) and ratings (P,) in [1, K], -1 where there is none."""
+        # p_i of the paper in one expression: both of its cases are 1 - |y - i|. At y = -1 all are 0, and so is the divergence.
+        target = (1 - (ratings.to(logits.dtype)[:, None] - self._scale(logits)).abs()).clamp(min=0)
+        return functional.kl_div(torch.log_softmax(logits, 1), target, reduction="sum")
+
+    def _scale(self, like: Tensor) -> Tensor:
+        """r = [1 2 .. K]."""
+        return torch.arange(1, self.classes + 1, dtype=like.dtype, device=like.device)
+
+
+class SimilarityOptions(BaseModel):
+    """Options of `similarity.v1`.
+
+    Attributes:
+        hidden: width of the sigmoid layer h_s.
+        dropout: share of h_s that is dropped in training.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    hidden: int = Field(default=50, ge=1)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+
+
+def _build(*, hidden_size: int, classes: int, options: SimilarityOptions) -> TaskHead:
+    return Similarity(hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout)
+
+
+@hookimpl
+def thinstack_heads() -> Iterable[HeadSpec]:
+    """Register `similarity.v1`."""
+    spec = HeadSpec(
+        name="similarity.v1",
+        build=_build,
+        config=SimilarityOptions,
+        summary="distribution over the ratings of a pair, Tai et al. 2015, (15)",
+    )
+    return [spec]
