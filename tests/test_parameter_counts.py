@@ -1,9 +1,13 @@
 """The parameter counts that the papers print, from configuration alone."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from thinstack.config import ModelConfig
 from thinstack.models import TreeModel, build_model
+from thinstack.plugins.manager import manager
 
 
 def model_of(cell: dict, head: dict | None = None, **config: object) -> TreeModel:
@@ -73,3 +77,24 @@ def test_spinn_pi_nt_of_bowman() -> None:
     head = {"name": "entailment.v1", "options": {"layers": 2, "batch_norm": False}}
     model = model_of({"name": "spinn_lstm.v1", "hidden_size": 300}, head, labels=["e", "c", "n"])
     assert count(model.encoder, model.head) == 3_364_599
+
+
+def readme_counts() -> dict[str, int]:
+    """The count that a row of the README's tables gives for each cell and task head."""
+    rows = [line.split("|") for line in (Path(__file__).parents[1] / "README.md").read_text().splitlines()]
+    named = {row[1].strip(" `"): row for row in rows if re.fullmatch(r" `\w+\.v\d+` ", row[1] if len(row) > 5 else "")}
+    return {
+        name: int(re.match(r"[\d,]+", row[5 if len(row) > 7 else 4].strip())[0].replace(",", "")) for name, row in named.items()
+    }
+
+
+def test_the_readme_has_the_count_of_every_cell_and_head() -> None:
+    found = {}
+    for record in manager().records():
+        if record.distribution == "thinstack" and record.kind == "cell":
+            hidden = {"rntn.v1": 25, "mv_rnn.v1": 25, "word_mean.v1": 300}.get(record.name, 150)
+            kinds = 2 if record.name == "top_down_lstm.v1" else 1
+            found[record.name] = count(manager().cell(record.name).create({}, input_size=300, hidden_size=hidden, kinds=kinds))
+        elif record.distribution == "thinstack":
+            found[record.name] = count(manager().head(record.name).create({}, hidden_size=150, classes=5))
+    assert readme_counts() == found

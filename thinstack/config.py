@@ -95,9 +95,10 @@ class EncoderConfig(_Strict):
     """How the cell of a model is put to work.
 
     `layers`: each layer after the first reads, at every node, what the layer below made of it (Irsoy & Cardie 2014).
-    `separate`: whether the directions are two stacks of layers, each reading its own below (Tai, Table 1), instead of both
-    reading both. `top_down`: the cell of a pass from the root back to the leaves in each layer; "shared" is the bottom-up cell itself, one
-    set of weights for both directions (Tai, footnote 2). `readout`: what outputs are made of, if there is one.
+    `top_down`: the cell of a pass from the root back to the leaves in each layer; "shared" is the bottom-up cell itself, one
+    set of weights for both directions (Tai, footnote 2). `separate`: whether the directions are two stacks of layers, each
+    reading its own below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if there is a
+    top-down pass.
     """
 
     layers: int = Field(default=1, gt=0)
@@ -160,7 +161,8 @@ class TrainingConfig(_Strict):
 
     `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training file ("held"), or nothing,
     which runs all `epochs` on the whole training file.
-    `sources`: tree sources besides the gold tree; each epoch every sentence takes one of gold and these, drawn evenly.
+    `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree sources; each epoch every
+    sentence takes one of them, drawn evenly. Of other trees the phrases count that the treebank's tree has too.
     `average`: how much of the running average of the weights each epoch leaves standing; what is kept is the average, and
     0 makes that the last epoch's weights.
     """
@@ -174,13 +176,21 @@ class TrainingConfig(_Strict):
     weight_decay: float = Field(default=1e-4, ge=0)
     stop_on: Literal["dev", "held", "nothing"] = "held"
     patience: int = Field(default=4, gt=0)
+    gold: bool = True
     sources: tuple[MadeTree, ...] = ()
     average: Rate = 0.0
+
+    @property
+    def trees(self) -> tuple[str, ...]:
+        """Names of the trees that it trains on."""
+        return ("gold", *self.sources) if self.gold else self.sources
 
     @model_validator(mode="after")
     def _distinct_seeds(self) -> Self:
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must differ, got {list(self.seeds)}")
+        if not self.trees:
+            raise ValueError("gold = false leaves no trees to train on: name some in sources")
         return self
 
 

@@ -117,6 +117,12 @@ class Predictor:
             self._model, device=self._requested, threads=self.threads, source=self._source
         )
         found = {item.name: item.type for item in self._session.get_inputs()}
+        outputs = [item.name for item in self._session.get_outputs()]
+        if self.config.trees != "binary" or "node_scores" not in outputs or "root_scores" not in outputs:
+            raise BundleError(
+                f"{self._source}: expected a model that scores the nodes of binary trees; it reads {self.config.trees} trees "
+                f"and gives {', '.join(outputs)}; run the file itself with onnxruntime"
+            )
         expected = _INPUTS[self.config.embedding.kind]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             raise BundleError(f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found {found}")

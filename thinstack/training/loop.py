@@ -77,7 +77,7 @@ def train(
         record = {"seed": seed, "epoch": epoch, "loss": loss, "seconds": time.perf_counter() - started}
         _check_finite(loss, model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record |= _watch(average, watched, ("gold", *config.sources))
+        record |= _watch(average, watched, config.trees)
         if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-1.0):
             best.load_state_dict(average.state_dict())
         history.append(record)
@@ -126,7 +126,7 @@ def _one_epoch(
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
-    kinds = ("gold", *config.sources)
+    kinds = config.trees
     sources = draw.integers(len(kinds), size=len(examples))
     model.train()
     total, nodes = 0.0, 0
