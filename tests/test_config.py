@@ -14,6 +14,14 @@ MODEL = {
     "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1},
     "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
     "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
+    "encoder": {
+        "layers": 2,
+        "top_down": {"name": "top_down_lstm.v1", "hidden_size": 150, "options": {"inputs": "per_side"}},
+        "separate": True,
+        "readout": ["leaves", "up"],
+    },
+    "trees": "dependency",
+    "relations": ["nsubj", "det"],
     "tree_source": "right",
 }
 
@@ -71,6 +79,11 @@ def test_defaults() -> None:
     config = ModelConfig.parse(small, source="config.json")
     assert config.schema_version == SCHEMA_VERSION == 1
     assert config.tree_source == "balanced"
+    assert config.trees == "binary"
+    assert config.relations == ()
+    encoder = config.encoder
+    assert (encoder.layers, encoder.top_down, encoder.separate) == (1, None, False)
+    assert encoder.readout == ("up", "down", "leaves")
 
 
 def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
@@ -93,6 +106,16 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(labels=["only"]), "labels", "['only']"),
         (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
         (changed(tree_source="benepar"), "tree_source", "'benepar'"),
+        (changed(trees="graphs"), "trees", "'graphs'"),
+        (changed(relations=["det", "det"]), "relations must differ", "['det', 'det']"),
+        (changed(trees="binary"), "relations belong to dependency trees", "'binary'"),
+        (changed(trees="sequence"), "relations belong to dependency trees", "'sequence'"),
+        (changed(encoder={"layers": 0}), "encoder.layers", "0"),
+        (changed(encoder={"readout": []}), "encoder.readout", "[]"),
+        (changed(encoder={"readout": ["up", "sideways"]}), "encoder.readout.1", "'sideways'"),
+        (changed(encoder={"readout": ["up", "up"]}), "readout names a part twice", "['up', 'up']"),
+        (changed(encoder={"top_down": "own"}), "encoder.top_down", "'own'"),
+        (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig.hidden_size: Field required", "x.v1"),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
         (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
         (changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}), "embedding.dropout", "1.0"),

@@ -14,10 +14,21 @@ def weights(*shape: int) -> nn.Parameter:
 
 
 class FixedArity(Cell):
-    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf composes no children."""
+    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf composes no children.
+
+    m passes for the head word.
+    """
 
     def __init__(self, arity: int, inner_size: int = X):
-        super().__init__(input_size=X, inner_size=inner_size, hidden_size=H, state_sizes=[H, MEMORY], arity=arity, kinds=KINDS)
+        super().__init__(
+            input_size=X,
+            inner_size=inner_size,
+            hidden_size=H,
+            state_sizes=[H, MEMORY],
+            arity=arity,
+            kinds=KINDS,
+            word_part=1,
+        )
         self.w, self.u, self.v, self.e = weights(inner_size, H), weights(arity, H, H), weights(H, MEMORY), weights(KINDS + 1, H)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:

@@ -93,6 +93,46 @@ def test_a_forest_of_two_trees_without_inner_inputs() -> None:
     torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
 
 
+def test_top_down_by_hand(forest) -> None:
+    """Each node composes its parent, by the edge type 1 + its slot."""
+    torch.manual_seed(5)
+    cell = FixedArity(1)
+    x = np.random.default_rng(2).normal(size=(5, X))
+    p = arrays(cell)
+
+    def step(node: int, above: tuple[np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray]:
+        h = np.tanh(x[node] @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
+        return h, h @ p["v"] + above[1]
+
+    root = step(4, (np.zeros(H), np.zeros(MEMORY)), 0)
+    under = step(2, root, 3)
+    expected = [step(0, root, 1), step(1, under, 2), under, step(3, under, 1), root]
+    states = reference.encode_top_down(cell, forest, torch.from_numpy(x))
+    for state, (h, m) in zip(states, expected, strict=True):
+        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
+
+
+def test_top_down_with_a_cell_of_any_arity(forest) -> None:
+    torch.manual_seed(6)
+    cell = AnyArity()
+    x = np.random.default_rng(3).normal(size=(5, X))
+    p = arrays(cell)
+
+    def step(node: int, above: tuple[np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray]:
+        h = np.tanh(x[node] @ p["w"] + (above[0] @ p["u"] + p["e"][kind]) * above[1] / 2)
+        return h, h + 1 - above[0]
+
+    h = np.tanh(x[4] @ p["w"])
+    root = (h, h + 1)
+    under = step(2, root, 3)
+    expected = [step(0, root, 1), step(1, under, 2), under, step(3, under, 1), root]
+    states = reference.encode_top_down(cell, forest, torch.from_numpy(x))
+    for state, (h, m) in zip(states, expected, strict=True):
+        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
+
+
 def test_sum_by_owner() -> None:
     values = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
     assert sum_by_owner(values, torch.tensor([2, 0, 2]), 4).tolist() == [[2, 20], [0, 0], [5, 50], [0, 0]]

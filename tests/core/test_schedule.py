@@ -4,9 +4,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import BINARY, Edges, forests, nodes_of
+from random_trees import BINARY, WORDS, Edges, forests, nodes_of
 
-from thinstack.core.schedule import Schedule, schedule_parents, schedule_transitions
+from thinstack.core.schedule import Schedule, child_rows, root_rows, schedule_lengths, schedule_parents, schedule_transitions
 
 
 def depth_of(parents: list[int], node: int) -> int:
@@ -40,7 +40,9 @@ def by_loops(edges: Edges) -> Schedule:
         child_kinds=[[0 if i is None else kinds[i] for i in below] for below in found],
         owners=owners,
         kinds=[kinds[i] for i in order],
+        slots=[slots[i] for i in order],
         places=[owner * arity + slots[i] for owner, i in zip(owners, order, strict=True)],
+        rows=[(leaf_order + inner_order).index(i) for i in order],
         roots=[row[i] for i in nodes if parents[i] < 0],
         stacked=[(leaf_order + inner_order).index(i) for i in nodes],
     )
@@ -54,6 +56,9 @@ def check(found: Schedule, edges: Edges) -> None:
         assert tensor.tolist() == getattr(expected, name), name
     inner = len(expected.inner)
     assert found.children.shape == found.child_kinds.shape == (inner, edges.arity)
+    stacked_order = expected.leaves + expected.inner
+    roots = [node for node, parent in enumerate(edges.parents) if parent < 0]
+    assert [stacked_order[row] for row in root_rows(found)] == roots
 
 
 @given(forests())
@@ -62,15 +67,53 @@ def test_schedule_of_parents(edges: Edges) -> None:
     check(schedule_parents(parents, slots, kinds, edges.arity), edges)
 
 
-@given(st.lists(BINARY, max_size=4), st.sampled_from([torch.int8, torch.int32, torch.int64]))
-def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
-    steps, parents, slots = [], [], []
+def edges_of(trees: list, arity: int) -> Edges:
+    """One forest of nested trees."""
+    parents, slots = [], []
     for tree in trees:
-        nodes, offset = nodes_of(tree), len(steps)
-        steps += [int(node.word is None) for node in nodes]
+        nodes, offset = nodes_of(tree), len(parents)
         parents += [-1 if node.parent < 0 else node.parent + offset for node in nodes]
         slots += [node.slot for node in nodes]
-    check(schedule_transitions(torch.tensor(steps, dtype=dtype)), Edges(parents, slots, [1] * len(steps), 2))
+    return Edges(parents, slots, [1] * len(parents), arity)
+
+
+def check_child_rows(found: Schedule, edges: Edges) -> None:
+    """Where no child is missing."""
+    nodes = [*found.leaves.tolist(), *found.inner.tolist()]
+    child = {(parent, slot): i for i, (parent, slot) in enumerate(zip(edges.parents, edges.slots, strict=True))}
+    rows = child_rows(found)
+    assert rows.shape == (len(found.inner), edges.arity)
+    assert [[nodes[row] for row in below] for below in rows.tolist()] == [
+        [child[node, slot] for slot in range(edges.arity)] for node in found.inner.tolist()
+    ]
+
+
+@given(st.lists(BINARY, max_size=4), st.sampled_from([torch.int8, torch.int32, torch.int64]))
+def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
+    edges = edges_of(trees, 2)
+    steps = [int(node.word is None) for tree in trees for node in nodes_of(tree)]
+    found = schedule_transitions(torch.tensor(steps, dtype=dtype))
+    check(found, edges)
+    check_child_rows(found, edges)
+
+
+@given(st.data(), st.integers(1, 3))
+def test_rows_of_children_where_none_is_missing(data: st.DataObject, arity: int) -> None:
+    full = st.recursive(WORDS, lambda below: st.lists(below, min_size=arity, max_size=arity), max_leaves=9)
+    edges = edges_of(data.draw(st.lists(full, max_size=4)), arity)
+    parents, slots, kinds = (torch.tensor(part, dtype=torch.long) for part in edges[:3])
+    check_child_rows(schedule_parents(parents, slots, kinds, arity), edges)
+
+
+@given(st.lists(st.integers(1, 9), max_size=4), st.sampled_from([torch.int32, torch.int64]))
+def test_schedule_of_lengths(lengths: list[int], dtype: torch.dtype) -> None:
+    parents: list[int] = []
+    for words in lengths:
+        parents += [*range(len(parents) + 1, len(parents) + words), -1]
+    edges = Edges(parents, [0] * len(parents), [1] * len(parents), 1)
+    found = schedule_lengths(torch.tensor(lengths, dtype=dtype))
+    check(found, edges)
+    check_child_rows(found, edges)
 
 
 @pytest.mark.parametrize("steps", [[], [0], [0, 0, 0], [0, 0, 0, 1, 0]])

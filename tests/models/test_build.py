@@ -1,37 +1,159 @@
 """Models from their configuration."""
 
 import pytest
+import torch
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell
+from thinstack.core.encoder import Layer
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.models import WordModel, WordpieceModel, build_model
-from thinstack.models.build import misfit
+from thinstack.models import TreeModel, build_model
+from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
+from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.cells.sdt_rnn import SDTRNN
+from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.plugins.heads.tree_ranker import TreeRanker
+
+X, H, DOWN = 6, 5, 4
+TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
+LEXICALIZED = {"name": "lexicalized_lstm.v1"}
+CHILD_SUM = {"name": "child_sum_lstm.v1"}
+CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
+RANKER = {"name": "tree_ranker.v1", "options": {}}
 
 
-def config(kind: str = "words", cell: dict | None = None, head: dict | None = None) -> ModelConfig:
+def config(kind: str = "words", cell: dict | None = None, head: dict | None = None, **fields: object) -> ModelConfig:
     data = {
         "labels": ["bad", "good", "best"],
-        "embedding": {"kind": kind, "size": 6, "dropout": 0.2},
-        "cell": {"name": "nary_lstm.v1", "hidden_size": 5, **(cell or {})},
+        "embedding": {"kind": kind, "size": X, "dropout": 0.2},
+        "cell": {"name": "nary_lstm.v1", "hidden_size": H, **(cell or {})},
         "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}, **(head or {})},
     }
-    return ModelConfig.parse(data, source="test")
+    return ModelConfig.parse(data | fields, source="test")
 
 
-@pytest.mark.parametrize(("kind", "model_type"), [("words", WordModel), ("wordpieces", WordpieceModel)])
-def test_all_sizes_and_options_arrive(kind: str, model_type: type) -> None:
+def layers_of(model: TreeModel) -> list[Layer]:
+    return model.encoder.stack()
+
+
+def widths(cell: Cell) -> tuple[int, int, int]:
+    return cell.input_size, cell.inner_size, cell.hidden_size
+
+
+@pytest.mark.parametrize(("kind", "embedding"), [("words", WordEmbedding), ("wordpieces", WordpieceEmbedding)])
+def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
     model = build_model(config(kind), entries=7)
-    assert type(model) is model_type
-    assert model.embedding.table.shape == (7, 6)
+    assert type(model.embedding) is embedding
+    assert model.embedding.table.shape == (7, X)
     assert model.embedding.dropout.p == 0.2
-    cell = model.encoder.executor.cell
-    assert isinstance(cell, NaryLSTM)
-    assert (cell.input_size, cell.hidden_size, cell.arity) == (6, 5, 2)
+    [layer] = layers_of(model)
+    assert isinstance(layer.up.cell, NaryLSTM)
+    assert (*widths(layer.up.cell), layer.up.cell.arity) == (X, 0, H, 2)
+    assert layer.down is None
     assert isinstance(model.head, NodeClassifier)
-    assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (5, 3, 0.5)
+    assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (H, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell", "structure", "inner_size"),
+    [
+        ("binary", {}, "transitions", 0),
+        ("binary", CHILD_SUM, "transitions", 0),
+        ("constituency", CHILD_SUM, "parents", 0),
+        ("constituency", {"options": {"arity": 4}}, "parents", 0),
+        ("dependency", CHILD_SUM, "parents", X),
+        ("dependency", {"options": {"arity": 4}}, "parents", X),
+        ("sequence", {"options": {"arity": 1}}, "lengths", X),
+        ("sequence", {"name": "peephole_lstm.v1"}, "lengths", X),
+        ("sequence", CHILD_SUM, "lengths", X),
+    ],
+)
+def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int) -> None:
+    model = build_model(config(cell=cell, trees=trees), entries=7)
+    assert model.structure == structure
+    assert model.encoder.words_at_leaves == (inner_size == 0)
+    assert widths(layers_of(model)[0].up.cell) == (X, inner_size, H)
+
+
+def test_relations_are_the_kinds_of_edges() -> None:
+    model = build_model(config(cell={"name": "sdt_rnn.v1"}, trees="dependency", relations=["nsubj", "det"]), entries=7)
+    [layer] = layers_of(model)
+    assert isinstance(layer.up.cell, SDTRNN)
+    assert layer.up.cell.kinds == 3
+    assert model.input_names == ["token_ids", "parents", "kinds"]
+    assert build_model(config(cell={"name": "sdt_rnn.v1"}, trees="dependency"), entries=7).input_names == [
+        "token_ids",
+        "parents",
+    ]
+
+
+def test_the_layers_of_a_deep_encoder() -> None:
+    model = build_model(config(encoder={"layers": 3}), entries=7)
+    assert [widths(layer.up.cell) for layer in layers_of(model)] == [(X, 0, H), (H, H, H), (H, H, H)]
+    assert model.head.hidden_size == H
+
+
+@pytest.mark.parametrize(
+    ("encoder", "ups", "downs", "width"),
+    [
+        ({}, [(X, X, H)], [(X, X, DOWN)], H + 2 * DOWN),
+        ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], H + DOWN),
+        ({"layers": 2}, [(X, X, H), (H + DOWN, H + DOWN, H)], [(X, X, DOWN), (H + DOWN, H + DOWN, DOWN)], H + 2 * DOWN),
+        (
+            {"layers": 3, "separate": True, "readout": ["up"]},
+            [(X, X, H), (H, H, H), (H, H, H)],
+            [(X, X, DOWN), (DOWN, DOWN, DOWN), (DOWN, DOWN, DOWN)],
+            H,
+        ),
+    ],
+)
+def test_both_directions(encoder: dict, ups: list, downs: list, width: int) -> None:
+    encoder = {"top_down": CHILD_SUM_DOWN} | encoder
+    model = build_model(config(cell=CHILD_SUM, trees="dependency", encoder=encoder), entries=7)
+    assert [widths(layer.up.cell) for layer in layers_of(model)] == ups
+    assert [widths(layer.down.cell) for layer in layers_of(model)] == downs
+    assert model.encoder.hidden_size == model.head.hidden_size == width
+    inputs = {"token_ids": torch.tensor([0, 6, 3]), "parents": torch.tensor([1, -1, 1])}
+    assert model(inputs)["node_scores"].shape == (3, 3)
+
+
+@pytest.mark.parametrize("trees", ["dependency", "sequence"])
+def test_one_cell_for_both_directions(trees: str) -> None:
+    cell = CHILD_SUM if trees == "dependency" else {"options": {"arity": 1}}
+    model = build_model(config(cell=cell, trees=trees, encoder={"layers": 2, "top_down": "shared"}), entries=7)
+    first, second = layers_of(model)
+    assert first.down.cell is first.up.cell
+    assert second.down.cell is second.up.cell
+    assert widths(second.up.cell) == (2 * H, 2 * H, H)
+
+
+@pytest.mark.parametrize("trees", ["dependency", "sequence"])
+def test_one_cell_for_both_of_two_separate_directions(trees: str) -> None:
+    cell = CHILD_SUM if trees == "dependency" else {"options": {"arity": 1}}
+    encoder = {"layers": 2, "top_down": "shared", "separate": True}
+    model = build_model(config(cell=cell, trees=trees, encoder=encoder), entries=7)
+    assert [widths(layer.down.cell) for layer in layers_of(model)] == [(X, X, H), (H, H, H)]
+
+
+def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
+    model = build_model(config(cell=LEXICALIZED, head=RANKER, encoder={"top_down": TOP_DOWN}), entries=7)
+    [layer] = layers_of(model)
+    assert isinstance(layer.up.cell, LexicalizedLSTM)
+    assert isinstance(layer.down.cell, TopDownLSTM)
+    assert (*widths(layer.down.cell), layer.down.cell.kinds) == (X, X, DOWN, 2)
+    assert isinstance(model.head, TreeRanker)
+    assert model.head.linear.in_features == 2 * (H + 2 * DOWN) + X
+
+
+@pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), ({"options": {"arity": 3}}, 3)])
+def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds: int) -> None:
+    model = build_model(config(cell=cell, trees="dependency", encoder={"top_down": TOP_DOWN}), entries=7)
+    assert layers_of(model)[0].down.cell.kinds == kinds
+    every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
+    scores = model({name: torch.tensor(every[name]) for name in model.input_names})
+    assert scores["node_scores"].shape == (4, 3)
 
 
 def test_names_that_are_not_registered() -> None:
@@ -39,21 +161,105 @@ def test_names_that_are_not_registered() -> None:
         build_model(config(cell={"name": "nary_lstm.v9"}), entries=7)
     with pytest.raises(UnknownNameError, match=r"unknown head 'classifier'; known: .*node_classifier\.v1"):
         build_model(config(head={"name": "classifier"}), entries=7)
+    with pytest.raises(UnknownNameError, match=r"unknown cell 'down\.v1'"):
+        build_model(config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"name": "down.v1"}}), entries=7)
 
 
-@pytest.mark.parametrize("arity", [1, 3])
-def test_a_cell_for_other_than_binary_trees(arity: int) -> None:
-    message = (
-        rf"model\.cell: NaryLSTM has arity {arity} and inner_size 0; a model of binary trees needs arity 2 \(or 0, any number\)"
-    )
+ARITY_3 = {"options": {"arity": 3}}
+PEEPHOLE = {"name": "peephole_lstm.v1"}
+READS_NONE = r"has an input of width {} at every node, which this cell does not read"
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell", "encoder", "message"),
+    [
+        (
+            "binary",
+            ARITY_3,
+            {},
+            r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees needs arity 2 \(or 0, any number\)",
+        ),
+        ("binary", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* a model of binary trees needs arity 2"),
+        ("sequence", {}, {}, r"NaryLSTM has arity 2, .* a model of sequence trees needs arity 1 \(or 0, any number\)"),
+        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* a model of dependency trees needs arity 0, any number"),
+        (
+            "constituency",
+            {"options": {"arity": 1}},
+            {},
+            r"has arity 1, .* a model of constituency trees needs arity 0, any number",
+        ),
+        (
+            "dependency",
+            {"name": "s_lstm.v1"},
+            {},
+            r"SLSTM has arity 2, input_size 6 and inner_size 0; a model of dependency trees " + READS_NONE.format(6),
+        ),
+        ("binary", {"name": "s_lstm.v1"}, {"layers": 2}, r"SLSTM .* layer 2 of a deep encoder " + READS_NONE.format(5)),
+        ("binary", LEXICALIZED, {"layers": 3}, r"layer 2 of a deep encoder " + READS_NONE.format(5)),
+    ],
+)
+def test_a_cell_that_does_not_go_with_the_trees(trees: str, cell: dict, encoder: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
+        build_model(config(cell=cell, trees=trees, encoder=encoder), entries=7)
+
+
+def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
+    monkeypatch.setattr("thinstack.models.build._create", lambda *_, **__: wants)
+    message = r"^model\.cell: .* constituency trees have words at their leaves only, so it needs inner_size 0$"
     with pytest.raises(ConfigError, match=message):
-        build_model(config(cell={"options": {"arity": arity}}), entries=7)
+        build_model(config(trees="constituency"), entries=7)
 
 
-def test_cells_that_fit_binary_trees() -> None:
-    sizes = {"input_size": 4, "hidden_size": 5, "state_sizes": [5], "kinds": 2}
-    assert misfit(Cell(arity=0, inner_size=0, **sizes)) == misfit(Cell(arity=2, inner_size=0, **sizes)) == ""
-    assert "arity 2 and inner_size 4" in misfit(Cell(arity=2, inner_size=4, **sizes))
+@pytest.mark.parametrize(
+    ("trees", "cell", "top_down", "message"),
+    [
+        (
+            "binary",
+            {},
+            TOP_DOWN,
+            r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; take a cell with head words ",
+        ),
+        ("constituency", CHILD_SUM, "shared", r"it reads a word at every node, and child_sum_lstm\.v1 passes none up"),
+        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* a top-down cell has one predecessor"),
+        ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
+        (
+            "dependency",
+            CHILD_SUM,
+            {"name": "s_lstm.v1", "hidden_size": 4},
+            r"SLSTM has arity 2, input_size 6 and inner_size 0; a top-down cell has one predecessor .* an input of width 6$",
+        ),
+    ],
+)
+def test_a_pass_down_that_does_not_go_with_the_pass_up(trees: str, cell: dict, top_down: object, message: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
+        build_model(config(cell=cell, trees=trees, encoder={"top_down": top_down}), entries=7)
+
+
+def test_one_cell_cannot_read_two_widths_below() -> None:
+    """The head word is as wide as a state, the node's own input as wide as both directions."""
+
+    class Wordy(Cell):
+        def __init__(self, input_size: int, inner_size: int):
+            super().__init__(
+                input_size=input_size, inner_size=inner_size, hidden_size=H, state_sizes=[H, H], arity=0, word_part=1
+            )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("thinstack.models.build._create", lambda _, size, inner, **__: Wordy(size, inner))
+        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* at every node an input of width {H}"):
+            build_model(config(trees="dependency", encoder={"top_down": "shared"}), entries=7)
+
+
+@pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("constituency", CHILD_SUM), ("sequence", PEEPHOLE)])
+def test_a_ranker_wants_binary_trees(trees: str, cell: dict) -> None:
+    with pytest.raises(ConfigError, match=rf"^model\.head: tree_ranker\.v1 ranks binary trees, found trees = '{trees}'$"):
+        build_model(config(cell=cell, head=RANKER, trees=trees), entries=7)
+
+
+def test_relations_want_dependency_trees() -> None:
+    with pytest.raises(ConfigError, match=r"relations belong to dependency trees, found trees = 'binary'"):
+        config(relations=["nsubj"])
 
 
 def test_options_that_are_not_taken() -> None:
@@ -61,3 +267,5 @@ def test_options_that_are_not_taken() -> None:
         build_model(config(cell={"options": {"arityy": 2}}), entries=7)
     with pytest.raises(ConfigError, match=r"node_classifier\.v1.*dropout"):
         build_model(config(head={"options": {"dropout": 2}}), entries=7)
+    with pytest.raises(ConfigError, match=r"top_down_lstm\.v1.*inputs"):
+        build_model(config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}), entries=7)

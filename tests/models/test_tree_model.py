@@ -1,58 +1,288 @@
-"""Word and wordpiece models against the reference recursion."""
+"""Models of every kind of trees and of task head against the reference recursion, in float64."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree, reference
-from thinstack.models import TreeModel, WordModel, WordpieceModel
+from thinstack.core.cell import Cell
+from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.head import TaskHead
+from thinstack.models import TreeModel, build_model
 from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
+from thinstack.models.tree_model import Structure
+from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
+from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.cells.sdt_rnn import SDTRNN
+from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+from thinstack.plugins.heads.entailment import Entailment
 from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.plugins.heads.root_classifier import RootClassifier
+from thinstack.plugins.heads.tree_ranker import TreeRanker
 
 X, H, CLASSES, V = 3, 4, 5, 9
-FOREST = Forest.of([Tree.left(["a"]), Tree.right(["b", "c", "d"]), Tree.balanced(["e", "f"])])
-WORDS = [torch.tensor([3, 0, 8, 3, 1, 2])]
-PIECES = [torch.tensor([3, 0, 1, 8, 3, 1, 1, 2]), torch.tensor([1, 2, 1, 1, 2, 1])]
+KINDS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
+SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
+READ_NODES, READ_PAIRS, READ_CANDIDATES = (
+    ["node_scores", "root_scores"],
+    ["pair_scores", "sentence_vectors"],
+    ["node_scores", "tree_scores"],
+)
 
 
-def model_of(kind: str) -> TreeModel:
+def forest(parents: list[int], slots: list[int] | None = None, kinds: list[int] | None = None) -> Forest:
+    rest = (slots or [0] * len(parents), kinds or [1] * len(parents))
+    return Forest(*(np.array(part, np.int64) for part in (parents, *rest)), sizes=np.array([len(parents)]))
+
+
+BINARY = Forest.of([Tree.left(["a"]), Tree.right(["b", "c", "d"]), Tree.balanced(["e", "f"]), Tree.left(["g"] * 4)])
+MISSING = forest([3, 3, 3, 9, -1, 7, 7, 9, 9, -1, -1], [0, 1, 2, 2, 0, 2, 0, 1, 0, 0, 0])  # arity 3, children missing
+HEADS = forest([1, -1, 1, 2, -1, 6, -1, 6, -1], [1, 0, 2, 0, 0, 2, 0, 0, 0], [2, 1, 3, 1, 1, 3, 1, 2, 1])
+SENTENCES = forest([1, 2, -1, -1, 5, -1, 7, 8, 9, -1])
+
+
+class Case(NamedTuple):
+    """A structure, a cell that takes it, and what names the inputs of its trees have."""
+
+    structure: Structure
+    names: list[str]
+    forest: Forest
+    cell: Callable[[], Cell]
+    words_at_leaves: bool
+
+
+CASES = {
+    "binary": Case("transitions", ["transitions"], BINARY, lambda: NaryLSTM(input_size=X, hidden_size=H), True),
+    "binary_any": Case("transitions", ["transitions"], BINARY, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True),
+    "any": Case("parents", ["parents"], MISSING, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True),
+    "slots": Case("parents", ["parents", "slots"], MISSING, lambda: NaryLSTM(input_size=X, hidden_size=H, arity=3), True),
+    "heads": Case("parents", ["parents"], HEADS, lambda: ChildSumLSTM(input_size=X, inner_size=X, hidden_size=H), False),
+    "heads_slots": Case(
+        "parents", ["parents", "slots"], HEADS, lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=3), False
+    ),
+    "heads_kinds": Case(
+        "parents", ["parents", "kinds"], HEADS, lambda: SDTRNN(input_size=X, inner_size=X, hidden_size=H, kinds=3), False
+    ),
+    "sentences": Case(
+        "lengths", ["lengths"], SENTENCES, lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=1), False
+    ),
+}
+
+
+def assemble(
+    layer: Layer, head: TaskHead, structure: Structure, *, kind: str = "words", words_at_leaves: bool = True
+) -> TreeModel:
+    """A model in float64 and evaluation mode, with weights far from zero."""
+    embedding = (WordEmbedding if kind == "words" else WordpieceEmbedding)(entries=V, size=X)
+    encoder = Encoder([layer], words_at_leaves=words_at_leaves, readout=("up", "down"))
+    model = TreeModel(embedding=embedding, encoder=encoder, head=head, structure=structure).double().eval()
     torch.manual_seed(1)
-    cell, head = NaryLSTM(input_size=X, hidden_size=H), NodeClassifier(hidden_size=H, classes=CLASSES)
-    if kind == "words":
-        return WordModel(embedding=WordEmbedding(entries=V, size=X), cell=cell, head=head)
-    return WordpieceModel(embedding=WordpieceEmbedding(entries=V, size=X), cell=cell, head=head)
+    for weights in model.parameters():
+        torch.nn.init.uniform_(weights, -0.9, 0.9)
+    return model
 
 
-@pytest.mark.parametrize(("kind", "inputs"), [("words", WORDS), ("wordpieces", PIECES)])
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_scores_of_nodes_and_roots_equal_the_recursion(kind: str, inputs: list, dtype: torch.dtype) -> None:
-    model = model_of(kind)
-    words = model.embedding(*inputs)
-    states = reference.encode(model.encoder.executor.cell, FOREST, words)
-    logits = torch.cat([state[0] for state in states]) @ model.head.linear.weight.T + model.head.linear.bias
-    expected = torch.softmax(logits, 1)
-    transitions = torch.from_numpy(FOREST.transitions).to(dtype)
-    nodes, roots = model(*(part.to(dtype) for part in inputs), transitions)
-    torch.testing.assert_close(nodes, expected, rtol=0, atol=1e-6)
-    torch.testing.assert_close(roots, expected[[0, 5, 8]], rtol=0, atol=1e-6)
-    assert nodes.shape == (9, CLASSES)
-    assert torch.equal(model.embed(inputs), words)
-    torch.testing.assert_close(model.node_logits(words, transitions), logits, rtol=0, atol=1e-6)
+def model_of(case: Case, kind: str = "words", head: TaskHead | None = None) -> TreeModel:
+    head = head or NodeClassifier(hidden_size=H, classes=CLASSES)
+    return assemble(Layer(case.cell()), head, case.structure, kind=kind, words_at_leaves=case.words_at_leaves)
 
 
-@pytest.mark.parametrize(("kind", "inputs"), [("words", WORDS), ("wordpieces", PIECES)])
-def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(kind: str, inputs: list) -> None:
-    model = model_of(kind)
-    labels = torch.tensor([0, 1, 2, 3, 4, 0, -1, -1, 1])
-    logits = model.node_logits(model.embed(inputs), torch.from_numpy(FOREST.transitions))
-    model.head.loss(logits, labels).backward()
+def ranker_of(*, bidirectional: bool) -> TreeModel:
+    down = TopDownLSTM(input_size=X, hidden_size=2) if bidirectional else None
+    head = TreeRanker(hidden_size=H + 2 if bidirectional else H, classes=CLASSES, word_size=X)
+    return assemble(Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down), head, "transitions")
+
+
+def inputs_of(model: TreeModel, trees: Forest, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+    random = np.random.default_rng(3)
+    words = int(trees.leaves.sum()) if model.encoder.words_at_leaves else len(trees.parents)
+    pieces = random.integers(1, 4, words)
+    every = {
+        "token_ids": random.integers(0, V, words),
+        "piece_ids": random.integers(0, V, int(pieces.sum())),
+        "pieces_per_word": pieces,
+        "parents": trees.parents,
+        "slots": trees.slots,
+        "kinds": trees.kinds,
+        "lengths": np.diff(np.flatnonzero(trees.parents < 0), prepend=-1),
+        "constituents": random.integers(0, CLASSES, len(trees.parents)),
+    }
+    if model.structure == "transitions":
+        every["transitions"] = trees.transitions
+    return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
+
+
+def words_of(model: TreeModel, inputs: dict[str, Tensor]) -> Tensor:
+    table = model.embedding.table
+    if "token_ids" in inputs:
+        return table[inputs["token_ids"].long()]
+    words = inputs["piece_ids"].long().split(inputs["pieces_per_word"].tolist())
+    return torch.stack([table[pieces].mean(0) for pieces in words])
+
+
+def by_recursion(model: TreeModel, trees: Forest, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Outputs of nodes, of roots, and head words."""
+    [layer], words, leaves = model.encoder.stack(), words_of(model, inputs), torch.from_numpy(trees.leaves)
+    cell = layer.up.cell
+    apart = (words, None) if model.encoder.words_at_leaves else (words[leaves], words[~leaves])
+    states = reference.encode(cell, trees, *apart)
+    outputs = torch.cat([cell.output(state) for state in states])
+    heads = torch.cat([state[cell.word_part] for state in states]) if cell.word_part >= 0 else outputs[:, :0]
+    if layer.down is not None:
+        back = reference.encode_top_down(layer.down.cell, trees, heads)
+        outputs = torch.cat([outputs, torch.cat([state[0] for state in back])], 1)
+    return outputs, outputs[torch.from_numpy(trees.parents) < 0], heads
+
+
+def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: TreeModel) -> None:
+    assert list(found) == model.output_names == list(expected)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", CASES)
+def test_scores_of_nodes_and_roots(name: str, kind: str) -> None:
+    case = CASES[name]
+    model = model_of(case, kind)
+    assert model.input_names == [*KINDS[kind], *case.names]
+    assert model.output_names == READ_NODES
+    inputs = inputs_of(model, case.forest)
+    outputs, roots, _ = by_recursion(model, case.forest, inputs)
+    weight, bias = model.head.linear.weight.T, model.head.linear.bias
+    expected = {
+        "node_scores": torch.softmax(outputs @ weight + bias, 1),
+        "root_scores": torch.softmax(roots @ weight + bias, 1),
+    }
+    equal(model(inputs), expected, model)
+    equal(model(inputs_of(model, case.forest, torch.int32)), expected, model)
+    torch.testing.assert_close(model.logits(inputs), outputs @ weight + bias, rtol=0, atol=1e-12)
+
+
+def test_a_head_that_reads_roots() -> None:
+    head = RootClassifier(hidden_size=H, classes=CLASSES, hidden=6)
+    model = model_of(CASES["heads"], head=head)
+    inputs = inputs_of(model, HEADS)
+    outputs, roots, _ = by_recursion(model, HEADS, inputs)
+    equal(model(inputs), {"node_scores": head.scores(outputs), "root_scores": head.scores(roots)}, model)
+    torch.testing.assert_close(model.logits(inputs), head(roots), rtol=0, atol=1e-12)
+    assert len(roots) == 4
+
+
+@pytest.mark.parametrize("name", ["binary", "heads_kinds", "sentences"])
+def test_a_head_that_reads_pairs(name: str) -> None:
+    """Trees 0 and 1, trees 2 and 3; the head tells premise and hypothesis apart."""
+    case = CASES[name]
+    head = Entailment(hidden_size=H, classes=CLASSES, layers=1, width=6, batch_norm=False)
+    model = model_of(case, head=head)
+    inputs = inputs_of(model, case.forest)
+    _, roots, _ = by_recursion(model, case.forest, inputs)
+    pairs = torch.stack([torch.cat([roots[0], roots[1]]), torch.cat([roots[2], roots[3]])])
+    assert model.output_names == READ_PAIRS
+    for dtype in (torch.int32, torch.int64):
+        found = model(inputs_of(model, case.forest, dtype))
+        equal(found, {"pair_scores": head.scores(pairs), "sentence_vectors": roots}, model)
+    torch.testing.assert_close(model.logits(inputs), head(pairs), rtol=0, atol=1e-12)
+    assert not torch.allclose(head(pairs), head(pairs.roll(H, 1)))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_a_head_that_reads_candidates(bidirectional: bool) -> None:
+    """(19) and (20) of Teng & Zhang 2017, one constituent at a time."""
+    model = ranker_of(bidirectional=bidirectional)
+    assert model.input_names == ["token_ids", "transitions", "constituents"]
+    assert model.output_names == READ_CANDIDATES
+    inputs = inputs_of(model, BINARY)
+    outputs, _, heads = by_recursion(model, BINARY, inputs)
+    nodes, trees = torch.zeros(len(BINARY.parents), CLASSES, dtype=torch.float64), torch.zeros(4, 1, dtype=torch.float64)
+    ends = np.flatnonzero(BINARY.parents < 0)
+    for node in np.flatnonzero(~BINARY.leaves).tolist():
+        left, right = (outputs[child] for child in np.flatnonzero(BINARY.parents == node))
+        scored = model.head.linear.weight @ torch.cat([left, right, heads[node]]) + model.head.linear.bias
+        nodes[node] = torch.log_softmax(scored.clamp(min=0), 0)
+        tree = min(number for number, end in enumerate(ends) if node <= end)
+        trees[tree] += nodes[node, inputs["constituents"][node]]
+    for dtype in (torch.int32, torch.int64):
+        equal(model(inputs_of(model, BINARY, dtype)), {"node_scores": nodes, "tree_scores": trees}, model)
+    torch.testing.assert_close(model.logits(inputs), trees[:, 0], rtol=0, atol=1e-12)
+    assert trees[0] == 0
+
+
+def test_a_ranker_over_a_cell_without_head_words() -> None:
+    model = model_of(CASES["binary"], head=TreeRanker(hidden_size=H, classes=CLASSES))
+    inputs = inputs_of(model, BINARY)
+    outputs, _, _ = by_recursion(model, BINARY, inputs)
+    [first] = model.head.scores(torch.cat([outputs[6:7], outputs[7:8]], 1))  # the node over the words e and f
+    torch.testing.assert_close(model(inputs)["node_scores"][8], first, rtol=0, atol=1e-12)
+
+
+EVERY_MODEL = {name: lambda case=case: model_of(case) for name, case in CASES.items()} | {
+    "pieces": lambda: model_of(CASES["binary"], "wordpieces"),
+    "roots": lambda: model_of(CASES["heads"], head=RootClassifier(hidden_size=H, classes=CLASSES)),
+    "pairs": lambda: model_of(CASES["heads"], head=Entailment(hidden_size=H, classes=CLASSES, width=6)),
+    "candidates": lambda: ranker_of(bidirectional=True),
+    "plain_candidates": lambda: model_of(CASES["binary"], head=TreeRanker(hidden_size=H, classes=CLASSES)),
+}
+FORESTS = {name: case.forest for name, case in CASES.items()} | {"roots": HEADS, "pairs": HEADS}
+
+
+@pytest.mark.filterwarnings(SCRIPT_WARNING)
+@pytest.mark.parametrize("name", EVERY_MODEL)
+def test_scripted_and_no_trees(name: str) -> None:
+    model = EVERY_MODEL[name]()
+    scripted = torch.jit.script(model)
+    trees = FORESTS.get(name, BINARY)
+    none = {input_name: torch.zeros(0, dtype=torch.int32) for input_name in model.input_names}
+    with torch.no_grad():
+        for inputs in (inputs_of(model, trees), inputs_of(model, trees, torch.int32), none, inputs_of(model, trees)):
+            equal(scripted(inputs), model(inputs), model)
+        empty = model(none)
+    width = {"sentence_vectors": H, "tree_scores": 1}
+    assert {key: tuple(value.shape) for key, value in empty.items()} == {
+        key: (0, width.get(key, CLASSES)) for key in model.output_names
+    }
+    assert len(model.logits(none)) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(kind: str) -> None:
+    model = model_of(CASES["binary"], kind)
+    inputs = inputs_of(model, BINARY)
+    labels = torch.arange(len(BINARY.parents)) % CLASSES
+    labels[[3, 8]] = -1
+    model.head.loss(model.logits(inputs), labels).backward()
     for name, weights in model.named_parameters():
         assert weights.grad.is_sparse == (name == "embedding.table")
         assert weights.grad.to_dense().abs().sum() > 0, name
-    used = set(inputs[0].tolist())
+    used = set(inputs[KINDS[kind][0]].tolist())
     assert set(model.embedding.table.grad.coalesce().indices()[0].tolist()) == used
 
 
-def test_no_trees() -> None:
-    model, none = model_of("words"), torch.zeros(0, dtype=torch.int32)
-    assert [tuple(part.shape) for part in model(none, none)] == [(0, CLASSES), (0, CLASSES)]
+def test_a_cycle_is_refused() -> None:
+    model = model_of(CASES["heads"])
+    with pytest.raises(ValueError, match="cycle"):
+        model({"token_ids": torch.zeros(2, dtype=torch.long), "parents": torch.tensor([1, 0])})
+
+
+@pytest.mark.parametrize(("name", "value", "message"), [("slots", 2, "slots must be from 0 to 1"), ("kinds", 4, "from 1 to 3")])
+def test_slots_and_kinds_that_the_cell_does_not_have(name: str, value: int, message: str) -> None:
+    cell = {"name": "nary_lstm.v1"} if name == "slots" else {"name": "sdt_rnn.v1"}
+    trees = {"trees": "constituency"} if name == "slots" else {"trees": "dependency", "relations": ["a", "b"]}
+    data = {"labels": ["x", "y"], "embedding": {"kind": "words", "size": 3}, "head": {"name": "node_classifier.v1"}, **trees}
+    model = build_model(ModelConfig.parse({**data, "cell": {**cell, "hidden_size": 4}}, source="test"), entries=9)
+    inputs = {"token_ids": torch.tensor([1, 2] if name == "slots" else [1, 2, 3]), "parents": torch.tensor([2, 2, -1])}
+    inputs[name] = torch.tensor([0, value, 1]) if name == "slots" else torch.tensor([1, value, 1])
+    with pytest.raises(ValueError, match=message):
+        model(inputs)
+
+
+def test_an_odd_number_of_trees_is_no_pairs() -> None:
+    data = {"labels": ["1", "2"], "embedding": {"kind": "words", "size": 3}, "head": {"name": "similarity.v1"}}
+    config = ModelConfig.parse({**data, "cell": {"name": "nary_lstm.v1", "hidden_size": 4}}, source="test")
+    with pytest.raises(ValueError, match="an even number, found 1"):
+        build_model(config, entries=9)({"token_ids": torch.tensor([1]), "transitions": torch.tensor([0])})

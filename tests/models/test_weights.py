@@ -17,6 +17,19 @@ CONFIG = ModelConfig(
     head=HeadConfig(name="node_classifier.v1"),
 )
 WORDS = b"good\nbad\n"
+DEPENDENCY = {"trees": "dependency", "cell": {"name": "child_sum_lstm.v1", "hidden_size": 4}}
+TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": 5}
+CHANGES = {
+    "plain": {},
+    "shared": DEPENDENCY | {"encoder": {"top_down": "shared"}},
+    "deep_shared": DEPENDENCY | {"encoder": {"top_down": "shared", "layers": 2}},
+    "own": DEPENDENCY | {"encoder": {"top_down": TOP_DOWN}},
+    "relations": DEPENDENCY | {"cell": {"name": "sdt_rnn.v1", "hidden_size": 4}, "relations": ["det"]},
+    "double_bias": {"cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"bias": "double", "forget": "tied"}}},
+    "lexicalized": {"cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4}, "encoder": {"top_down": TOP_DOWN}},
+    "ranker": {"cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4}, "head": {"name": "tree_ranker.v1"}},
+    "pairs": DEPENDENCY | {"head": {"name": "entailment.v1", "options": {"width": 6}}},
+}
 
 
 def new_model(seed: int = 0) -> TreeModel:
@@ -24,9 +37,40 @@ def new_model(seed: int = 0) -> TreeModel:
     return build_model(CONFIG, entries=3)
 
 
-def bundle(folder: Path, weights: bytes | None) -> Bundle:
+def bundle(folder: Path, weights: bytes | None, config: ModelConfig = CONFIG) -> Bundle:
     files = {"vocabulary.txt": WORDS} | ({} if weights is None else {"model.safetensors": weights})
-    return write_bundle(folder, files, config=CONFIG)
+    return write_bundle(folder, files, config=config)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> None:
+    config = ModelConfig.parse(CONFIG.model_dump() | CHANGES[name], source="test")
+    torch.manual_seed(3)
+    model = build_model(config, entries=3)
+    for value in model.state_dict().values():
+        if value.is_floating_point():
+            value.uniform_(0.1, 0.9)
+    loaded = load_model(bundle(tmp_path / "model", weights_of(model), config))
+    assert sum(part.numel() for part in loaded.parameters()) == sum(part.numel() for part in model.parameters())
+    every = {
+        "token_ids": [0, 2, 1] if config.trees == "binary" else [0, 2, 1, 1],
+        "transitions": [0, 0, 1, 0],
+        "parents": [1, -1, 1, -1],
+        "kinds": [2, 1, 1, 1],
+        "constituents": [0, 0, 1, 0],
+    }
+    inputs = {name: torch.tensor(every[name]) for name in model.input_names}
+    with torch.no_grad():
+        expected, found = model.eval()(inputs), loaded(inputs)
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[key], expected[key]) for key in expected)
+
+
+def test_a_cell_that_both_directions_share_is_shared_again(tmp_path: Path) -> None:
+    config = ModelConfig.parse(CONFIG.model_dump() | CHANGES["deep_shared"], source="test")
+    loaded = load_model(bundle(tmp_path / "model", weights_of(build_model(config, entries=3)), config))
+    for layer in loaded.encoder.stack():
+        assert layer.down.cell is layer.up.cell
 
 
 def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path: Path) -> None:

@@ -1,14 +1,17 @@
 """The plugin manager, against real .dist-info folders; the built-ins are fake, so that only the manager is under test."""
 
+import re
 import sys
 import warnings
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins import manager as manager_module
-from thinstack.plugins.manager import PluginManager, PluginRecord, PluginWarning
+from thinstack.plugins.manager import BUILTINS, PluginManager, PluginRecord, PluginWarning
 
 SPECS = """
 from pydantic import BaseModel
@@ -224,10 +227,25 @@ def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypat
         manager_module.manager.cache_clear()
 
 
-def test_the_builtins_load_through_the_same_hooks() -> None:
-    plugins = PluginManager(entry_points=(), blocked=())
-    assert {(r.name, r.kind, r.distribution) for r in plugins.records()} == {
-        ("nary_lstm.v1", "cell", "thinstack"),
-        ("node_classifier.v1", "head", "thinstack"),
+@pytest.mark.parametrize("module", BUILTINS)
+def test_a_builtin_module_provides_one_spec_named_after_its_file(module: str) -> None:
+    [record] = PluginManager(builtins=(module,), entry_points=(), blocked=()).records()
+    folder, _, file = module.rpartition(".")
+    assert re.fullmatch(rf"{file}\.v[0-9]+", record.name)
+    assert record.kind == {"thinstack.plugins.cells": "cell", "thinstack.plugins.heads": "head"}[folder]
+    assert (record.distribution, record.version, record.status, record.error) == ("thinstack", __version__, "ok", None)
+
+
+def test_every_file_of_cells_and_heads_is_a_builtin_and_all_load_together() -> None:
+    folder = Path(manager_module.__file__).parent
+    files = {
+        f"thinstack.plugins.{path.parent.name}.{path.stem}"
+        for kind in ("cells", "heads")
+        for path in folder.glob(f"{kind}/*.py")
     }
-    assert {record.status for record in plugins.records()} == {"ok"}
+    assert sorted(BUILTINS) == sorted(name for name in files if not name.endswith("__init__"))
+    plugins = PluginManager(entry_points=(), blocked=())
+    assert [record.status for record in plugins.records()] == ["ok"] * len(BUILTINS)
+    for record in plugins.records():
+        spec = plugins.cell(record.name) if record.kind == "cell" else plugins.head(record.name)
+        assert (spec.name, bool(spec.summary)) == (record.name, True)

@@ -1,6 +1,7 @@
 """Specs: names, options and what a builder returns."""
 
 import dataclasses
+from functools import partial
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
@@ -54,15 +55,54 @@ def test_specs_are_frozen_and_slotted() -> None:
     assert not hasattr(cell(), "__dict__")
 
 
-def test_build_gets_sizes_and_validated_options() -> None:
-    arguments = cell().create({"arity": "3"}, input_size=5, hidden_size=7).arguments
+def test_a_build_with_keywords_gets_all_sizes_and_validated_options() -> None:
+    sizes = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
+    arguments = cell().create({"arity": "3"}, **sizes).arguments
     options = arguments.pop("options")
-    assert arguments == {"input_size": 5, "hidden_size": 7}
+    assert arguments == sizes
     assert isinstance(options, Options)
     assert (options.arity, options.gate) == (3, "sigmoid")
+    arguments = cell().create({}, input_size=5, hidden_size=7).arguments
+    assert (arguments["inner_size"], arguments["kinds"]) == (0, 1)
 
-    head = HeadSpec(name="fake.v1", build=FakeHead, config=Options).create({}, hidden_size=7, classes=2)
-    assert {key: head.arguments[key] for key in ("hidden_size", "classes")} == {"hidden_size": 7, "classes": 2}
+    spec = HeadSpec(name="fake.v1", build=FakeHead, config=Options)
+    sizes = {"hidden_size": 7, "word_size": 4, "classes": 2}
+    arguments = spec.create({"gate": "tanh"}, **sizes).arguments
+    assert arguments.pop("options").gate == "tanh"
+    assert arguments == sizes
+    assert spec.create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
+
+
+def test_a_build_gets_the_keywords_that_it_names() -> None:
+    def few(hidden_size: int, *, kinds: int) -> FakeCell:
+        return FakeCell(hidden_size=hidden_size, kinds=kinds)
+
+    def some(*, word_size: int, options: Options, scale: float = 2.0) -> FakeHead:
+        return FakeHead(word_size=word_size, gate=options.gate, scale=scale)
+
+    class Named(FakeCell):
+        def __init__(self, *, inner_size: int):
+            super().__init__(inner_size=inner_size)
+
+    sizes = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
+    assert cell(build=few).create({}, **sizes).arguments == {"hidden_size": 7, "kinds": 3}
+    assert cell(build=Named).create({}, **sizes).arguments == {"inner_size": 4}
+    assert cell(build=partial(few, kinds=9)).create({}, **sizes).arguments == {"hidden_size": 7, "kinds": 3}
+    head = HeadSpec(name="fake.v1", build=some, config=Options).create({}, hidden_size=7, word_size=4, classes=2)
+    assert head.arguments == {"word_size": 4, "gate": "sigmoid", "scale": 2.0}
+
+
+def test_options_are_validated_even_if_build_does_not_ask_for_them() -> None:
+    with pytest.raises(ConfigError, match=r"'fake\.v1': arity: "):
+        cell(build=lambda hidden_size: FakeCell()).create({"arity": 0}, input_size=1, hidden_size=1)
+
+
+def test_a_build_that_wants_what_there_is_not_is_named() -> None:
+    def build(*, hidden_size: int, depth: int) -> FakeCell:
+        return FakeCell(hidden_size=hidden_size, depth=depth)
+
+    with pytest.raises(PluginError, match=r"cell 'fake\.v1' could not be built: TypeError: .*'depth'"):
+        cell(build=build).create({}, input_size=1, hidden_size=1)
 
 
 @pytest.mark.parametrize(("options", "field"), [({"arity": 0}, "arity"), ({"arity": "two"}, "arity"), ({"gate": None}, "gate")])

@@ -6,7 +6,7 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links
 from thinstack.core.forest import Forest
 
-__all__ = ["encode"]
+__all__ = ["encode", "encode_top_down"]
 
 
 def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor | None = None) -> list[list[Tensor]]:
@@ -18,10 +18,7 @@ def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor
     """
     if inner_inputs is None:
         inner_inputs = leaf_inputs.new_zeros([len(forest.parents), 0])
-    below: list[list[int]] = [[] for _ in forest.parents]
-    for node, parent in enumerate(forest.parents.tolist()):
-        if parent >= 0:
-            below[parent].append(node)
+    below = _children(forest)
     is_leaf = [not children for children in below]
     states: dict[int, list[Tensor]] = {}
 
@@ -39,6 +36,36 @@ def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor
     for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
         visit(root)
     return [states[node] for node in range(len(forest.parents))]
+
+
+def encode_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> list[list[Tensor]]:
+    """State of each node of the forest from the roots down: a root is a leaf of the cell, any other node composes its parent.
+
+    The kind of that one link says which child of its parent a node is, counted from 1. States are as `encode` gives them.
+
+    Args:
+        cell: of arity 1 or 0.
+        inputs: (N, X) of all nodes, in node order.
+    """
+    below = _children(forest)
+    states: dict[int, list[Tensor]] = {}
+
+    def visit(node: int, state: list[Tensor]) -> None:
+        states[node] = state
+        for child in below[node]:
+            visit(child, _compose(cell, inputs[child : child + 1], [state], [0], [1 + int(forest.slots[child])]))
+
+    for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
+        visit(root, cell.leaf(inputs[root : root + 1]))
+    return [states[node] for node in range(len(forest.parents))]
+
+
+def _children(forest: Forest) -> list[list[int]]:
+    below: list[list[int]] = [[] for _ in forest.parents]
+    for node, parent in enumerate(forest.parents.tolist()):
+        if parent >= 0:
+            below[parent].append(node)
+    return below
 
 
 def _compose(cell: Cell, inputs: Tensor, children: list[list[Tensor]], slots: list[int], kinds: list[int]) -> list[Tensor]:

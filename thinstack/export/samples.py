@@ -108,7 +108,6 @@ def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator)
     ids = generator.integers(0, model.embedding.table.shape[0], pieces)
     nodes = len(steps) if model.encoder.words_at_leaves else words
     parents, slots = _parents(model, steps, generator)
-    kinds = max(layer.up.cell.kinds for layer in model.encoder.stack())
     every = {
         "token_ids": ids,
         "piece_ids": ids,
@@ -117,7 +116,7 @@ def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator)
         "lengths": np.array([words]),
         "parents": parents,
         "slots": slots,
-        "kinds": generator.integers(1, max(2, kinds + 1), nodes),
+        "kinds": generator.integers(1, max(2, model.kinds + 1), nodes),
         "constituents": generator.integers(0, model.head.classes, nodes),
     }
     return {name: every[name].astype(np.int64) for name in model.input_names}

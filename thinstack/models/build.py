@@ -89,6 +89,8 @@ def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
     arities = {"binary": (0, 2), "sequence": (0, 1)}.get(trees)
     if arities and cell.arity not in arities:
         return f"{_described(cell)}; a model of {trees} trees needs arity {arities[1]} (or 0, any number)"
+    if not arities and cell.arity == 1:
+        return f"{_described(cell)}; a model of {trees} trees needs arity 0, any number of children, or a number above 1"
     if cell.inner_size == inner_size:
         return ""
     if inner_size == 0:

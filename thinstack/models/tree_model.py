@@ -33,6 +33,7 @@ class TreeModel(nn.Module):
     Attributes:
         structure: how it is told its trees.
         input_names: names of its inputs, in order.
+        arity: of its cells; kinds: number of edge types that they tell apart.
         output_names: of what `forward` gives, in order.
     """
 
@@ -48,11 +49,11 @@ class TreeModel(nn.Module):
         self.embedding, self.encoder, self.head = embedding, encoder, head
         self.structure: str = structure
         cells = [layer.up.cell for layer in encoder.stack()]
-        self.arity = max(cell.arity for cell in cells)
+        self.arity, self.kinds = max(cell.arity for cell in cells), max(cell.kinds for cell in cells)
         self.input_names = [*embedding.index_names, structure]
         if structure == "parents" and self.arity > 1:
             self.input_names.append("slots")
-        if structure == "parents" and any(cell.kinds > 1 for cell in cells):
+        if structure == "parents" and self.kinds > 1:
             self.input_names.append("kinds")
         if head.reads == "candidates":
             self.input_names.append("constituents")
@@ -92,14 +93,22 @@ class TreeModel(nn.Module):
         return logits
 
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
-        """The schedule of the forest that the inputs describe. Raises ValueError if parents hold a cycle."""
+        """The schedule of the forest that the inputs describe.
+
+        Raises ValueError for parents with a cycle, and for slots or kinds that the cell does not have.
+        """
         if self.structure == "transitions":
             return schedule_transitions(inputs["transitions"])
         if self.structure == "lengths":
             return schedule_lengths(inputs["lengths"])
         parents = inputs["parents"].long()
-        slots = inputs["slots"].long() if "slots" in inputs else torch.zeros_like(parents)
-        kinds = inputs["kinds"].long() if "kinds" in inputs else torch.ones_like(parents)
+        slots, kinds = torch.zeros_like(parents), torch.ones_like(parents)
+        if "slots" in self.input_names:
+            slots = inputs["slots"].long()
+            check_range("slots", slots, 0, self.arity - 1)
+        if "kinds" in self.input_names:
+            kinds = inputs["kinds"].long()
+            check_range("kinds", kinds, 1, self.kinds)
         return schedule_parents(parents, slots, kinds, self.arity)
 
     def encode(self, inputs: dict[str, Tensor], schedule: Schedule) -> Encoding:
@@ -117,8 +126,16 @@ class TreeModel(nn.Module):
         return scores.new_zeros([roots.shape[0], 1]).index_add(0, tree, own)
 
 
+def check_range(name: str, values: Tensor, least: int, greatest: int) -> None:
+    """Raise ValueError for values outside [least, greatest]."""
+    if bool(((values < least) | (values > greatest)).any()):
+        raise ValueError(f"{name} must be from {least} to {greatest}, found {int(values.min())} to {int(values.max())}")
+
+
 def pair_rows(roots: Tensor) -> Tensor:
-    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side."""
+    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of trees."""
+    if roots.shape[0] % 2 != 0:
+        raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 

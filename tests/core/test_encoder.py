@@ -1,0 +1,254 @@
+"""Encoders over trees against the reference recursion, one node at a time and one layer at a time, in float64."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_trees import ANY, BINARY, nodes_of, tree_of
+from torch import Tensor
+
+from thinstack.core import Forest, Tree, reference
+from thinstack.core.cell import Cell
+from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.schedule import Schedule, schedule_parents
+from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
+from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.cells.rvnn import RvNN
+from thinstack.plugins.cells.s_lstm import SLSTM
+from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+
+X, H, D = 3, 4, 5
+SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
+READOUTS = [list(parts) for size in (1, 2, 3) for parts in permutations(("up", "down", "leaves"), size)]
+TREES = [
+    ["a", [["b", "c"], "d"]],
+    "e",
+    [["f", "g"], ["h", ["i", "j"]]],
+]
+
+
+class WordyChildSum(ChildSumLSTM):
+    """A cell with an input at every node whose memory passes for the head word."""
+
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int):
+        super().__init__(input_size=input_size, hidden_size=hidden_size, inner_size=inner_size)
+        self.word_part = 1
+
+
+def nary(x: int, *, inner: bool) -> Cell:
+    return NaryLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=H)
+
+
+def child_sum(x: int, *, inner: bool, wide: int = H) -> Cell:
+    return ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
+
+
+def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> Encoder:
+    down = TopDownLSTM(input_size=X, hidden_size=D)
+    return Encoder([Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down)], readout=readout)
+
+
+def shared() -> Encoder:
+    cell = child_sum(X, inner=True)
+    return Encoder([Layer(cell, cell)], words_at_leaves=False)
+
+
+def deep_bidirectional(*, separate: bool) -> Encoder:
+    """Three layers, the directions of other widths."""
+    layers, up, down = [], X, X
+    for _ in range(3):
+        layers.append(Layer(child_sum(up, inner=True), child_sum(down, inner=True, wide=D)))
+        up, down = (H, D) if separate else (H + D, H + D)
+    return Encoder(layers, words_at_leaves=False, separate=separate)
+
+
+def deep_with_head_words() -> Encoder:
+    layers, x = [], X
+    for _ in range(2):
+        layers.append(Layer(WordyChildSum(input_size=x, inner_size=x, hidden_size=H), child_sum(H, inner=True, wide=D)))
+        x = H + D
+    return Encoder(layers, words_at_leaves=False)
+
+
+ENCODERS = {
+    "one_layer": lambda: Encoder([Layer(nary(X, inner=False))]),
+    "two_layers": lambda: Encoder([Layer(nary(X, inner=False)), Layer(nary(H, inner=True))]),
+    "three_layers_of_any_arity": lambda: Encoder([Layer(child_sum(X if k == 0 else H, inner=k > 0)) for k in range(3)]),
+    "word_at_every_node": lambda: Encoder([Layer(child_sum(X, inner=True))], words_at_leaves=False),
+    "lexicalized": lexicalized,
+    "shared": shared,
+    "own": lambda: Encoder([Layer(child_sum(X, inner=True), child_sum(X, inner=True, wide=D))], words_at_leaves=False),
+    "deep_bidirectional": lambda: deep_bidirectional(separate=False),
+    "deep_separate": lambda: deep_bidirectional(separate=True),
+    "deep_with_head_words": deep_with_head_words,
+}
+
+
+def new(name: str) -> Encoder:
+    """An encoder in float64, none of whose weights is zero."""
+    torch.manual_seed(11)
+    encoder = ENCODERS[name]().double()
+    for part in encoder.parameters():
+        torch.nn.init.uniform_(part, -0.8, 0.8)
+    return encoder
+
+
+def schedule_of(forest: Forest) -> Schedule:
+    parts = (forest.parents, forest.slots, forest.kinds)
+    return schedule_parents(*(torch.from_numpy(part) for part in parts), 2 if forest.slots.max(initial=0) < 2 else 0)
+
+
+def words_of(encoder: Encoder, forest: Forest) -> Tensor:
+    words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
+    return torch.randn(words, X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+
+
+def leaf_means(forest: Forest, values: Tensor) -> Tensor:
+    """Mean of the values (N, W) of the leaves below each node."""
+    means, parents = [], forest.parents.tolist()
+    for node in range(len(parents)):
+        below = []
+        for leaf in np.flatnonzero(forest.leaves).tolist():
+            above = leaf
+            while above not in (node, -1):
+                above = parents[above]
+            below += [leaf] if above == node else []
+        means.append(values[below].mean(0))
+    return torch.stack(means) if means else values[:0]
+
+
+def by_recursion(encoder: Encoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Outputs (N, H) and head words (N, W) in node order: each layer recomputed on what the one below it gave."""
+    leaves, at_leaves = torch.from_numpy(forest.leaves), encoder.words_at_leaves
+    up_reads = down_reads = words
+    for depth, layer in enumerate(encoder.stack()):
+        first = depth == 0 and at_leaves
+        cell, down = layer.up.cell, layer.down
+        states = reference.encode(cell, forest, words if first else up_reads[leaves], None if first else up_reads[~leaves])
+        up = torch.cat([cell.output(state) for state in states])
+        heads = torch.cat([state[cell.word_part] for state in states]) if cell.word_part >= 0 else up[:, :0]
+        if down is None:
+            outputs = up_reads = down_reads = up
+            continue
+        read = heads if cell.word_part >= 0 else down_reads
+        back = torch.cat([down.cell.output(state) for state in reference.encode_top_down(down.cell, forest, read)])
+        up_reads, down_reads = (up, back) if encoder.separate else [torch.cat([up, back], 1)] * 2
+        parts = {"up": up, "down": back, "leaves": leaf_means(forest, back)}
+        outputs = torch.cat([parts[part] for part in encoder.readout], 1)
+    return outputs, heads
+
+
+def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Outputs and head words in node order, and root outputs."""
+    schedule = schedule_of(forest)
+    encoding = run(words, schedule)
+    return in_node_order(encoding.stacked, schedule), in_node_order(encoding.words, schedule), encoding.roots
+
+
+def gradients(encoder: Encoder, outputs: Tensor, words: Tensor) -> list[Tensor]:
+    wanted = [words, *encoder.parameters()]
+    found = torch.autograd.grad((outputs * outputs.cos()).sum(), wanted, allow_unused=True)
+    return [torch.zeros_like(x) if grad is None else grad for x, grad in zip(wanted, found, strict=True)]
+
+
+def check(encoder: Encoder, run, forest: Forest) -> None:
+    words = words_of(encoder, forest)
+    outputs, heads = by_recursion(encoder, forest, words)
+    roots = outputs[torch.from_numpy(forest.parents) < 0]
+    found = found_by(run, forest, words)
+    torch.testing.assert_close(found, (outputs, heads, roots), rtol=0, atol=1e-12)
+    assert found[0].shape[1] == encoder.hidden_size
+    assert found[1].shape[1] == encoder.word_size
+    with torch.no_grad():
+        torch.testing.assert_close(found_by(run, forest, words), found, rtol=0, atol=1e-12)
+    torch.testing.assert_close(gradients(encoder, found[0], words), gradients(encoder, outputs, words), rtol=0, atol=1e-10)
+
+
+@pytest.mark.filterwarnings(SCRIPT_WARNING)
+@pytest.mark.parametrize("name", ENCODERS)
+def test_layers_and_directions(name: str) -> None:
+    encoder, forest = new(name), Forest.of(map(tree_of, TREES))
+    scripted = torch.jit.script(encoder)
+    check(encoder, encoder, forest)
+    check(encoder, scripted, forest)
+    check(encoder, scripted, Forest.of([Tree.left(["a"])]))
+    none = found_by(scripted, Forest.of([]), words_of(encoder, Forest.of([])))
+    assert [tuple(part.shape) for part in none] == [(0, encoder.hidden_size), (0, encoder.word_size), (0, encoder.hidden_size)]
+
+
+@settings(max_examples=10)
+@given(trees=st.lists(ANY, min_size=1, max_size=3))
+@pytest.mark.parametrize("name", ["three_layers_of_any_arity", "shared", "deep_separate"])
+def test_trees_of_any_shape(name: str, trees: list) -> None:
+    encoder = new(name)
+    check(encoder, encoder, Forest.of(map(tree_of, trees)))
+
+
+@pytest.mark.parametrize("readout", READOUTS, ids="-".join)
+def test_readouts(readout: list[str]) -> None:
+    torch.manual_seed(4)
+    encoder = lexicalized(readout=tuple(readout)).double()
+    check(encoder, encoder, Forest.of(map(tree_of, TREES)))
+    assert encoder.hidden_size == sum({"up": H, "down": D, "leaves": D}[part] for part in readout)
+
+
+@settings(max_examples=25)
+@given(trees=st.lists(BINARY, min_size=1, max_size=3))
+def test_equation_15_at_every_node(trees: list) -> None:
+    """[up; down; mean of the top-down states of its words], the words from the spans of the nested trees."""
+    encoder = new("lexicalized")
+    forest = Forest.of(map(tree_of, trees))
+    words = words_of(encoder, forest)
+    up, down = (layer.cell for layer in (encoder.stack()[0].up, encoder.stack()[0].down))
+    states = reference.encode(up, forest, words)
+    back = reference.encode_top_down(down, forest, torch.cat([state[2] for state in states]))
+    expected, first = [], 0
+    for tree in trees:
+        nodes = nodes_of(tree)
+        leaf_states = [back[first + i][0] for i, node in enumerate(nodes) if node.word is not None]
+        for i, node in enumerate(nodes):
+            mean = sum(leaf_states[node.start : node.end]) / (node.end - node.start)
+            expected.append(torch.cat([states[first + i][0], back[first + i][0], mean], 1))
+        first += len(nodes)
+    found, heads, _ = found_by(encoder, forest, words)
+    torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
+    torch.testing.assert_close(heads, torch.cat([state[2] for state in states]), rtol=0, atol=1e-12)
+
+
+def test_the_readout_of_a_bottom_up_layer_is_its_one_state() -> None:
+    encoder = Encoder([Layer(nary(X, inner=False))], readout=("leaves", "down"))
+    assert encoder.readout == ["up"]
+    assert encoder.hidden_size == H
+
+
+def test_shared_weights_are_one_set_and_own_weights_two() -> None:
+    def count(encoder: Encoder) -> int:
+        return sum(part.numel() for part in encoder.parameters())
+
+    own = Encoder([Layer(child_sum(X, inner=True), child_sum(X, inner=True))], words_at_leaves=False)
+    assert count(own) == 2 * count(shared())
+
+
+@pytest.mark.parametrize("shape", [Tree.left, Tree.right, Tree.balanced])
+@pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
+def test_made_trees_go_with_any_binary_cell(shape, cell_type: type[Cell]) -> None:
+    torch.manual_seed(5)
+    encoder = Encoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
+    check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))
+
+
+@pytest.mark.parametrize("name", ["lexicalized", "deep_separate"])
+def test_gradcheck_of_the_whole_encoder(name: str) -> None:
+    encoder, forest = new(name), Forest.of(map(tree_of, TREES[:2]))
+    names, weights = zip(*encoder.named_parameters(), strict=True)
+
+    def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
+        encoding = torch.func.functional_call(encoder, dict(zip(names, values, strict=True)), (words, schedule_of(forest)))
+        return encoding.stacked, encoding.roots
+
+    assert torch.autograd.gradcheck(run, (words_of(encoder, forest), *weights), fast_mode=True)

@@ -1,0 +1,110 @@
+"""Encoders over plain sentences are the sequential LSTMs of torch, with the same weights."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.schedule import schedule_lengths
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+
+X, H = 3, 4
+LENGTHS = [4, 1, 7, 2]
+EXACT = [pytest.param(torch.float64, 1e-12, id="float64"), pytest.param(torch.float32, 1e-6, id="float32")]
+
+
+def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
+    torch.manual_seed(2)
+    return nn.LSTM(X, H, num_layers=layers, bidirectional=bidirectional)
+
+
+def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
+    """The cell with the weights of one layer and direction; torch has the gates i, f, g, o and two biases for each."""
+    w, u, b_w, b_u = (getattr(lstm, f"{name}_{suffix}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    cell = NaryLSTM(input_size=w.shape[1], inner_size=w.shape[1], hidden_size=H, arity=1)
+    (w_i, w_f, w_g, w_o), (u_i, u_f, u_g, u_o) = w.t().chunk(4, 1), u.t().chunk(4, 1)
+    b_i, b_f, b_g, b_o = (b_w + b_u).chunk(4)
+    with torch.no_grad():
+        cell.w.copy_(torch.cat([w_i, w_o, w_g, w_f], 1))
+        cell.u.copy_(torch.cat([u_i, u_o, u_f, u_g], 1))
+        cell.b.copy_(torch.cat([b_i, b_o, b_g, b_f]))
+    return cell
+
+
+def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> Encoder:
+    layers = []
+    for number in range(lstm.num_layers):
+        down = cell_of(lstm, f"l{number}_reverse") if lstm.bidirectional else None
+        layers.append(Layer(cell_of(lstm, f"l{number}"), down))
+    return Encoder(layers, words_at_leaves=False, readout=readout)
+
+
+def run(encoder: Encoder, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Outputs of words and of sentences."""
+    schedule = schedule_lengths(torch.tensor(LENGTHS))
+    encoding = encoder(words, schedule)
+    return in_node_order(encoding.stacked, schedule), encoding.roots
+
+
+def by_torch(lstm: nn.LSTM, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Outputs of words, and final states (B, layers, directions, H), one sentence at a time."""
+    outputs, finals = [], []
+    for sentence in words.split(LENGTHS):
+        every, (final, _) = lstm(sentence)
+        outputs.append(every)
+        finals.append(final.view(lstm.num_layers, -1, H))
+    return torch.cat(outputs), torch.stack(finals)
+
+
+def words_of(dtype: torch.dtype) -> Tensor:
+    return torch.randn(sum(LENGTHS), X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).to(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_lstm(layers: int, dtype: torch.dtype, atol: float) -> None:
+    lstm, words = lstm_of(layers, bidirectional=False).to(dtype), words_of(dtype)
+    outputs, finals = by_torch(lstm, words)
+    expected = (outputs, finals[:, -1, 0])
+    torch.testing.assert_close(run(encoder_of(lstm).to(dtype), words), expected, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_bidirectional_lstm(layers: int, dtype: torch.dtype, atol: float) -> None:
+    """Of several layers, each but the first reads both directions of the one below."""
+    lstm, words = lstm_of(layers, bidirectional=True).to(dtype), words_of(dtype)
+    outputs, finals = by_torch(lstm, words)
+    found, _ = run(encoder_of(lstm).to(dtype), words)
+    torch.testing.assert_close(found, outputs, rtol=0, atol=atol)
+    _, roots = run(encoder_of(lstm, ("up", "leaves")).to(dtype), words)
+    torch.testing.assert_close(roots, finals[:, -1].flatten(1), rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize(("dtype", "atol"), EXACT)
+def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, atol: float) -> None:
+    forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
+    backward = nn.LSTM(X, H, num_layers=2).to(dtype)
+    layers = [Layer(cell_of(forward, f"l{number}"), cell_of(backward, f"l{number}")) for number in range(2)]
+    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(dtype)
+    mirrored = [forward(part)[0] for part in words.split(LENGTHS)], [backward(part.flip(0))[0] for part in words.split(LENGTHS)]
+    expected = torch.cat([torch.cat([ahead, back.flip(0)], 1) for ahead, back in zip(*mirrored, strict=True)])
+    torch.testing.assert_close(run(encoder, words)[0], expected, rtol=0, atol=atol)
+
+
+def test_shared_directions_are_one_lstm_read_both_ways() -> None:
+    lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
+    cell = cell_of(lstm, "l0").double()
+    found, _ = run(Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words)
+    expected = [torch.cat([lstm(part)[0], lstm(part.flip(0))[0].flip(0)], 1) for part in words.split(LENGTHS)]
+    torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
+
+
+def test_gradients_are_torchs() -> None:
+    lstm, words = lstm_of(2, bidirectional=True).double(), words_of(torch.float64).requires_grad_()
+    encoder = encoder_of(lstm).double()
+    weight = torch.linspace(-1, 2, 2 * H * len(words), dtype=torch.float64).view(-1, 2 * H)
+    (expected,) = torch.autograd.grad((by_torch(lstm, words)[0] * weight).sum(), words)
+    (found,) = torch.autograd.grad((run(encoder, words)[0] * weight).sum(), words)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
