@@ -10,6 +10,12 @@ from thinstack.core.kernels import affine, tanh_
 ROWS = [0, 1, 2, 7, 400]
 
 
+@pytest.fixture(autouse=True)
+def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the detour for small products too, as tests have them."""
+    monkeypatch.setattr(kernels, "_SMALL_PRODUCT", 0)
+
+
 def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
     """Bias, rows, and a weight that is a slice of a wider one."""
     random = torch.Generator().manual_seed(rows)
@@ -80,6 +86,20 @@ def test_the_detour_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = called(monkeypatch)
     affine(*arguments(400))
     assert len(calls) == 1
+    monkeypatch.setattr(kernels, "_SMALL_PRODUCT", 400 * 16 * 24 + 1)
+    affine(*arguments(400))
+    assert len(calls) == 1
+
+
+def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    called(monkeypatch)
+    given: list[Tensor] = []
+    linear = kernels._LINEAR
+    monkeypatch.setattr(kernels, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
+    inputs = [part.requires_grad_() for part in arguments(400)]
+    affine(*inputs)[:, :7].sum().backward()
+    assert len(given) == 6
+    assert all(matrix.is_contiguous() or matrix.t().is_contiguous() for matrix in given)
 
 
 @pytest.mark.parametrize("grad", [True, False])
