@@ -1,0 +1,115 @@
+"""Training one subject of the learning benchmark against the clock."""
+
+import copy
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from learning_data import Item, Material, joined, material_of, with_relations
+from learning_subjects import Subject
+
+from thinstack.config import TrainingConfig
+from thinstack.models import TreeModel, build_model
+from thinstack.training.optimizers import build_optimizers
+
+__all__ = ["Result", "learn", "prepare_process"]
+
+BATCH = 25
+EVALUATION_BATCH = 100
+
+
+@dataclass(frozen=True)
+class Result:
+    """Mean development losses of a subject: untrained, of who predicts frequencies alone, with the weights of the least loss on
+    the held-out part, and with the last ones; `parameters` are the encoder's."""
+
+    parameters: int
+    updates: int
+    before: float
+    baseline: float
+    kept: float
+    last: float
+
+    @property
+    def passed(self) -> bool:
+        return self.kept < self.baseline
+
+
+def prepare_process(threads: int) -> None:
+    """Settings of a process that trains: denormals flushed, for they slow long chains, and sparse gradients not checked."""
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    torch.sparse.check_sparse_tensor_invariants.disable()
+
+
+def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -> Result:
+    """Train a subject for so many seconds on so many trees or pairs. Raises what reading the data or building it does."""
+    config = with_relations(subject.config, subject.relations, data)
+    material = material_of(subject.task, config, data, trees)
+    torch.manual_seed(seed)
+    model = build_model(config, entries=len(material.table))
+    with torch.no_grad():
+        columns = min(material.table.shape[1], config.embedding.size)  # any further ones stay as they were drawn
+        model.embedding.table[:, :columns] = torch.from_numpy(material.table[:, :columns])
+    before = mean_loss(model, material.dev)
+    training = TrainingConfig(
+        learning_rate=subject.learning_rate, vector_learning_rate=subject.task.vector_learning_rate, batch_size=BATCH
+    )
+    updates, kept = train(model, material, training, seconds, seed)
+    last = mean_loss(model, material.dev)
+    model.load_state_dict(kept)
+    return Result(
+        parameters=sum(parameter.numel() for parameter in model.encoder.parameters()),
+        updates=updates,
+        before=before,
+        baseline=material.baseline,
+        kept=mean_loss(model, material.dev),
+        last=last,
+    )
+
+
+def train(
+    model: TreeModel, material: Material, config: TrainingConfig, seconds: float, seed: int
+) -> tuple[int, dict[str, Any]]:
+    """Train until the time is over; the number of updates, and the weights that did best on the held-out part."""
+    optimizers = build_optimizers(model, config).values()
+    draw = np.random.default_rng(seed)
+    updates, best, kept = 0, math.inf, copy.deepcopy(model.state_dict())
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        model.train()
+        order = draw.permutation(len(material.train)).tolist()
+        for batch in batches([material.train[number] for number in order], config.batch_size):
+            inputs, targets = joined(batch, model.input_names)
+            for optimizer in optimizers:
+                optimizer.zero_grad(set_to_none=True)
+            (model.head.loss(model.logits(inputs), targets) / len(batch)).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+            updates += 1
+            if time.perf_counter() > end:
+                break
+        if (held := mean_loss(model, material.held)) < best:
+            best, kept = held, copy.deepcopy(model.state_dict())
+    return updates, kept
+
+
+@torch.inference_mode()
+def mean_loss(model: TreeModel, items: Sequence[Item]) -> float:
+    """Loss a case, in evaluation mode."""
+    model.eval()
+    total = 0.0
+    for batch in batches(items, EVALUATION_BATCH):
+        inputs, targets = joined(batch, model.input_names)
+        total += float(model.head.loss(model.logits(inputs), targets))
+    return total / sum(item.cases for item in items)
+
+
+def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,138 @@
+"""`benchmarks/learning.py` over a few invented trees and pairs."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "learning.py"
+
+GOOD, BAD = "(4 (2 the) (4 good))", "(0 (2 the) (0 bad))"
+
+PLUGIN = """
+import torch
+from pydantic import BaseModel
+from thinstack.core.cell import Cell
+from thinstack.plugins import CellSpec, hookimpl
+
+
+class Sum(Cell):
+    def leaf(self, inputs):
+        return [inputs]
+
+    def compose(self, inputs, children, links):
+        return [children[0].sum(1)]
+
+
+class Broken(Sum):
+    def compose(self, inputs, children, links):
+        raise RuntimeError("out of | order")
+
+
+def build(kind):
+    return lambda *, input_size, hidden_size: kind(
+        input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size], arity=2
+    )
+
+
+@hookimpl
+def thinstack_cells():
+    return [CellSpec(name=f"their_{kind.__name__.lower()}.v1", build=build(kind), config=BaseModel) for kind in (Sum, Broken)]
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """40 trees that alternate, of which each tenth, a GOOD one, is held out: 16 GOOD ones and 20 BAD ones are left. And pairs
+    that alternate in the same way, of the ratings 1 and 4.5."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("sst", "vectors"):
+        (folder / name).mkdir()
+    (folder / "sst/train.txt").write_text(f"{GOOD}\n{BAD}\n" * 20, encoding="utf-8")
+    (folder / "sst/dev.txt").write_text(f"{GOOD}\n{BAD}\n{GOOD}\n", encoding="utf-8")
+    draw = np.random.default_rng(0)
+    for name, size in (("glove.6B.50d.union", 50), ("glove.840B.300d.sick+top256", 300)):
+        words = np.array(["the", "good", "bad", "dog", "runs"])
+        np.savez(folder / f"vectors/{name}.npz", words=words, vectors=draw.normal(scale=0.3, size=(len(words), size)))
+    write_pairs(folder / "sick/train", 40)
+    write_pairs(folder / "sick/dev", 2)
+    return folder
+
+
+def write_pairs(folder: Path, pairs: int) -> None:
+    folder.mkdir(parents=True)
+    sides = {"toks": ("the dog runs", "bad dog runs"), "parents": ("2 3 0",) * 2, "rels": ("det nsubj root",) * 2}
+    sides |= {"cparents": ("4 4 5 5 0",) * 2}
+    for name, (first, second) in sides.items():
+        (folder / f"a.{name}").write_text(f"{first}\n" * pairs, encoding="utf-8")
+        (folder / f"b.{name}").write_text(f"{first}\n{second}\n" * (pairs // 2), encoding="utf-8")
+    (folder / "id.txt").write_text("".join(f"{number}\n" for number in range(pairs)), encoding="utf-8")
+    (folder / "sim.txt").write_text("1\n4.5\n" * (pairs // 2), encoding="utf-8")
+
+
+def learn(data: Path, *arguments: str, plugins: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, [*sys.path, str(plugins or "")])),
+    }
+    command = [sys.executable, str(SCRIPT), "--data", str(data), "--trees", "40", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def cells(markdown: str) -> list[list[str]]:
+    """The rows of the table, without its heading."""
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")] for line in lines[2:]]
+
+
+def test_two_models_learn(data: Path, tmp_path: Path) -> None:
+    names = ("rvnn.v1 on SST nodes", "dt_rnn.v1, dependency trees on SICK relatedness")
+    out = tmp_path / "table.md"
+    done = learn(
+        data, "--seconds", "0.5", "--jobs", "2", "--out", str(out), *(word for name in names for word in ("--only", name))
+    )
+    assert done.returncode == 0, done.stderr
+    nodes, pairs = cells(out.read_text(encoding="utf-8"))
+    assert nodes[:3] == ["rvnn.v1", "SST nodes", f"{50 * 50 + 50 + 100 * 50 + 50:,}"]
+    assert pairs[:2] == ["dt_rnn.v1, dependency trees", "SICK relatedness"]
+    frequencies = {"2": 36 / 108, "4": 32 / 108, "0": 40 / 108}
+    expected = -sum(math.log(frequencies[label]) for label in "424020424") / 9
+    assert float(nodes[5]) == pytest.approx(expected, abs=5e-4)
+    mean = {1: 16 / 36, 4: 10 / 36, 5: 10 / 36}
+    expected = (math.log(1 / mean[1]) + 0.5 * math.log(0.5 / mean[4]) + 0.5 * math.log(0.5 / mean[5])) / 2
+    assert float(pairs[5]) == pytest.approx(expected, abs=5e-4)
+    for row in (nodes, pairs):
+        assert int(row[3].replace(",", "")) > 0
+        assert float(row[6]) < float(row[5]) < float(row[4])
+        assert row[8] == "learns"
+    assert "2 of 2 learn" in out.read_text(encoding="utf-8")
+
+
+def test_what_does_not_learn_fails(data: Path, tmp_path: Path) -> None:
+    """Nothing learns in no time; cells of others are tried too, and one that breaks harms no other row."""
+    (tmp_path / "theirs.py").write_text(PLUGIN, encoding="utf-8")
+    info = tmp_path / "theirs-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[thinstack]\ntheirs = theirs\n", encoding="utf-8")
+    done = learn(data, "--seconds", "0", "--only", "their", plugins=tmp_path)
+    assert done.returncode == 1, done.stderr
+    summed, broken = cells(done.stdout)
+    assert summed[:4] == ["their_sum.v1", "SST nodes", "0", "0"]
+    assert summed[4] == summed[6] == summed[7]
+    assert summed[8] == "FAILS"
+    assert broken[-1] == "FAILS: RuntimeError: out of / order"
+    assert "0 of 2 learn" in done.stdout
+
+
+def test_unknown_names_and_missing_files_are_told(data: Path, tmp_path: Path) -> None:
+    unknown = learn(data, "--only", "no_such_cell")
+    assert unknown.returncode == 2
+    assert "s_lstm.v1 on SST nodes" in unknown.stderr
+    missing = learn(tmp_path, "--only", "on SICK entailment")
+    assert missing.returncode == 2
+    assert "sick/train" in missing.stderr
