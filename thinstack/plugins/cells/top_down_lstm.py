@@ -77,7 +77,7 @@ class TopDownLSTM(Cell):
 
     def _of_side(self, values: Tensor, side: Tensor) -> Tensor:
         """(n, W) out of (n, kinds W): the columns of each row's side."""
-        n = values.shape[0]
+        n = side.shape[0]  # frozen TorchScript would give `values` as many rows as the weight has
         index = torch.arange(n, device=side.device) * self.kinds + side
         return values.view(n * self.kinds, values.shape[1] // self.kinds).index_select(0, index)
 

@@ -1,0 +1,83 @@
+"""`CELL_CHECKS`: what every composition cell must do, whatever it computes."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from thinstack.errors import ThinstackError
+from thinstack.plugins.specs import CellSpec
+from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
+from thinstack.testing.subject import Subject
+
+__all__ = ["CELL_CHECKS", "CellCheck"]
+
+
+class CellCheck(Protocol):
+    """A check of one rule of the cell contract."""
+
+    def __call__(
+        self,
+        cell: str | CellSpec,
+        options: Mapping[str, Any] = {},
+        *,
+        input_size: int = 5,
+        hidden_size: int = 4,
+        inner_size: int = 0,
+        kinds: int = 2,
+        examples: int = 500,
+    ) -> None:
+        """Build the cell and check the rule; every weight is drawn at random.
+
+        Args:
+            cell: its registered name, or its spec.
+            options: of the cell.
+            input_size, hidden_size, inner_size, kinds: what the cell is asked for. `inner_size` is 0, or `input_size` to check
+                it as models of dependency trees and deep encoders use it.
+            examples: how many batches `neighbours` draws, the same at every call.
+
+        Raises AssertionError that says what is wrong and what to change in the cell; what `PluginManager.cell` and
+        `CellSpec.create` raise where there is no cell to check; MissingExtraError where a package is not installed.
+        """
+
+
+def _public(name: str, check: Callable[[Subject], None]) -> CellCheck:
+    def checked(cell: str | CellSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
+        subject = Subject.of(cell, options, **sizes)
+        try:
+            check(subject)
+        except AssertionError as error:
+            raise AssertionError(f"{subject.spec.name}, {name}: {error}") from None
+        except ThinstackError:
+            raise
+        except Exception as error:
+            raise AssertionError(
+                f"{subject.spec.name}, {name}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
+                f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend that first"
+            ) from error
+
+    checked.__name__, checked.__doc__ = name, check.__doc__
+    return checked
+
+
+CELL_CHECKS: dict[str, CellCheck] = {
+    check.__name__: _public(check.__name__, check)
+    for check in (
+        method_checks.built_as_asked,
+        method_checks.inputs_are_kept,
+        method_checks.no_rows,
+        method_checks.rows_are_independent,
+        tree_checks.one_word_trees,
+        tree_checks.chains,
+        tree_checks.stars,
+        tree_checks.mixed_forests,
+        tree_checks.top_down,
+        tree_checks.inner_inputs_are_read,
+        tree_checks.neighbours,
+        gradient_checks.gradients,
+        gradient_checks.gradients_of_forests,
+        gradient_checks.parameters_are_used,
+        export_checks.torchscript,
+        export_checks.onnx,
+    )
+}
+"""Checks by name, for `pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)`. Any order will do; where
+several fail, the first in this order is the one to mend."""
