@@ -27,8 +27,45 @@ def test_other_white_space_belongs_to_the_word(space: str) -> None:
     assert brackets.parse(f"(3 (2 8{space}1/2) (2 {space}))")[1] == [f"8{space}1/2", space, None]
 
 
-def test_a_bracket_without_a_label() -> None:
-    assert brackets.parse("( (S (N a)))")[2] == ["N", "S", None]
+@pytest.mark.parametrize("text", ["( (S (N a)))", "(( S(N a)))", "(\n( S ( N\ta)))"])
+def test_a_bracket_without_a_label(text: str) -> None:
+    read = brackets.parse(text)
+    assert read == ([1, 2, -1], ["a", None, None], ["N", "S", None])
+    assert brackets.write(*read) == "( (S (N a)))"
+    assert brackets.write([2, 2, -1], ["a", "b", None], ["A", "B", None]) == "( (A a) (B b))"
+
+
+def test_brackets_without_labels() -> None:
+    read = brackets.parse("( ( The cat ) ( sat . ) )", labelled=False)
+    assert read == ([2, 2, 6, 5, 5, 6, -1], ["The", "cat", None, "sat", ".", None, None], [None] * 7)
+    assert brackets.parse("((The\ncat)( sat\t.))\r\n", labelled=False) == read
+    assert brackets.write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
+
+
+def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> None:
+    assert brackets.parse(" Yes\n", labelled=False) == ([-1], ["Yes"], [None])
+    assert brackets.parse("( Yes )", labelled=False) == ([1, -1], ["Yes", None], [None, None])
+    assert brackets.write([-1], ["Yes"], ["A"], labelled=False) == "Yes"
+    assert brackets.write([1, -1], ["Yes", None], ["A", "B"], labelled=False) == "( Yes )"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("", "1:1", "expected a bracketed tree, found nothing"),
+        (")", "1:1", "expected '(', found ')'"),
+        ("( a )\n ( )", "2:2", "expected one tree, found '(' after its end"),
+        ("a\nb", "2:1", "expected one tree, found 'b' after its end"),
+        ("( a\n ( ) )", "2:4", "expected a word or children before ')'"),
+        ("( a\n ( b ) ", "2:7", "unbalanced brackets: 1 '(' without a ')', the last at 1:1"),
+        ("( a\n ( b\u00a0", "2:6", "unbalanced brackets: 2 '(' without a ')', the last at 2:2"),
+        ("( a\n b ) )", "2:6", "expected one tree, found ')' after its end"),
+    ],
+)
+def test_malformed_text_without_labels_is_refused_where_it_is_wrong(text: str, place: str, message: str) -> None:
+    with pytest.raises(TreeError) as caught:
+        brackets.parse(text, labelled=False)
+    assert str(caught.value) == f"{place}: {message}"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +85,8 @@ def test_a_bracket_without_a_label() -> None:
         ("(3 a) b", 7, "expected one tree, found 'b' after its end"),
         ("(3 a b)", 6, "expected ')' after the word 'a', found the word 'b'"),
         ("(3 a (2 b))", 6, "expected ')' after the word 'a', found '('"),
+        ("(3 (2 a) (b", 12, "unbalanced brackets: 2 '(' without a ')', the last at 7:10"),
+        ("((2 a) b)", 8, "expected '(' or ')', found the word 'b'"),
         ("(3 (2 a) b)", 10, "expected '(' or ')', found the word 'b'"),
     ],
 )
@@ -84,3 +123,10 @@ def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
 def test_what_brackets_cannot_hold_is_not_written(tokens: list, labels: list, message: str) -> None:
     with pytest.raises(TreeError, match=message):
         brackets.write([2, 2, -1], tokens, labels)
+
+
+def test_what_brackets_without_labels_cannot_hold_is_not_written() -> None:
+    with pytest.raises(TreeError, match="node 1 has the word 'New York'"):
+        brackets.write([2, 2, -1], ["a", "New York", None], ["not\ta label"] * 3, labelled=False)
+    with pytest.raises(TreeError, match="node 0 has both a word and children"):
+        brackets.write([-1, 0], ["a", "b"], [None] * 2, labelled=False)

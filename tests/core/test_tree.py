@@ -94,6 +94,29 @@ def test_the_extent_of_a_head_behind_its_dependents() -> None:
 def test_the_extent_of_a_non_projective_subtree() -> None:
     tree = Tree.from_parents([2, -1, 1, 0], ["a", "b", "c", "d"])
     assert tree.spans.tolist() == [[0, 4], [0, 4], [0, 4], [3, 4]]
+    assert tree.gaps.tolist() == [True, False, True, False]
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=8), st.data())
+def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws: list[int], data: st.DataObject) -> None:
+    """Any dependency tree: node i of a random order hangs below one before it; descendants by following parents."""
+    order = data.draw(st.permutations(range(len(draws))))
+    parents = [-1] * len(draws)
+    for rank, node in enumerate(order[1:], start=1):
+        parents[node] = order[draws[rank] % rank]
+    below: list[set[int]] = [set() for _ in draws]
+    for word in range(len(draws)):
+        node = word
+        while node >= 0:
+            below[node].add(word)
+            node = parents[node]
+    tree = Tree.from_parents(parents, ["w"] * len(draws))
+    assert tree.gaps.tolist() == [max(words) - min(words) + 1 > len(words) for words in below]
+
+
+@given(ANY)
+def test_constituency_trees_have_no_gaps(tree) -> None:
+    assert not tree_of(tree).gaps.any()
 
 
 def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
@@ -123,7 +146,7 @@ def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: i
         ([-1, -1], ["a", "b"], "exactly one root .* got 2"),
         ([-1, 2, 1], ["a", "b", "c"], "node 1 is its own ancestor"),
         ([-1, 1], ["a", "b"], "node 1 is its own ancestor"),
-        ([-1, 2, 3, 4, 2, 4], list("abcdef"), "node 1 is its own ancestor"),
+        ([-1, 2, 3, 4, 2, 4], list("abcdef"), "node 2 is its own ancestor"),
         ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
         ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
         ([-1], [None], "leaf 0 has no word"),
@@ -209,7 +232,7 @@ def test_a_tree_cannot_be_changed() -> None:
             setattr(tree, name, ())
         with pytest.raises(AttributeError, match=f"immutable: cannot delete '{name}'"):
             delattr(tree, name)
-    for array in (tree.parents, tree.spans, tree.arities, tree.transitions):
+    for array in (tree.parents, tree.spans, tree.gaps, tree.arities, tree.transitions):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
@@ -224,6 +247,14 @@ def test_equal_trees_and_others() -> None:
     assert Tree.left(["a", "b", "c"]) != Tree.right(["a", "b", "c"])
     assert Tree.from_parents([1, 2, -1], list("abc")) != Tree.from_parents([2, 2, -1], list("abc"))
     assert tree != "(3 (2 a) (4 b))"
+
+
+def test_brackets_without_labels() -> None:
+    tree = Tree.from_brackets("( ( The cat ) sat )", labelled=False)
+    assert tree == Tree.left(["The", "cat", "sat"])
+    assert tree.with_labels("ABCDE").to_brackets(labelled=False) == "( ( The cat ) sat )"
+    with pytest.raises(TreeError, match=r"^dev\.txt:4:3: expected one tree, found '\('"):
+        Tree.from_brackets("a\n  ( b )", labelled=False, source="dev.txt", line=3)
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])

@@ -4,11 +4,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.data.parent_arrays import read_constituency_trees, read_dependency_trees, read_lines
+from thinstack.data.parent_arrays import (
+    read_constituency_trees,
+    read_dependency_trees,
+    write_constituency_trees,
+    write_dependency_trees,
+)
 from thinstack.errors import DataError, TreeError
 
 # Anything but ASCII white space: no-break spaces, other line separators of Unicode, brackets.
@@ -134,7 +139,7 @@ def test_heads_that_are_no_tree_are_placed(tmp_path: Path, heads: str, column: i
         ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
         ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
         ("0 4 4 5 5", 3, "found node 2 to lead to a cycle"),
-        ("4 5 4 5 0", None, r"the word at node \d lies inside a phrase .* \(nodes counted from 0\)"),
+        ("4 5 4 5 0", 7, "phrase 4: expected words that stand side by side, found others between them"),
     ],
 )
 def test_constituents_that_are_no_binary_tree_are_placed(
@@ -168,13 +173,118 @@ def test_files_of_different_lengths_are_refused(tmp_path: Path, short: int) -> N
     assert str(caught.value).startswith(f"{wrong}: ")
 
 
-def test_files_that_hold_no_lines_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "toks"
-    with pytest.raises(DataError, match="toks: cannot be read: No such file"):
-        read_lines(path)
-    path.write_bytes("\ufeff".encode())
-    with pytest.raises(DataError, match="toks: expected one sentence or pair a line, found an empty file"):
-        read_lines(path)
-    path.write_bytes(b"a\ncaf\xe9\n")
-    with pytest.raises(DataError, match=r"toks:2: expected text in UTF-8, found b'\\xe9'"):
-        read_lines(path)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("files")
+    return [folder / name for name in ("toks", "parents", "rels")]
+
+
+def cleared(files: list[Path]) -> list[Path]:
+    """The same paths without files: writing over an old file can wait for the disk."""
+    for path in files:
+        path.unlink(missing_ok=True)
+    return files
+
+
+@settings(max_examples=1000)
+@given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 5)), min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_written_dependency_trees_are_read_again(files: list[Path], nodes: list[tuple[str, str, int]], random) -> None:
+    """Each word in a random order hangs below one before it."""
+    words, relations, above = zip(*nodes, strict=True)
+    order = random.sample(range(len(nodes)), len(nodes))
+    heads = {node: order[above[rank] % rank] if rank else -1 for rank, node in enumerate(order)}
+    trees = [
+        Tree.from_parents([heads[node] for node in range(len(nodes))], words, relations),
+        Tree.from_parents([-1], ["a"], ["b"]),
+    ]
+    write_dependency_trees(iter(trees), *cleared(files))
+    assert read_dependency_trees(*files) == trees
+    assert read_dependency_trees(*files[:2]) == [tree.with_labels([None] * len(tree)) for tree in trees]
+
+
+@settings(max_examples=1000)
+@given(st.lists(WORDS, min_size=1, max_size=7), st.lists(st.booleans(), max_size=12))
+def test_written_constituency_trees_are_read_again(files: list[Path], words: list[str], reduce: list[bool]) -> None:
+    """Transitions by chance, as far as the stack and the words allow."""
+    steps, stack, choices = [], 0, iter(reduce)
+    while len(steps) < 2 * len(words) - 1:
+        may_shift = steps.count(0) < len(words)
+        steps.append(int(stack > 1 and (not may_shift or next(choices, True))))
+        stack += 1 - 2 * steps[-1]
+    trees = [Tree.from_transitions(steps, words), Tree.left(["a"])]
+    write_constituency_trees(iter(trees), *cleared(files[:2]))
+    assert read_constituency_trees(*files[:2]) == trees
+
+
+def test_what_is_written(files: list[Path]) -> None:
+    dependency = Tree.from_parents([1, -1, 1], ["no", "go", "."], ["det", "root", "punct"])
+    write_dependency_trees([dependency, Tree.from_parents([-1], ["so"])], *files[:2])
+    assert [path.read_text() for path in files[:2]] == ["no go .\nso\n", "2 0 2\n0\n"]
+    write_dependency_trees([dependency], *files)
+    assert files[2].read_text() == "det root punct\n"
+    write_constituency_trees([Tree.left("abc"), Tree.right("abc"), Tree.left("a")], *files[:2])
+    assert [path.read_text() for path in files[:2]] == ["a b c\na b c\na\n", "4 4 5 5 0\n5 4 4 5 0\n0\n"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "labels", "place", "message"),
+    [
+        (["New York", "is"], ["a", "b"], 0, "the word 1 of the tree is 'New York'; the file holds no empty word"),
+        (["is", ""], ["a", "b"], 0, "the word 2 of the tree is ''"),
+        (["is", None], ["a", "b"], 0, "the word 2 of the tree is None"),
+        (["is", "it"], ["a", "b c"], 2, "the label 2 of the tree is 'b c'"),
+        (["is", "it"], [None, "b"], 2, "the label 1 of the tree is None"),
+    ],
+)
+def test_dependency_trees_that_files_cannot_hold_are_refused(
+    tmp_path: Path, tokens: list, labels: list, place: int, message: str
+) -> None:
+    paths = [tmp_path / name for name in ("toks", "parents", "rels")]
+    good = Tree.from_parents([1, -1], ["a", "b"], ["x", "y"])
+    wrong = Tree(parents=good.parents, tokens=tuple(tokens), labels=tuple(labels))
+    with pytest.raises(TreeError, match=message) as caught:
+        write_dependency_trees([good, wrong], *paths)
+    assert (caught.value.source, caught.value.line) == (str(paths[place]), 2)
+    assert not any(path.exists() for path in paths)
+
+
+def test_constituency_trees_that_files_cannot_hold_are_refused(tmp_path: Path) -> None:
+    toks, cparents = tmp_path / "toks", tmp_path / "cparents"
+    for tree, path, message in (
+        (Tree.left(["a", "b c"]), toks, "the word 2 of the tree is 'b c'"),
+        (Tree.from_brackets("(A (B b))"), cparents, "node 1 has 1 children; transitions exist for binary trees"),
+        (Tree.from_parents([1, -1, 1], list("abc")), cparents, "node 1 has both a word and children"),
+    ):
+        with pytest.raises(TreeError, match=message) as caught:
+            write_constituency_trees([Tree.left("ab"), tree], toks, cparents)
+        assert (caught.value.source, caught.value.line) == (str(path), 2)
+
+
+def test_malformed_trees_are_skipped_and_reported(tmp_path: Path) -> None:
+    toks, heads, rels = write(
+        tmp_path, toks=["a", "b c", "d e", " "], heads=["0", "2 2", "0 1", ""], rels=["x", "x y", "x", ""]
+    )
+    skipped: list[TreeError] = []
+    trees = read_dependency_trees(toks, heads, rels, skipped=skipped)
+    assert trees == [Tree.from_parents([-1], ["a"], ["x"])]
+    assert [str(error).split(": ")[0] for error in skipped] == [f"{heads}:2:4", f"{rels}:3:2", f"{toks}:4:2"]
+    toks, parents = write(tmp_path, toks=["a", "b c", "d e"], cparents=["0", "3 0", "3 3 0"])
+    found = read_constituency_trees(toks, parents, skipped=skipped)
+    assert found == [Tree.left(["a"]), Tree.left(["d", "e"])]
+    assert [(error.source, error.line, error.column) for error in skipped[3:]] == [(str(parents), 2, 4)]
+
+
+def test_files_of_different_lengths_are_refused_also_when_trees_may_be_skipped(tmp_path: Path) -> None:
+    toks, heads = write(tmp_path, toks=["a", "b"], heads=["0"])
+    with pytest.raises(DataError, match="expected 2 lines"):
+        read_dependency_trees(toks, heads, skipped=[])
+
+
+@pytest.mark.parametrize("make", [Tree.left, Tree.right])
+def test_deep_trees_are_written_and_read(files: list[Path], make) -> None:
+    tree = make(["w"] * 100_000)
+    write_constituency_trees([tree], *files[:2])
+    assert read_constituency_trees(*files[:2]) == [tree]
+    chain = Tree.from_parents(range(-1, 99_999) if make == Tree.right else [*range(1, 100_000), -1], ["w"] * 100_000)
+    write_dependency_trees([chain], *files[:2])
+    assert read_dependency_trees(*files[:2]) == [chain]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from thinstack.core import Tree
 from thinstack.data.treebank import label_ids, read_labelled, read_trees
 from thinstack.errors import DataError, TreeError
 
@@ -54,6 +55,100 @@ def test_a_file_without_trees_is_refused(write, data: bytes) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere\.txt: cannot be read: No such file"):
         read_trees(tmp_path / "nowhere.txt")
+
+
+PENN = """
+( (S
+    (NP-SBJ (DT The)
+      (NN man))
+    (VP (VBD sat))
+    (. .)))
+
+( (S (NP (PRP It))
+     (VP (VBD rained)
+ )
+))
+( (FRAG (UH Yes)) )
+"""
+SAT = Tree.from_brackets("( (S (NP-SBJ (DT The) (NN man)) (VP (VBD sat)) (. .)))")
+RAINED = Tree.from_brackets("( (S (NP (PRP It)) (VP (VBD rained))))")
+YES = Tree.from_brackets("( (FRAG (UH Yes)))")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_trees_may_go_on_over_lines(write, end: str) -> None:
+    assert read_trees(write(PENN.replace("\n", end).encode())) == [SAT, RAINED, YES]
+
+
+def test_trees_without_labels(write) -> None:
+    path = write(b"( ( The cat ) ( sat . ) )\nYes\n\n( ( No\n   , ) no )\n  ( a b )\n")
+    first, second, third, fourth = read_trees(path, labelled=False)
+    assert first == Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], ["The", "cat", "sat", "."])
+    assert second == Tree.left(["Yes"])
+    assert third == Tree.left(["No", ",", "no"])
+    assert fourth == Tree.left(["a", "b"])
+    with pytest.raises(DataError, match=r"such as \( The acting \), found no tree at all"):
+        read_trees(write(b"\n"), labelled=False)
+
+
+def test_a_word_of_unusual_white_space_is_a_tree(write) -> None:
+    assert read_trees(write("\u00a0\n \n\x1f".encode()), labelled=False) == [Tree.left(["\u00a0"]), Tree.left(["\x1f"])]
+
+
+def test_trees_on_lines_that_are_all_indented(write) -> None:
+    skipped: list[TreeError] = []
+    path = write(b"  (2 a)\n  (2 (1 b) (1 c)\n (2 d)\n (2 e))\n (2 f)\n")
+    assert [tree.words[0] for tree in read_trees(path, skipped=skipped)] == ["a", "d", "f"]
+    assert [(error.line, error.column) for error in skipped] == [(2, 17), (4, 7)]
+
+
+def test_two_trees_on_a_line_are_refused(write) -> None:
+    with pytest.raises(TreeError, match=r"trees\.txt:2:7: expected one tree, found '\(' after its end"):
+        read_trees(write(b"(2 a)\n(2 b) (2 c)\n"))
+    with pytest.raises(TreeError, match=r"trees\.txt:3:10: expected one tree, found '\(' after its end"):
+        read_trees(write(b"(2 a)\n(2\n  (1 b)) (2 c)\n"))
+
+
+MALFORMED = {
+    "a bracket that is not closed": (PENN.replace("sat))", "sat)"), [RAINED, YES], "6:12: unbalanced"),
+    "a bracket too many": (PENN.replace("(. .)", "(. .))"), [RAINED, YES], "6:12: expected one tree, found ')'"),
+    "a bracket too many inside": (PENN.replace("man))", "man))))"), [RAINED, YES], "6:10: expected one tree, found ')'"),
+    "nothing between brackets": (PENN.replace("(VBD sat)", "()"), [RAINED, YES], "5:10: expected a word or children"),
+    "the last bracket missing": (PENN.replace(" )\n))", " )\n)"), [SAT, YES], "11:2: unbalanced"),
+    "the end of the file missing": (PENN[: PENN.index("Yes") + 3], [SAT, RAINED], "12:16: unbalanced"),
+    "another tree on the line": (PENN.replace("(. .)))", "(. .))) (A a)"), [RAINED, YES], "6:13: expected one tree, found '('"),
+}
+
+
+@pytest.mark.parametrize(("text", "good", "message"), MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_tree_is_skipped_alone(write, text: str, good: list[Tree], message: str) -> None:
+    path, skipped = write(text.encode()), []
+    assert read_trees(path, skipped=skipped) == good
+    (error,) = skipped
+    assert str(error).startswith(f"{path}:{message}")
+    with pytest.raises(TreeError) as caught:
+        read_trees(path)
+    assert str(caught.value) == str(error)
+
+
+def test_every_malformed_line_of_a_file_is_reported(write) -> None:
+    path, skipped = write(b"(2 a)\n(2 b\n(2 c))\n(2 d)\nword\n\n(2)\n)\n(2 e)"), []
+    assert [tree.words for tree in read_trees(path, skipped=skipped)] == [("a",), ("d",), ("e",)]
+    assert [(error.line, error.column) for error in skipped] == [(2, 5), (3, 6), (5, 1), (7, 3)]
+
+
+def test_a_file_of_malformed_trees_alone_is_empty_when_they_are_skipped(write) -> None:
+    skipped: list[TreeError] = []
+    assert read_trees(write(b"(2 a\n(2 b"), skipped=skipped) == []
+    assert len(skipped) == 2
+    with pytest.raises(DataError, match="found no tree"):
+        read_trees(write(b"\n"), skipped=skipped)
+
+
+def test_trees_with_unknown_labels_are_skipped_too(write) -> None:
+    path, skipped = write(b"(2 a)\n(9 b)\n(2 c\n(3 d)"), []
+    assert [ids.tolist() for _, ids in read_labelled(path, NAMES, skipped=skipped)] == [[2], [3]]
+    assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:2", f"{path}:3:5"]
 
 
 def test_labels_are_numbers_names_or_missing(write) -> None:

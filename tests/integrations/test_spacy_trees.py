@@ -4,12 +4,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import spacy
+from hypothesis import given
+from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
 from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import InputError
-from thinstack.integrations.spacy_trees import sentences
+from thinstack.integrations.spacy_trees import (
+    constituency_tree,
+    constituency_trees,
+    dependency_tree,
+    dependency_trees,
+    sentences,
+)
 
 
 @pytest.fixture
@@ -113,3 +121,115 @@ def test_the_tokens_of_each_word() -> None:
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],
         [("And\\/or", "And/or"), ("it", "it"), ("is", "is"), (".", ".")],
     ]
+
+
+# -- dependency trees -------------------------------------------------------------------------------------------------
+
+VOCAB = spacy.blank("en").vocab
+
+
+def parsed_doc(*tokens: str) -> Doc:
+    """A Doc of tokens given as `word/head/dep`, heads counted from 0."""
+    words, heads, deps = zip(*(token.rsplit("/", 2) for token in tokens), strict=True)
+    return Doc(VOCAB, words=words, heads=[int(head) for head in heads], deps=deps)
+
+
+@st.composite
+def heads_and_spaces(draw: st.DrawFn) -> tuple[list[int], list[bool]]:
+    """Heads of tokens, the root its own, and which of them are white space; at least one is not."""
+    place = draw(st.permutations(range(draw(st.integers(1, 8)))))
+    heads = list(range(len(place)))
+    for rank, token in enumerate(place[1:], start=1):
+        heads[token] = place[draw(st.integers(0, rank - 1))]
+    spaces = [draw(st.booleans()) for _ in place]
+    spaces[place[0]] = False
+    return heads, spaces
+
+
+@given(heads_and_spaces())
+def test_dependency_trees_of_words(drawn: tuple[list[int], list[bool]]) -> None:
+    heads, spaces = drawn
+    texts = [" \n"[i % 2] if space else f"w{i}" for i, space in enumerate(spaces)]
+    doc = Doc(VOCAB, words=texts, heads=heads, deps=[f"d{i}" for i in range(len(heads))])
+    found = dependency_tree(doc)
+    words = [i for i, space in enumerate(spaces) if not space]
+
+    def above(token: int) -> int:
+        head = heads[token]
+        return above(head) if spaces[head] else head
+
+    assert found.words == found.tokens == tuple(texts[i] for i in words)
+    assert found.labels == tuple(f"d{i}" for i in words)
+    assert found.parents.tolist() == [-1 if heads[i] == i else words.index(above(i)) for i in words]
+    assert dependency_tree(doc[:]) == found
+    assert dependency_tree(doc.copy()[0 : len(doc)]) == found
+
+
+def test_one_dependency_tree_a_sentence() -> None:
+    doc = parsed_doc("It/1/nsubj", "sleeps/1/ROOT", "\n/1/dep", "Dogs/4/nsubj", "bark/4/ROOT", " /5/ROOT")
+    assert [span.text for span in doc.sents] == ["It sleeps \n", "Dogs bark", " "]
+    first = Tree.from_parents([1, -1], ["It", "sleeps"], ["nsubj", "ROOT"])
+    second = Tree.from_parents([1, -1], ["Dogs", "bark"], ["nsubj", "ROOT"])
+    assert dependency_trees(doc[:5].as_doc()) == [first, second]
+    assert dependency_trees(doc) == [first, second]
+    assert dependency_tree(list(doc.sents)[1]) == second
+    assert dependency_trees(Doc(VOCAB)) == []
+
+
+def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
+    doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
+    assert dependency_tree(doc[:3]) == Tree.from_parents([2, 2, -1], ["the", "old", "dog"], ["det", "amod", "nsubj"])
+    assert dependency_tree(doc[1:2]) == Tree.from_parents([-1], ["old"], ["amod"])
+    doc = parsed_doc("Sleeps/0/ROOT", "not/0/neg", "the/3/det", "dog/0/nsubj", "./0/punct")
+    assert dependency_tree(doc[2:4]) == Tree.from_parents([1, -1], ["the", "dog"], ["det", "nsubj"])
+    doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
+    with pytest.raises(InputError, match=r"'the old' has 2 roots, expected one, found 'the', 'old'; take one of doc.sents"):
+        dependency_tree(doc[:2])
+
+
+def test_a_root_without_a_relation_has_no_label() -> None:
+    doc = parsed_doc("a/1/det", "b/1/ROOT")
+    doc[1].dep_ = ""
+    assert dependency_tree(doc) == Tree.from_parents([1, -1], ["a", "b"], ["det", None])
+
+
+@pytest.mark.parametrize(
+    ("doc", "message"),
+    [
+        (
+            Doc(VOCAB, words=["a", "b"]),
+            r"the sentence 'a b' has no dependency parse: run .* with a parser",
+        ),
+        (Doc(VOCAB, words=["a"]), "has no dependency parse"),
+        (Doc(VOCAB), "has no words; a tree needs at least one"),
+        (parsed_doc(" /0/ROOT"), "has no words"),
+        (parsed_doc("a/0/ROOT", "b/1/ROOT"), r"has 2 roots, expected one, found 'a', 'b'; .* dependency_trees\(doc\)"),
+        (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "has 2 roots, expected one, found 'a', 'b'"),
+        (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
+        (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
+    ],
+)
+def test_what_is_no_dependency_tree_is_refused(doc: Doc, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dependency_tree(doc)
+
+
+# -- constituency trees -----------------------------------------------------------------------------------------------
+
+
+def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) -> None:
+    first, second = "(S (NP (DT The) (JJ old) (NN dog)) (VP (VBZ barks)) (. .))", "(S (NP (PRP It)) (VP (VBZ sleeps)))"
+    doc = parsed("The old dog barks. It sleeps", first, second)
+    assert [tree.to_brackets() for tree in constituency_trees(doc)] == [first, second]
+    assert constituency_tree(list(doc.sents)[1]).to_brackets() == second
+    with pytest.raises(InputError, match="at 5 expected 'It', found None"):
+        constituency_tree(doc)
+
+
+def test_constituency_trees_have_the_words_of_dependency_trees(parsed: Callable[..., Doc]) -> None:
+    doc = parsed(" f ( x )\n ", "(S (_SP  ) (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)) (_SP \n))")
+    assert constituency_tree(doc).to_brackets() == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
+    words = [token.text for token in doc]
+    read = Doc(VOCAB, words=words, heads=[1] * len(words), deps=["x"] * len(words))
+    assert dependency_tree(read).words == ("f", "(", "x", ")")
+    assert constituency_trees(parsed("  ", "(S (_SP   ))")) == []

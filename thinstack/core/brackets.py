@@ -1,124 +1,150 @@
-"""Penn Treebank brackets: `(3 (2 The) (4 acting))`, one label and then either one word or children."""
+"""Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without, `( The acting )`.
+
+With labels a bracket holds its label, then one word or children; the label may be missing where there are children, as in the
+outermost bracket of the treebank's files. Without, a bracket holds children, and each word is a leaf by itself.
+"""
 
 import re
 from collections.abc import Sequence
 
 from thinstack.errors import TreeError
 
-__all__ = ["parse", "write"]
+__all__ = ["SPACE", "parse", "write"]
 
-# ASCII white space only: treebanks hold no-break spaces inside tokens.
-_NAME = re.compile(r"[^ \t\r\n\f\v()]+")
-_PIECE = re.compile(rf"[()]|{_NAME.pattern}")
+SPACE = " \t\r\n\f\v"
+"""What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
+
+_NAME = re.compile(rf"[^{SPACE}()]+")
+_LABELLED = re.compile(rf"\([{SPACE}]*({_NAME.pattern})?|\)|{_NAME.pattern}")
+_UNLABELLED = re.compile(rf"[()]|{_NAME.pattern}")
 
 
 def parse(
-    text: str, *, source: str | None = None, line: int | None = None
+    text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None
 ) -> tuple[list[int], list[str | None], list[str | None]]:
     """Parents, tokens and labels of one bracketed tree, in transition order.
 
     `line` is the number of the text's first line, 1 unless told. Raises TreeError, with line and column of what is wrong.
     """
-    parents: list[int] = []
-    tokens: list[str | None] = []
-    labels: list[str | None] = []
-    frames: list[_Frame] = []
-    done = False
+    reader = _Reader(labelled)
+    at = 0
 
     def place(at: int) -> tuple[int, int]:
         return (line or 1) + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
 
-    def fail(message: str, at: int) -> TreeError:
+    try:
+        for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
+            at, piece = match.start(), match.group()
+            if reader.done:
+                raise TreeError(f"expected one tree, found {'(' if piece[0] == '(' else piece!r} after its end")
+            if piece[0] == "(":
+                reader.open(at, match[1] if labelled else None)
+            elif piece == ")":
+                reader.close()
+            else:
+                reader.word(piece)
+        if reader.frames:
+            at, last = len(text.rstrip(SPACE)), "{}:{}".format(*place(reader.frames[-1].at))
+            raise TreeError(f"unbalanced brackets: {len(reader.frames)} '(' without a ')', the last at {last}")
+        if not reader.done:
+            raise TreeError("expected a bracketed tree, found nothing")
+    except TreeError as error:
         row, column = place(at)
-        return TreeError(message, source=source, line=row, column=column)
-
-    for match in _PIECE.finditer(text):
-        piece, at = match.group(), match.start()
-        if done:
-            raise fail(f"expected one tree, found {piece!r} after its end", at)
-        if piece == "(":
-            if frames and frames[-1].word is not None:
-                raise fail(f"expected ')' after the word {frames[-1].word!r}, found '('", at)
-            frames.append(_Frame(at))
-        elif not frames:
-            raise fail(f"expected '(', found {piece!r}", at)
-        elif piece != ")":
-            if not frames[-1].take(piece):
-                expected = "'(' or ')'" if frames[-1].word is None else f"')' after the word {frames[-1].word!r}"
-                raise fail(f"expected {expected}, found the word {piece!r}", at)
-        else:
-            frame = frames.pop()
-            if frame.word is None and not frame.children:
-                raise fail("expected a word or children before ')'", at)
-            for child in frame.children:
-                parents[child] = len(parents)
-            if frames:
-                frames[-1].children.append(len(parents))
-            parents.append(-1)
-            tokens.append(frame.word)
-            labels.append(frame.label)
-            done = not frames
-    if frames:
-        row, column = place(frames[-1].at)
-        raise fail(f"unbalanced brackets: {len(frames)} '(' without a ')', the last at {row}:{column}", len(text.rstrip()))
-    if not done:
-        raise fail("expected a bracketed tree, found nothing", 0)
-    return parents, tokens, labels
+        raise TreeError(error.message, source=source, line=row, column=column) from None
+    return reader.parents, reader.tokens, reader.labels
 
 
 class _Frame:
-    """An open bracket: where it stands, its label, word and the children closed so far."""
+    """An open bracket: where it stands, its label, its word and the children closed so far."""
 
     __slots__ = ("at", "children", "label", "word")
 
-    def __init__(self, at: int):
-        self.at = at
-        self.label: str | None = None
+    def __init__(self, at: int, label: str | None):
+        self.at, self.label = at, label
         self.word: str | None = None
         self.children: list[int] = []
 
-    def take(self, piece: str) -> bool:
-        """Read a label, then a word; False if there is no place for one more."""
-        if self.children or self.word is not None:
-            return False
-        if self.label is None:
-            self.label = piece
+
+class _Reader:
+    """The nodes read so far, and the brackets that are open."""
+
+    def __init__(self, labelled: bool):
+        self.labelled, self.done = labelled, False
+        self.frames: list[_Frame] = []
+        self.parents: list[int] = []
+        self.tokens: list[str | None] = []
+        self.labels: list[str | None] = []
+
+    def open(self, at: int, label: str | None) -> None:
+        if self.frames and self.frames[-1].word is not None:
+            raise TreeError(f"expected ')' after the word {self.frames[-1].word!r}, found '('")
+        self.frames.append(_Frame(at, label))
+
+    def word(self, word: str) -> None:
+        if not self.labelled:
+            self._add(word, None, [])
+            return
+        if not self.frames:
+            raise TreeError(f"expected '(', found {word!r}")
+        frame = self.frames[-1]
+        if frame.word is not None or frame.children:
+            expected = "'(' or ')'" if frame.word is None else f"')' after the word {frame.word!r}"
+            raise TreeError(f"expected {expected}, found the word {word!r}")
+        frame.word = word
+
+    def close(self) -> None:
+        if not self.frames:
+            raise TreeError("expected '(', found ')'")
+        frame = self.frames.pop()
+        if frame.word is None and not frame.children:
+            raise TreeError("expected a word or children before ')'")
+        self._add(frame.word, frame.label, frame.children)
+
+    def _add(self, token: str | None, label: str | None, children: list[int]) -> None:
+        node = len(self.parents)
+        for child in children:
+            self.parents[child] = node
+        if self.frames:
+            self.frames[-1].children.append(node)
         else:
-            self.word = piece
-        return True
+            self.done = True
+        self.parents.append(-1)
+        self.tokens.append(token)
+        self.labels.append(label)
 
 
-def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence[str | None]) -> str:
-    """The bracket string of a tree in transition order.
+def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence[str | None], *, labelled: bool = True) -> str:
+    """The bracket string of a tree in transition order; without `labelled` the labels are left out.
 
-    Raises TreeError for a tree with a word at an inner node, for a node without a label, and for a word or label that brackets
+    Raises TreeError for a tree with a word at an inner node, for a leaf without a label, and for a word or label that brackets
     cannot hold: an empty one, one with white space or with brackets (write those `-LRB-` and `-RRB-`).
     """
-    below: list[list[str]] = [[] for _ in parents]
-    children = [0] * len(parents)
-    for parent in parents:
-        if parent >= 0:
-            children[parent] += 1
-    first = _first_in_subtree(parents)
-    opens = [""] * len(parents)
-    for node, start in enumerate(first):
-        if children[node] and tokens[node] is not None:
-            raise TreeError(f"node {node} has both a word and children; brackets hold words at leaves only")
-        if labels[node] is None:
-            raise TreeError(f"node {node} has no label; labelled brackets need one at every node")
-        for what, text in (("label", labels[node]), ("word", tokens[node])):
-            if text is not None and not _NAME.fullmatch(text):
-                raise TreeError(f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' inside one")
-        below[start].append(f"({labels[node]} ")
-    for node, pieces in enumerate(below):
-        opens[node] = "".join(reversed(pieces))
+    inner = set(parents)
+    opened: list[list[str]] = [[] for _ in parents]  # the brackets before each leaf, the innermost first
+    for node, start in enumerate(_first_in_subtree(parents)):
+        _check(node, tokens[node], labels[node], node in inner, labelled)
+        if labelled:
+            opened[start].append(f"({labels[node] or ''} ")
+        elif node in inner:
+            opened[start].append("( ")
+    after_leaf, after_children = (")", ")") if labelled else ("", " )")
     out: list[str] = []
     for node, token in enumerate(tokens):
-        if children[node] == 0:
-            out.append((" " if out else "") + opens[node] + f"{token})")
+        if node in inner:
+            out.append(after_children)
         else:
-            out.append(")")
+            out += [" " if out else "", *reversed(opened[node]), f"{token}{after_leaf}"]
     return "".join(out)
+
+
+def _check(node: int, token: str | None, label: str | None, inner: bool, labelled: bool) -> None:
+    if inner and token is not None:
+        raise TreeError(f"node {node} has both a word and children; brackets hold words at leaves only")
+    if labelled and label is None and not inner:
+        raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
+    for what, text in (("label", label if labelled else None), ("word", token)):
+        if text is not None and not _NAME.fullmatch(text):
+            raise TreeError(f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' inside one")
 
 
 def _first_in_subtree(parents: Sequence[int]) -> list[int]:

@@ -49,12 +49,12 @@ class Tree:
     # -- building -----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_brackets(cls, text: str, *, source: str | None = None, line: int | None = None) -> Self:
-        """Read one labelled PTB bracket tree, such as `(3 (2 The) (4 acting))`.
+    def from_brackets(cls, text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None) -> Self:
+        """Read one PTB bracket tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with `labelled=False`.
 
         `source` and `line` name the place in the errors. Raises TreeError with line and column.
         """
-        parents, tokens, labels = brackets.parse(text, source=source, line=line)
+        parents, tokens, labels = brackets.parse(text, labelled=labelled, source=source, line=line)
         return cls(parents=np.array(parents, np.int64), tokens=tuple(tokens), labels=tuple(labels))
 
     @classmethod
@@ -195,16 +195,26 @@ class Tree:
                 ends[parent] = max(ends[parent], ends[node])
         return _frozen(np.stack([np.array(starts, np.int64), np.array(ends, np.int64)], axis=1))
 
+    @cached_property
+    def gaps(self) -> NDArray[np.bool_]:
+        """Whether words that are not below a node stand between words that are, (N,): the non-projective subtrees."""
+        words = [int(token is not None) for token in self.tokens]
+        parents = self.parents.tolist()
+        for node in _children_first(self.parents).tolist():
+            if parents[node] >= 0:
+                words[parents[node]] += words[node]
+        return _frozen(self.spans[:, 1] - self.spans[:, 0] != np.array(words))
+
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
         """The same tree with other labels, N of them in node order."""
         return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
 
-    def to_brackets(self) -> str:
-        """The PTB bracket string of a constituency tree.
+    def to_brackets(self, *, labelled: bool = True) -> str:
+        """The PTB bracket string of a constituency tree, its inverse `from_brackets`; `labelled=False` leaves labels out.
 
-        Raises TreeError if a node lacks a label, an inner one has a word, or a label or word holds white space or brackets.
+        Raises TreeError if a leaf lacks a label, an inner node has a word, or a label or word holds white space or brackets.
         """
-        return brackets.write(self.parents.tolist(), self.tokens, self.labels)
+        return brackets.write(self.parents.tolist(), self.tokens, self.labels, labelled=labelled)
 
 
 def _rebuild(cls: type[Tree], parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]) -> Tree:
@@ -226,7 +236,7 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
 
 
 def depths(parents: IntArray) -> IntArray:
-    """Distance of each node from its root, (N,), by pointer jumping; -1 on a cycle."""
+    """Distance of each node from its root, (N,), by pointer jumping; -1 on a cycle and below one."""
     position = np.arange(len(parents))
     ancestor = np.where(parents < 0, position, parents)
     depth = (parents >= 0).astype(np.int64)
@@ -248,9 +258,18 @@ def _check_parents(parents: IntArray) -> None:
     roots = np.flatnonzero(parents < 0)
     if roots.size != 1:
         raise TreeError(f"a tree has exactly one root (parent -1), got {roots.size}")
-    cycle = np.flatnonzero(depths(parents) < 0)
-    if cycle.size:
-        raise TreeError(f"node {cycle[0]} is its own ancestor")
+    rootless = np.flatnonzero(depths(parents) < 0)
+    if rootless.size:
+        raise TreeError(f"node {_on_cycle(parents, int(rootless[0]))} is its own ancestor")
+
+
+def _on_cycle(parents: IntArray, node: int) -> int:
+    """The first node of the cycle that `node` leads to."""
+    above, seen = parents.tolist(), set()
+    while node not in seen:
+        seen.add(node)
+        node = above[node]
+    return node
 
 
 def _transition_order(parents: IntArray, inner: NDArray[np.bool_]) -> IntArray:

@@ -1,82 +1,116 @@
-"""Reading trees from parallel files of parent arrays, as the SICK preprocessing of Tai et al. (2015) writes them.
+"""Trees in parallel files of parent arrays, as the SICK preprocessing of Tai et al. (2015) writes them.
 
 Line i of every file is about sentence i. Nodes are counted from 1, and 0 stands for the parent of the root.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.core import Tree
+from thinstack.core.brackets import SPACE
+from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
+from thinstack.data.text_files import read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["read_constituency_trees", "read_dependency_trees", "read_lines"]
+__all__ = ["read_constituency_trees", "read_dependency_trees", "write_constituency_trees", "write_dependency_trees"]
 
-# ASCII white space only: treebanks hold no-break spaces inside words.
-_ENTRY = re.compile(r"[^ \t\r\f\v]+")
+_ENTRY = re.compile(f"[^{SPACE}]+")
 _NOWHERE = -2
 
 
-def read_dependency_trees(toks: str | Path, parents: str | Path, rels: str | Path | None = None) -> list[Tree]:
+def read_dependency_trees(
+    toks: str | Path, parents: str | Path, rels: str | Path | None = None, *, skipped: list[TreeError] | None = None
+) -> list[Tree]:
     """Read sentences and the head of each word; node i of a tree is word i.
 
     Args:
         toks: file of one sentence a line, its n words between spaces.
         parents: file of n heads a line, 1 to n, 0 for the root.
         rels: file of n names a line: each word's relation to its head. They become the labels; without it there are none.
+        skipped: takes the error of each malformed tree, which is then left out of the result.
 
-    Raises TreeError with file, line and, where it can be told, column of what is no tree; DataError for a file that is
-    missing, is not UTF-8, holds no line, or has not as many lines as `toks`.
+    Raises TreeError with file, line and column of the first malformed tree, unless there is `skipped`; DataError for a file
+    that is missing, is not UTF-8, holds no line, or has not as many lines as `toks`.
     """
-    trees = []
-    for lines in _aligned(toks, parents, *([] if rels is None else [rels])):
+
+    def tree(lines: tuple[_Line, ...]) -> Tree:
         words = _words(lines[0])
         heads = _positions(lines[1], len(words), "heads, one for each word")
         names = None if rels is None else _entries(lines[2], len(words), "relations, one for each word")
-        trees.append(_tree(lines[1], heads, words, names))
-    return trees
+        return Tree.from_parents(heads, words, names)
+
+    return _trees(tree, _aligned(toks, parents, *([] if rels is None else [rels])), skipped)
 
 
-def read_constituency_trees(toks: str | Path, cparents: str | Path) -> list[Tree]:
+def read_constituency_trees(toks: str | Path, cparents: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
     """Read sentences and their binary trees; the nodes come in transition order and have no labels.
 
     Args:
         toks: file of one sentence a line, its n words between spaces.
         cparents: file of 2n-1 parents a line, 1 to 2n-1, 0 for the root: those of the n words, then those of the phrases.
+        skipped: takes the error of each malformed tree, which is then left out of the result.
 
     Raises what `read_dependency_trees` raises; also TreeError unless every phrase, and no word, has two children.
     """
-    trees = []
-    for sentence, line in _aligned(toks, cparents):
-        words = _words(sentence)
-        nodes = 2 * len(words) - 1
-        parents = _positions(line, nodes, f"parents, of {len(words)} words and {len(words) - 1} phrases")
-        _check_binary(line, parents, len(words))
-        trees.append(_tree(line, parents, [*words, *[None] * (nodes - len(words))]))
-    return trees
+
+    def tree(lines: tuple[_Line, ...]) -> Tree:
+        words = _words(lines[0])
+        phrases = len(words) - 1
+        parents = _positions(lines[1], len(words) + phrases, f"parents, of {len(words)} words and {phrases} phrases")
+        _check_binary(lines[1], parents, len(words))
+        tokens = [*words, *[None] * phrases]
+        try:
+            return Tree.from_parents(parents, tokens)
+        except TreeError:
+            raise _crossing(lines[1], parents, tokens) from None
+
+    return _trees(tree, _aligned(toks, cparents), skipped)
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """The lines of a file in UTF-8, without a byte order mark and their ends.
+def write_dependency_trees(
+    trees: Iterable[Tree], toks: str | Path, parents: str | Path, rels: str | Path | None = None
+) -> None:
+    """Write files from which `read_dependency_trees` reads the same trees; labels are left out unless `rels` is given.
 
-    Raises DataError for a file that is missing, is not UTF-8 or holds no line.
+    Raises TreeError, with the file and line that the tree would be on, for a node without a word, for a word that is empty or
+    holds white space, and with `rels` for such a label or none; DataError for a file that cannot be written.
     """
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path}:{line}: expected text in UTF-8, found {error.object[error.start : error.end]!r}") from None
-    if not text:
-        raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
-    # Split at "\n" only: words may hold any other separator of Unicode.
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+    columns: list[tuple[str, str, str]] = []
+    for number, tree in enumerate(trees, start=1):
+        words = _line(tree.tokens, "word", toks, number)
+        names = "" if rels is None else _line(tree.labels, "label", rels, number)
+        columns.append((words, _numbers(tree.parents), names))
+    for place, path in enumerate((toks, parents, rels)):
+        if path is not None:
+            write_lines(path, [column[place] for column in columns])
+
+
+def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: str | Path) -> None:
+    """Write files from which `read_constituency_trees` reads the same trees, their labels left out.
+
+    Raises TreeError, with the file and line that the tree would be on, for a tree that is not binary, has a word at an inner
+    node, or has a word that is empty or holds white space; DataError for a file that cannot be written.
+    """
+    columns: list[tuple[str, str]] = []
+    for number, tree in enumerate(trees, start=1):
+        try:
+            steps = tree.transitions
+        except TreeError as error:
+            raise TreeError(error.message, source=str(cparents), line=number) from None
+        order = np.argsort(steps != SHIFT, kind="stable")  # words, then phrases
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        above = tree.parents[order]
+        columns.append((_line(tree.words, "word", toks, number), _numbers(np.where(above < 0, -1, rank[above]))))
+    for place, path in enumerate((toks, cparents)):
+        write_lines(path, [column[place] for column in columns])
 
 
 class _Line(NamedTuple):
@@ -89,6 +123,20 @@ class _Line(NamedTuple):
         starts = [match.start() for match in _ENTRY.finditer(self.text)]
         column = starts[entry] if entry < len(starts) else len(self.text)
         return TreeError(message, source=self.source, line=self.number, column=column + 1)
+
+
+def _trees(
+    make: Callable[[tuple[_Line, ...]], Tree], lines: Iterable[tuple[_Line, ...]], skipped: list[TreeError] | None
+) -> list[Tree]:
+    found = []
+    for side_by_side in lines:
+        try:
+            found.append(make(side_by_side))
+        except TreeError as error:
+            if skipped is None:
+                raise
+            skipped.append(error)
+    return found
 
 
 def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
@@ -142,8 +190,24 @@ def _check_binary(line: _Line, parents: list[int], words: int) -> None:
             raise line.error(node, f"{kind} {node + 1}: expected {expected} children, found {children[node]}")
 
 
-def _tree(line: _Line, parents: list[int], tokens: Sequence[str | None], labels: list[str] | None = None) -> Tree:
-    try:
-        return Tree.from_parents(parents, tokens, labels)
-    except TreeError as error:
-        raise TreeError(f"{error.message} (nodes counted from 0)", source=line.source, line=line.number) from None
+def _crossing(line: _Line, parents: list[int], tokens: list[str | None]) -> TreeError:
+    """What is wrong with a binary tree that no words in this order fit."""
+    tree = Tree(parents=np.array(parents), tokens=tuple(tokens), labels=(None,) * len(tokens))
+    phrase = int(np.flatnonzero(tree.gaps)[0])
+    return line.error(phrase, f"phrase {phrase + 1}: expected words that stand side by side, found others between them")
+
+
+def _line(entries: Sequence[str | None], what: str, path: str | Path, number: int) -> str:
+    """The words or labels of a tree as a line of a file."""
+    for node, entry in enumerate(entries):
+        if entry is None or not _ENTRY.fullmatch(entry):
+            raise TreeError(
+                f"the {what} {node + 1} of the tree is {entry!r}; the file holds no empty {what}, and none with white space",
+                source=str(path),
+                line=number,
+            )
+    return " ".join(map(str, entries))
+
+
+def _numbers(parents: NDArray[np.int64]) -> str:
+    return " ".join(map(str, (parents + 1).tolist()))

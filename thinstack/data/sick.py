@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thinstack.core import Tree
-from thinstack.data.parent_arrays import read_constituency_trees, read_dependency_trees, read_lines
+from thinstack.data.parent_arrays import read_constituency_trees, read_dependency_trees
+from thinstack.data.text_files import read_lines
 from thinstack.errors import DataError
 
 __all__ = ["SickPair", "read_sick"]

@@ -1,12 +1,19 @@
-"""Reading treebanks of one Penn Treebank bracket tree a line, such as the Stanford Sentiment Treebank."""
+"""Reading treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-from collections.abc import Iterator, Sequence
+A tree may go on over lines that are indented deeper than its first or start with `)`. It ends where its brackets close, and the
+next one starts on a line of its own. A blank line, and one that is indented no deeper than trees of the file are, ends a tree
+with brackets still open, and so a malformed tree takes nothing with it but the lines that are indented below it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
+from thinstack.core.brackets import SPACE
+from thinstack.data.text_files import read_text
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["Labelled", "label_ids", "read_labelled", "read_trees"]
@@ -15,23 +22,44 @@ Labelled = tuple[Tree, NDArray[np.int64]]
 """A tree and the class of each of its nodes, (N,), as `label_ids` gives them."""
 
 
-def read_trees(path: str | Path, *, encoding: str = "utf-8") -> list[Tree]:
-    """Read a file of one bracketed tree a line; blank lines and a byte order mark are skipped.
+def read_trees(
+    path: str | Path, *, labelled: bool = True, encoding: str = "utf-8", skipped: list[TreeError] | None = None
+) -> list[Tree]:
+    """Read a file of bracketed trees; blank lines and a byte order mark are left out of account.
 
-    Raises TreeError with file, line and column of a malformed tree, DataError for a file that is missing, is not in
-    `encoding` or holds no tree.
+    Args:
+        labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in `( The acting )`.
+        skipped: takes the error of each malformed tree, which is then left out of the result.
+
+    Raises TreeError with file, line and column of the first malformed tree, unless there is `skipped`; DataError for a file
+    that is missing, is not in `encoding` or holds no tree.
     """
-    return [tree for _, tree in _numbered(path, encoding)]
+    return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
 
 
-def read_labelled(path: str | Path, labels: Sequence[str], *, encoding: str = "utf-8") -> list[Labelled]:
-    """Read trees as `read_trees` does, each with its nodes' `label_ids` (N,); raises what both raise, with file and line."""
+def read_labelled(
+    path: str | Path,
+    labels: Sequence[str],
+    *,
+    encoding: str = "utf-8",
+    skipped: list[TreeError] | None = None,
+    read: Callable[[str | Path], list[Tree]] | None = None,
+) -> list[Labelled]:
+    """Read trees as `read_trees` does, or by the function `read`, each with its nodes' `label_ids` (N,).
+
+    Raises what both raise; a tree with an unknown label counts as malformed, and its error has file and line (the number of
+    the tree, from 0, where `read` read it).
+    """
     found = []
-    for line, tree in _numbered(path, encoding):
+    for place, tree in _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path)):
         try:
             found.append((tree, label_ids(tree, labels)))
         except TreeError as error:
-            raise TreeError(error.message, source=str(path), line=line) from None
+            line, message = (place, error.message) if read is None else (None, f"tree {place}: {error.message}")
+            placed = TreeError(message, source=str(path), line=line)
+            if skipped is None:
+                raise placed from None
+            skipped.append(placed)
     return found
 
 
@@ -55,30 +83,42 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         ) from None
 
 
-def _numbered(path: str | Path, encoding: str) -> Iterator[tuple[int, Tree]]:
-    """Each tree with its line number (1-based)."""
-    empty = True
-    # Split at "\n" only: treebanks hold no-break spaces and other separators of Unicode inside words.
-    for line, text in enumerate(_read(path, encoding).split("\n"), start=1):
-        if text.strip():
-            empty = False
-            yield line, Tree.from_brackets(text, source=str(path), line=line)
+def _numbered(path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None) -> Iterator[tuple[int, Tree]]:
+    """Each tree with the number of its first line (1-based)."""
+    source, empty = str(path), True
+    for block in _blocks(read_text(path, encoding)):
+        empty = False
+        try:
+            yield from [(line, Tree.from_brackets(text, labelled=labelled, source=source, line=line)) for line, text in block]
+        except TreeError as error:
+            if skipped is None:
+                raise
+            skipped.append(error)
     if empty:
-        raise DataError(f"{path}: expected one bracketed tree a line, such as (3 (2 The) (4 acting)), found no tree at all")
+        example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
+        raise DataError(f"{path}: expected bracketed trees, such as {example}, found no tree at all")
 
 
-def _read(path: str | Path, encoding: str) -> str:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    try:
-        return data.decode(encoding).removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}:{line}: expected text in {encoding}, found the byte 0x{data[error.start]:02x} "
-            f"at position {error.start}; convert the file, or name its encoding"
-        ) from None
-    except LookupError:
-        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
+def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+    """The blocks of a file: the texts of their trees, each with the number of its first line."""
+    # Split at "\n" only: treebanks hold no-break spaces and other separators of Unicode inside words.
+    lines = text.split("\n")
+    block: list[tuple[int, str]] = []
+    level = len(text)  # the least indentation of a tree so far
+    first, opened = 0, 0  # the line where the tree at hand starts, and how many of its brackets are open, or too many
+    for number, line in enumerate([*lines, ""]):
+        indent = len(line) - len(line.lstrip(SPACE))
+        blank = indent == len(line)
+        if blank or (indent <= level and line[indent] != ")"):
+            if opened:
+                block.append((first + 1, "\n".join(lines[first:number])))
+            if block:
+                yield block
+            block, opened = [], 0
+        if blank:
+            continue
+        if not opened:
+            first, level = number, min(level, indent)
+        opened += line.count("(") - line.count(")")
+        if not opened:
+            block.append((first + 1, "\n".join(lines[first : number + 1])))

@@ -118,7 +118,7 @@ class Predictor:
         )
         found = {item.name: item.type for item in self._session.get_inputs()}
         outputs = [item.name for item in self._session.get_outputs()]
-        if self.config.trees != "binary" or "node_scores" not in outputs or "root_scores" not in outputs:
+        if self.config.trees != "binary" or "node_scores" not in outputs:
             raise BundleError(
                 f"{self._source}: expected a model that scores the nodes of binary trees; it reads {self.config.trees} trees "
                 f"and gives {', '.join(outputs)}; run the file itself with onnxruntime"

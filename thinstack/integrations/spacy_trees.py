@@ -1,6 +1,10 @@
-"""From a spaCy Doc to what a model reads: sentences as treebank words, each with a binary tree over them."""
+"""From spaCy's parses to trees, and from a Doc to what a model reads: sentences as treebank words with a binary tree each.
+
+Tokens of white space are in no tree: the words, which are the nodes of a dependency tree, are the other tokens in order.
+"""
 
 import re
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -9,6 +13,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.binarize import binarize
+from thinstack.core.tree import depths
 from thinstack.data import ptb
 from thinstack.data.raw_text import treebank_words
 from thinstack.data.tree_sources import TreeMaker
@@ -16,11 +21,64 @@ from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy_results import Sentence
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span
+    from spacy.tokens import Doc, Span, Token
 
-__all__ = ["sentences"]
+__all__ = ["constituency_tree", "constituency_trees", "dependency_tree", "dependency_trees", "sentences"]
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
+
+
+def dependency_trees(doc: "Doc") -> list[Tree]:
+    """The dependency tree of every sentence that holds words. Raises what `dependency_tree` raises."""
+    return [dependency_tree(span) for span in _spans(doc) if _read(span)]
+
+
+def constituency_trees(doc: "Doc") -> list[Tree]:
+    """The constituency tree of every sentence that holds words. Raises what `constituency_tree` raises."""
+    return [constituency_tree(span) for span in _spans(doc) if _read(span)]
+
+
+def dependency_tree(sentence: "Span | Doc") -> Tree:
+    """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as one sentence.
+
+    A part of a sentence will do if all of its words but one lead to a head inside. A word whose head is white space goes to
+    the next word above that. Raises InputError where there are no words, no parse or not exactly one root.
+    """
+    span = sentence[:]
+    words = _read(span)
+    if not words:
+        raise InputError(f"{_shown(span)} has no words; a tree needs at least one")
+    if not span.doc.has_annotation("DEP"):
+        raise InputError(
+            f"{_shown(span)} has no dependency parse: run a pipeline with a parser, such as "
+            f'spacy.load("en_core_web_sm"), or make the Doc with heads and deps'
+        )
+    parents = _heads(span, [token.i - span.start for token in words])
+    roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
+    if len(roots) != 1:
+        raise InputError(
+            f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; take one of doc.sents, or all "
+            f"of them with dependency_trees(doc)"
+        )
+    return Tree.from_parents(parents, [word.text for word in words], [word.dep_ or None for word in words])
+
+
+def constituency_tree(sentence: "Span | Doc") -> Tree:
+    """The tree that benepar leaves in `Span._.parse_string`, not binarised, its words in the spelling of treebanks.
+
+    A Doc is taken as one sentence. Raises InputError where nothing has set `parse_string`, where it holds no tree, or one
+    that is not about the words of the sentence.
+    """
+    span = sentence[:]
+    tree = _parse(span)
+    expected, found = [_plain(token.text) for token in _read(span)], [_plain(leaf) for leaf in tree.words]
+    if expected != found:
+        pairs = zip([*expected, None], [*found, None], strict=False)
+        place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
+        raise InputError(
+            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
+        )
+    return tree
 
 
 def sentences(doc: "Doc", make_tree: TreeMaker | None) -> list[Sentence]:
@@ -32,13 +90,38 @@ def sentences(doc: "Doc", make_tree: TreeMaker | None) -> list[Sentence]:
     Raises InputError if there are no such brackets, or they are not about the tokens of the sentence.
     """
     found = []
-    spans = doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
-    for span in spans:
+    for span in _spans(doc):
         words, tokens = _words(span)
         if words:
             steps = make_tree(words) if make_tree else _parsed(span, words, tokens)
             found.append(Sentence(span.start, span.end, words, tokens, steps))
     return found
+
+
+def _spans(doc: "Doc") -> "Iterable[Span]":
+    """The sentences of a Doc, or all of it where no boundaries are set."""
+    return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
+
+
+def _read(span: "Span") -> "list[Token]":
+    """The tokens that are not white space."""
+    return [token for token in span if not token.is_space]
+
+
+def _heads(span: "Span", places: list[int]) -> list[int]:
+    """The node of the next word above each of the words at `places` in the span, -1 for none."""
+    heads = np.array([token.head.i - span.start for token in span])
+    heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
+    if (depths(heads) < 0).any():
+        raise InputError(f"the heads of {_shown(span)} go in a circle; a tree has one root, which is its own head")
+    node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
+    parents = []
+    for place in places:
+        above = heads[place]
+        while above not in node_at:  # white space
+            above = heads[above]
+        parents.append(node_at[above])
+    return parents
 
 
 def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
@@ -58,16 +141,8 @@ def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
 
 def _parsed(span: "Span", words: list[str], tokens: NDArray[np.int64]) -> NDArray[np.int8]:
     """Transitions of the sentence's parse over its treebank words."""
-    tree = _parse(span)
-    read = [token for token in span if not token.is_space]
-    expected, found = [_plain(token.text) for token in read], [_plain(leaf) for leaf in tree.words]
-    if expected != found:
-        pairs = zip([*expected, None], [*found, None], strict=False)
-        place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
-        )
-    groups: dict[int, list[str]] = {token.i: [] for token in read}
+    tree = constituency_tree(span)
+    groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
     for word, (first, _) in zip(words, tokens.tolist(), strict=True):
         groups[first].append(word)
     return binarize(tree, list(groups.values())).transitions
@@ -76,8 +151,8 @@ def _parsed(span: "Span", words: list[str], tokens: NDArray[np.int64]) -> NDArra
 def _parse(span: "Span") -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
-            'tree_sentiment with source "benepar" reads Span._.parse_string, which nothing has set: pip install benepar, and '
-            'before tree_sentiment: import benepar; nlp.add_pipe("benepar", config={"model": "benepar_en3"})'
+            "constituency trees are read from Span._.parse_string, which nothing has set: pip install benepar, and, before a "
+            'tree_sentiment with source "benepar": import benepar; nlp.add_pipe("benepar", config={"model": "benepar_en3"})'
         )
     try:
         text = span._.parse_string
@@ -86,7 +161,7 @@ def _parse(span: "Span") -> Tree:
     if not isinstance(text, str):
         raise InputError(
             f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; "
-            f"does the component benepar come before tree_sentiment?"
+            f"does the component benepar run, and before tree_sentiment?"
         )
     dropped = 1
     while dropped:  # tokens of white space leave a bracket without a word, and perhaps one around it

@@ -1,0 +1,96 @@
+"""Every format gives back the tree that was put into it: many small trees, and a few very deep ones."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_trees import ANY, BINARY, WORDS, tree_of
+
+from thinstack.core import Tree
+from thinstack.core.binarize import from_binary, to_binary
+from thinstack.core.brackets import SPACE
+
+DEEP = 100_000
+thorough = settings(max_examples=1000)
+
+
+@st.composite
+def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
+    """A tree whose leaves have one of `labels`, and its inner nodes one of them or None."""
+    tree = tree_of(draw(shapes))
+    known = draw(st.lists(labels, min_size=len(tree), max_size=len(tree)))
+    bare = draw(st.lists(st.booleans(), min_size=len(tree), max_size=len(tree)))
+    parts = zip(known, bare, tree.tokens, strict=True)
+    return tree.with_labels([None if absent and word is None else label for label, absent, word in parts])
+
+
+@thorough
+@given(labelled())
+def test_labelled_brackets(tree: Tree) -> None:
+    assert Tree.from_brackets(tree.to_brackets()) == tree
+
+
+@thorough
+@given(ANY, st.sampled_from(SPACE))
+def test_unlabelled_brackets(nested, space: str) -> None:
+    def write(part: str | list) -> str:
+        return part if isinstance(part, str) else f"( {' '.join([write(child) for child in part])} )"
+
+    tree = tree_of(nested)
+    text = tree.to_brackets(labelled=False)
+    assert text == write(nested)
+    assert Tree.from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels([None] * len(tree))
+
+
+@thorough
+@given(labelled(BINARY))
+def test_transitions(tree: Tree) -> None:
+    assert Tree.from_transitions(tree.transitions, tree.words, tree.labels) == tree
+
+
+@thorough
+@given(labelled())
+def test_parents(tree: Tree) -> None:
+    assert Tree.from_parents(tree.parents, tree.tokens, tree.labels) == tree
+
+
+@thorough
+@given(labelled(labels=st.sampled_from(["A", "B-C", "C|D", "e@f", "|", None])), st.sampled_from(["right", "left", "head"]))
+def test_binary_trees(tree: Tree, branching: str) -> None:
+    """The head is a child that depends on both the phrase and its children."""
+    binary = to_binary(tree, branching=branching, heads=lambda label, below: len(str((label, *below))) % len(below))
+    assert len(binary.transitions) == 2 * len(tree.words) - 1
+    assert binary.words == tree.words
+    assert from_binary(binary) == tree
+
+
+def deep(shape: str) -> Tree:
+    """A tree with DEEP nodes between its root and its lowest leaf, every node with a label."""
+    words = [f"w{i % 10}" for i in range(DEEP + 2)]
+    if shape == "unary":
+        tree = Tree.from_parents([*range(1, DEEP + 2), -1], ["w", *[None] * (DEEP + 1)])
+    elif shape == "flat":
+        tree = Tree.from_parents([DEEP] * DEEP + [-1], [*words[:DEEP], None])
+    else:
+        tree = (Tree.left if shape == "left" else Tree.right)(words)
+    return tree.with_labels("ABCDEFG"[i % 7] for i in range(len(tree)))
+
+
+@pytest.mark.parametrize("shape", ["left", "right"])
+def test_deep_trees_in_brackets_and_arrays(shape: str) -> None:
+    tree = deep(shape)
+    assert Tree.from_brackets(tree.to_brackets()) == tree
+    bare = tree.with_labels([None] * len(tree))
+    assert Tree.from_brackets(bare.to_brackets(labelled=False), labelled=False) == bare
+    assert Tree.from_parents(tree.parents, tree.tokens, tree.labels) == tree
+    assert Tree.from_transitions(tree.transitions, tree.words, tree.labels) == tree
+
+
+@pytest.mark.parametrize(
+    ("shape", "branching"),
+    [("left", "right"), ("right", "left"), ("unary", "head"), ("flat", "right"), ("flat", "left"), ("flat", "head")],
+)
+def test_deep_trees_made_binary(shape: str, branching: str) -> None:
+    tree = deep(shape)
+    binary = to_binary(tree, branching=branching, heads=lambda label, below: len(below) // 2)
+    assert len(binary.transitions) == 2 * len(tree.words) - 1
+    assert from_binary(binary) == tree

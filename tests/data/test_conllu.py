@@ -1,0 +1,192 @@
+"""CoNLL-U, against the library conllu and lines written by hand."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import conllu
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thinstack.core import Tree
+from thinstack.data.conllu import read_conllu, to_conllu, write_conllu
+from thinstack.errors import DataError, TreeError
+
+DEEP = 100_000
+
+# Anything but what ends a column or a line: spaces of every kind, other line separators of Unicode, "#", "_".
+TEXTS = st.text(st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=3)
+PLAIN = st.text("aé#_-.=1", min_size=1, max_size=3)
+
+
+@st.composite
+def dependency_trees(draw, texts=TEXTS) -> Tree:
+    """Any tree with a word at every node, crossing edges included."""
+    place = draw(st.permutations(range(draw(st.integers(1, 9)))))
+    parents = [-1] * len(place)
+    for rank, node in enumerate(place[1:], start=1):
+        parents[node] = place[draw(st.integers(0, rank - 1))]
+    labels = st.none() | texts.filter(lambda text: text != "_")
+    return Tree.from_parents(parents, [draw(texts) for _ in place], [draw(labels) for _ in place])
+
+
+def rows(*words: str) -> str:
+    """A sentence of words given as `id form head deprel`."""
+    entries = [word.split(" ") for word in words]
+    return "".join(f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n" for number, form, head, label in entries) + "\n"
+
+
+def read(text: str, **settings) -> list[Tree]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "trees.conllu")
+        path.write_bytes(text.encode())
+        return read_conllu(path, **settings)
+
+
+@settings(max_examples=250)
+@given(st.lists(dependency_trees(), min_size=4, max_size=4))
+def test_trees_come_back_as_written(trees: list[Tree]) -> None:
+    with TemporaryDirectory() as folder:
+        write_conllu(trees, Path(folder, "trees.conllu"))
+        assert read_conllu(Path(folder, "trees.conllu")) == trees
+
+
+@settings(max_examples=200)
+@given(dependency_trees(PLAIN))
+def test_the_library_reads_what_is_written(tree: Tree) -> None:
+    (sentence,) = conllu.parse(to_conllu(tree))
+    assert [token["id"] for token in sentence] == list(range(1, len(tree) + 1))
+    assert [token["form"] for token in sentence] == list(tree.words)
+    assert [token["head"] - 1 for token in sentence] == tree.parents.tolist()
+    assert [token["deprel"] for token in sentence] == [label or "_" for label in tree.labels]
+    assert {token[name] for token in sentence for name in ("lemma", "upos")} == {"_"}
+    assert {token[name] for token in sentence for name in ("xpos", "feats", "deps", "misc")} == {None}
+
+
+def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
+    text = (
+        "\ufeff\n# newdoc\n# text = vámonos al mar\n1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\r\n"
+        "1\tvamos\tir\tVERB\tV\tMood=Imp|Number=Plur\t0\troot\t0:root\t_\n2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_\n"
+        "# within\n3-4\tal\t_\t_\t_\t_\t_\t_\t_\t_\n3\ta\ta\tADP\t_\t_\t5\tcase\t_\t_\n"
+        "4\tel\tel\tDET\t_\t_\t5\tdet\t_\tGloss=a  b\n"
+        "5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_\n5.1\tellos\t_\t_\t_\t_\t_\t_\t1:x\t_\n5.2\t_\t_\t_\t_\t_\t_\t_\t1:x\t_\n \n\n"
+        "0.1\tnada\t_\t_\t_\t_\t_\t_\t2:x\t_\n1\t#\t_\t_\t_\t_\t0\t_\t_\t_\n\n# the end\n"
+    )
+    words = ["vamos", "nos", "a", "el", "mar"]
+    first = Tree.from_parents([-1, 0, 4, 4, 0], words, ["root", "obj", "case", "det", "obl"])
+    assert read(text) == [first, Tree.from_parents([-1], ["#"])]
+    assert read(text + GOOD.rstrip()) == [*read(text), *read(GOOD)]
+
+
+@pytest.mark.parametrize("parents", [np.arange(DEEP) - 1, np.append(np.arange(1, DEEP), -1)], ids=["down", "up"])
+def test_a_tree_of_any_depth(tmp_path: Path, parents: np.ndarray) -> None:
+    """Every word below the one before it, or the one behind it."""
+    tree = Tree.from_parents(parents, [str(number) for number in range(DEEP)], ["x"] * DEEP)
+    write_conllu([tree], tmp_path / "deep.conllu")
+    assert read_conllu(tmp_path / "deep.conllu") == [tree]
+
+
+GOOD = rows("1 the 2 det", "2 dog 0 root")
+
+BAD = [
+    (rows("1 a x root"), 1, 13, "expected a head from 1 to 1, or 0 for the root, found 'x'"),
+    (rows("1 a 0 root", "2 b _ x"), 2, 13, "expected a head from 1 to 2, or 0 for the root, found '_'"),
+    (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "expected a head from 1 to 2, or 0 for the root, found '3'"),
+    (rows("1 a -1 root"), 1, 13, "found '-1'"),
+    (rows("1 a 00 root"), 1, 13, "found '00'"),
+    (rows("1 a 1.0 root"), 1, 13, "found '1.0'"),
+    (rows("1 a ² root"), 1, 13, "found '²'"),
+    (rows("1 a  root"), 1, 13, "found ''"),
+    (rows(f"1 a {'9' * 5000} root"), 1, 13, "found '9999"),
+    (rows("1 a 2 x", "2 b 1 y"), 1, 13, r"expected exactly one root \(head 0\), found 0"),
+    (rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"), 3, 13, r"expected exactly one root \(head 0\), found 3"),
+    (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "expected heads that lead to the root, found that word 2 leads to a cycle"),
+    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "found that word 2 leads to a cycle"),
+    (rows("1 a 0 x", "3 b 1 y"), 2, 1, r"expected word 2 \(2-n for a multiword token, 1.n for an empty node\), found '3'"),
+    (rows("1 a 0 x", "1 b 1 y"), 2, 1, "expected word 2 .* found '1'"),
+    (rows("0 a 0 x"), 1, 1, "expected word 1 .* found '0'"),
+    (rows("x a 0 x"), 1, 1, "expected word 1 .* found 'x'"),
+    (rows("_ a 0 x"), 1, 1, "expected word 1 .* found '_'"),
+    (rows(" a 0 x"), 1, 1, "expected word 1 .* found ''"),
+    (rows("01 a 0 x"), 1, 1, "expected word 1 .* found '01'"),
+    (rows(f"{'9' * 5000} a 0 x"), 1, 1, "expected word 1 .* found '9999"),
+    (rows("2-3 ab _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '2-3'"),
+    (rows("1 a 0 x", "1-2 ab _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '1-2'"),
+    (rows("1 a 0 x", "2-1 b _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '2-1'"),
+    (rows("1.1 a _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '1.1'"),
+    (rows("1 a 0 x", "0.1 a _ _"), 2, 1, "expected word 2 .* found '0.1'"),
+    (rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"), 1, 1, "expected a multiword token of words up to 2, found '1-3'"),
+    (rows("0.1 a _ _"), 1, 1, "expected a sentence of at least one word, found none"),
+    (rows("1  0 x"), 1, 3, "expected a word, found an empty column"),
+    (rows("1 a 0 "), 1, 15, "expected a relation, or _ for none, found an empty column"),
+    ("1\ta\t_\t_\t_\t_\t0\troot\t_\n\n", 1, 21, "expected 10 columns between tabs, found 9"),
+    ("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n", 1, 24, "expected 10 columns between tabs, found 11"),
+    ("1  a  _  _  _  _  0  root  _  _\n\n", 1, 32, "expected 10 columns between tabs, found 1"),
+    ("text\n\n", 1, 5, "expected 10 columns between tabs, found 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "column", "message"), BAD)
+def test_sentences_that_are_no_tree_are_placed(tmp_path: Path, text: str, line: int, column: int, message: str) -> None:
+    path = tmp_path / "trees.conllu"
+    path.write_text(f"# one\n{GOOD}\n# two\n# text = a\n{text}{GOOD}", encoding="utf-8")
+    with pytest.raises(TreeError, match=message) as caught:
+        read_conllu(path)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (str(path), line + 7, column)
+    skipped: list[TreeError] = []
+    assert read_conllu(path, skipped=skipped) == read(GOOD) * 2
+    assert [str(error) for error in skipped] == [str(caught.value)]
+
+
+def test_bad_sentences_are_skipped_and_counted() -> None:
+    skipped: list[TreeError] = []
+    assert len(read("".join(text + GOOD for text, *_ in BAD), skipped=skipped)) == len(skipped) == len(BAD)
+    assert read(BAD[0][0], skipped=skipped) == []
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (
+            Tree.from_parents([-1, 0], ["a", ""]),
+            "node 1 has the word ''; CoNLL-U holds no empty one, no tab",
+        ),
+        (Tree.from_parents([-1], ["a\tb"]), r"node 0 has the word 'a\\tb'"),
+        (Tree.from_parents([-1], ["a\n"]), r"node 0 has the word 'a\\n'"),
+        (Tree.from_parents([-1], ["a\rb"]), r"node 0 has the word 'a\\rb'"),
+        (Tree.from_parents([-1], ["a"], [""]), "node 0 has the label ''"),
+        (Tree.from_parents([-1], ["a"], ["x\ty"]), r"node 0 has the label 'x\\ty'"),
+        (Tree.from_parents([-1], ["a"], ["_"]), "node 0 has the label '_', which CoNLL-U reads as none; make it None"),
+        (Tree.left(["a", "b"]), "node 2 has no word; CoNLL-U holds dependency trees"),
+    ],
+)
+def test_what_the_format_cannot_hold_is_refused(tmp_path: Path, tree: Tree, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        to_conllu(tree)
+    with pytest.raises(TreeError, match="tree 1: " + message):
+        write_conllu([Tree.left(["a"]), tree], tmp_path / "trees.conllu")
+    assert not (tmp_path / "trees.conllu").exists()
+
+
+def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_conllu(path)
+    path.write_text("# newdoc\n\n\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"trees.conllu: expected sentences in CoNLL-U, .* found none"):
+        read_conllu(path, skipped=[])
+
+
+def test_english_web_treebank(data_dir: Path) -> None:
+    folder = data_dir / "ud_ewt"
+    if not folder.is_dir():
+        pytest.skip("needs the English Web Treebank: ud_ewt in THINSTACK_DATA")
+    trees = {split: read_conllu(folder / f"en_ewt-ud-{split}.conllu") for split in ("train", "dev")}
+    assert {split: len(found) for split, found in trees.items()} == {"train": 12544, "dev": 2001}
+    sentences = conllu.parse((folder / "en_ewt-ud-dev.conllu").read_text(encoding="utf-8"))
+    for sentence, tree in zip(sentences, trees["dev"], strict=True):
+        words = [token for token in sentence if isinstance(token["id"], int)]
+        assert [(word["form"], word["head"] - 1, word["deprel"]) for word in words] == list(
+            zip(tree.tokens, tree.parents.tolist(), tree.labels, strict=True)
+        )

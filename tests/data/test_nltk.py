@@ -1,0 +1,128 @@
+"""Trees of nltk, against nltk's own reading and writing of brackets."""
+
+import pytest
+from core.random_trees import ANY, brackets_of, nodes_of, tree_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.tree import ImmutableTree, ParentedTree
+from nltk.tree import Tree as NltkTree
+
+from thinstack.core import Tree
+from thinstack.data.nltk import from_nltk, to_nltk
+from thinstack.errors import TreeError
+
+DEEP = 100_000
+
+LABELS = st.sampled_from(["", "S", "NP", "-NONE-", "a b"])
+WORDS = st.text(max_size=2)
+NESTED = st.recursive(WORDS, lambda below: st.tuples(LABELS, st.lists(below, min_size=1, max_size=3)), max_leaves=6)
+"""A word, or a label and one to three of these."""
+
+
+def nltk_of(part: str | tuple) -> NltkTree | str:
+    return part if isinstance(part, str) else NltkTree(part[0], [nltk_of(child) for child in part[1]])
+
+
+def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tuple:
+    """With ("", ["a"]) beside others written as "a": a leaf without a label is one thing to us."""
+    if isinstance(part, str):
+        return part
+    label, children = part
+    if siblings and not label and len(children) == 1 and isinstance(children[0], str):
+        return children[0]
+    return label, [unlabelled_words_as_strings(child, len(children) > 1) for child in children]
+
+
+@settings(max_examples=500)
+@given(st.tuples(LABELS, st.lists(NESTED, min_size=1, max_size=3)))
+def test_nltk_trees_come_back(nested: tuple) -> None:
+    assert to_nltk(from_nltk(nltk_of(nested))) == nltk_of(unlabelled_words_as_strings(nested, False))
+
+
+@settings(max_examples=500)
+@given(ANY, st.data())
+def test_trees_come_back(nested: str | list, data: st.DataObject) -> None:
+    labels = st.lists(st.sampled_from([None, "S", "NP"]), min_size=len(nodes_of(nested)), max_size=len(nodes_of(nested)))
+    tree = tree_of(nested).with_labels(data.draw(labels))
+    assert from_nltk(to_nltk(tree)) == tree
+
+
+@given(st.recursive(st.sampled_from("abc"), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=9))
+def test_both_read_and_write_the_same_brackets(nested: str | list) -> None:
+    text = brackets_of(nested)
+    assert to_nltk(Tree.from_brackets(text)) == NltkTree.fromstring(text)
+    assert from_nltk(NltkTree.fromstring(text)).to_brackets() == text
+    assert to_nltk(Tree.from_brackets(text)).pformat(margin=10**6) == text
+
+
+def test_words_beside_phrases_are_leaves_without_a_label() -> None:
+    tree = from_nltk(NltkTree.fromstring("(S the (N (NN old) dog) (X (X (V barks))))"))
+    assert tree.tokens == ("the", "old", "dog", None, "barks", None, None, None)
+    assert tree.labels == (None, "NN", None, "N", "V", "X", "X", "S")
+    assert tree.parents.tolist() == [7, 3, 3, 7, 5, 6, 7, -1]
+    assert to_nltk(tree) == NltkTree.fromstring("(S the (N (NN old) dog) (X (X (V barks))))")
+
+
+def test_a_leaf_without_a_label_and_without_siblings() -> None:
+    assert to_nltk(Tree.left(["a"])) == NltkTree("", ["a"])
+    assert to_nltk(Tree.from_parents([1, -1], ["a", None], [None, "X"])) == NltkTree("X", [NltkTree("", ["a"])])
+    assert from_nltk(NltkTree("X", ["a"])) == Tree.from_parents([-1], ["a"], ["X"])
+    assert from_nltk(NltkTree("X", [NltkTree("", ["a"])])) == Tree.from_parents([1, -1], ["a", None], [None, "X"])
+
+
+@pytest.mark.parametrize("kind", [ImmutableTree, ParentedTree])
+def test_other_kinds_of_nltk_trees_are_read(kind: type[NltkTree]) -> None:
+    text = "(S (NP (D the) (N dog)) (V barks))"
+    assert from_nltk(kind.fromstring(text)) == Tree.from_brackets(text)
+
+
+def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
+    """Labels with numbers of children, and words; nltk compares by recursion."""
+    found, todo = [], [tree]
+    while todo:
+        part = todo.pop()
+        found.append(part if isinstance(part, str) else (part.label(), len(part)))
+        if not isinstance(part, str):
+            todo += reversed(part)
+    return found
+
+
+@pytest.mark.parametrize("shape", ["chain", "left", "right"])
+def test_trees_of_any_depth(shape: str) -> None:
+    """Every phrase around the one before it: alone, with a leaf behind it, or with a word in front of it."""
+    written = NltkTree("N", ["a"])
+    for _ in range(DEEP):
+        written = NltkTree("S", {"chain": [written], "left": [written, NltkTree("N", ["b"])], "right": ["b", written]}[shape])
+    tree = from_nltk(written)
+    assert tree.words.count("b") == (0 if shape == "chain" else DEEP)
+    assert len(tree) == len(tree.words) + DEEP
+    assert preorder(to_nltk(tree)) == preorder(written)
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        ("(S (NN dog))", "expected an nltk Tree, found str"),
+        (Tree.left(["a"]), "expected an nltk Tree, found Tree <Tree of 1 nodes"),
+        (NltkTree("S", []), "the node labelled 'S' has no children; expected a word or children"),
+        (NltkTree("S", ["a", NltkTree("X", [])]), "the node labelled 'X' has no children"),
+        (
+            NltkTree("S", [("dog", "NN"), ("barks", "VB")]),
+            r"expected words that are strings, found tuple \('.*; convert",
+        ),
+        (NltkTree("S", [3]), "expected words that are strings, found int 3"),
+        (NltkTree(3, ["a"]), "expected labels that are strings, found int 3"),
+        (NltkTree(None, ["a"]), "expected labels that are strings, found NoneType None"),
+        (NltkTree("S", [["a"]]), r"expected words that are strings, found list \['a'\]"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(tree: object, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        from_nltk(tree)
+
+
+def test_what_nltk_trees_cannot_hold_is_refused() -> None:
+    with pytest.raises(TreeError, match="node 1 has both a word and children; nltk trees hold words at leaves only"):
+        to_nltk(Tree.from_parents([1, -1], ["a", "dog"]))
+    with pytest.raises(TreeError, match="node 0 has the label '', which nltk trees have for none; make it None"):
+        to_nltk(Tree.from_parents([-1], ["a"], [""]))

@@ -1,0 +1,52 @@
+"""Reading and writing text files."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinstack.data.text_files import read_lines, read_text, write_lines
+from thinstack.errors import DataError
+
+LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1)
+
+
+@given(LINES.filter(lambda lines: not any(line.endswith("\r") for line in lines)))
+def test_lines_come_back_as_written(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = tmp_path_factory.getbasetemp() / "lines"
+    write_lines(path, lines)
+    assert read_lines(str(path)) == lines
+
+
+def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes("\ufeffa\r\nb".encode())
+    assert read_text(path) == "a\r\nb"
+    assert read_lines(path) == ["a", "b"]
+    write_lines(path, ["\ufeffa"])
+    assert path.read_bytes() == "\ufeff\ufeffa\n".encode()
+    write_lines(path, ["a", "\ufeff"])
+    assert path.read_bytes() == "a\n\ufeff\n".encode()
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "toks"
+    with pytest.raises(DataError, match="toks: cannot be read: No such file"):
+        read_lines(path)
+    path.write_bytes("\ufeff".encode())
+    with pytest.raises(DataError, match="toks: expected one sentence or pair a line, found an empty file"):
+        read_lines(path)
+    path.write_bytes(b"a\ncaf\xe9\n")
+    with pytest.raises(DataError, match=r"toks:2: expected text in utf-8, found the byte 0xe9 at position 5"):
+        read_lines(path)
+    assert read_text(path, "latin-1") == "a\ncafé\n"
+    with pytest.raises(DataError, match="toks: unknown encoding 'klingon'"):
+        read_text(path, "klingon")
+
+
+def test_files_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="nowhere/toks: cannot be written: No such file"):
+        write_lines(tmp_path / "nowhere" / "toks", ["a"])
+    with pytest.raises(DataError, match=r"toks:2: '\\ud800' cannot be written in UTF-8"):
+        write_lines(tmp_path / "toks", ["a", "b\ud800"])

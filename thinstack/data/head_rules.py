@@ -1,0 +1,91 @@
+"""Head children of English phrases: the head table of Collins (1999, appendix A) for the labels of the Penn Treebank."""
+
+import re
+from collections.abc import Collection, Sequence
+
+__all__ = ["english_head"]
+
+# From which end the children are searched, and for what: the first label first, then the next one.
+_TABLE = {
+    "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
+    "ADVP": ("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
+    "CONJP": ("right", "CC RB IN"),
+    "FRAG": ("right", ""),
+    "INTJ": ("left", ""),
+    "LST": ("right", "LS :"),
+    "NAC": ("left", "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW"),
+    "PP": ("right", "IN TO VBG VBN RP FW"),
+    "PRN": ("left", ""),
+    "PRT": ("right", "RP"),
+    "QP": ("left", "$ IN NNS NN JJ RB DT CD NCD QP JJR JJS"),
+    "RRC": ("right", "VP NP ADVP ADJP PP"),
+    "S": ("left", "TO IN VP S SBAR ADJP UCP NP"),
+    "SBAR": ("left", "WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG"),
+    "SBARQ": ("left", "SQ S SINV SBARQ FRAG"),
+    "SINV": ("left", "VBZ VBD VBP VB MD VP S SINV ADJP NP"),
+    "SQ": ("left", "VBZ VBD VBP VB MD VP SQ"),
+    "UCP": ("right", ""),
+    "VP": ("left", "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP"),
+    "WHADJP": ("left", "CC WRB JJ ADJP"),
+    "WHADVP": ("right", "CC WRB"),
+    "WHNP": ("left", "WDT WP WP$ WHADJP WHPP WHNP"),
+    "WHPP": ("right", "IN TO FW"),
+}
+
+# A noun phrase has steps: from one end, the first child with any of the labels. Collins's step before these, a last child POS,
+# is contained in the first of them.
+_NOUN_PHRASE = (
+    ("right", "NN NNP NNPS NNS NX POS JJR"),
+    ("left", "NP"),
+    ("right", "$ ADJP PRN"),
+    ("right", "CD"),
+    ("right", "JJ JJS RB QP"),
+)
+
+_PUNCTUATION = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
+_FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
+
+
+def english_head(label: str | None, children: Sequence[str | None]) -> int:
+    """The position (0-based) of the head child of a phrase over `children`, at least one.
+
+    Function tags and indices are left out of account (`NP-SBJ-1` is an NP). Of a coordination the head is the conjunct before
+    the conjunction. Where the table has no answer it is the outermost child at the end where the search starts, which is the
+    left for phrases that the table lacks (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head
+    only where there is nothing else. Raises ValueError without children.
+    """
+    if not children:
+        raise ValueError("a phrase without children has no head")
+    plain = [_plain(child) for child in children]
+    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION] or list(range(len(plain)))
+    below = [plain[place] for place in places]
+    head = _noun_head(below) if _plain(label) == "NP" else _table_head(_plain(label), below)
+    if head >= 2 and below[head - 1] == "CC":
+        head -= 2
+    return places[head]
+
+
+def _plain(label: str | None) -> str:
+    """A label without function tags; `-LRB-` and `-NONE-` stay whole."""
+    return "" if label is None else label if label.startswith("-") else _FUNCTION.sub("", label)
+
+
+def _table_head(label: str, children: list[str]) -> int:
+    end, wanted = _TABLE.get(label, ("left", ""))
+    for name in wanted.split():
+        if name in children:
+            return _first(end, children, {name})
+    return 0 if end == "left" else len(children) - 1
+
+
+def _noun_head(children: list[str]) -> int:
+    for end, wanted in _NOUN_PHRASE:
+        if not set(children).isdisjoint(wanted.split()):
+            return _first(end, children, wanted.split())
+    return len(children) - 1
+
+
+def _first(end: str, children: list[str], wanted: Collection[str]) -> int:
+    """The first child from this end that is wanted."""
+    found = [place for place, child in enumerate(children) if child in wanted]
+    return found[0 if end == "left" else -1]

@@ -1,0 +1,86 @@
+"""Constituency trees of nltk: `nltk.Tree("NN", ["dog"])` is one leaf, its label and its word."""
+
+from typing import TYPE_CHECKING, Any
+
+from thinstack.core import Tree
+from thinstack.errors import MissingExtraError, TreeError
+
+if TYPE_CHECKING:
+    import nltk
+
+__all__ = ["from_nltk", "to_nltk"]
+
+
+def from_nltk(tree: "nltk.Tree") -> Tree:
+    """The same tree. A string that is its parent's only child is that parent's word, any other a leaf without a label.
+
+    The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without children, and for labels or words
+    that are no strings; MissingExtraError without the package nltk.
+    """
+    kind = _tree_type()
+    if not isinstance(tree, kind):
+        raise TreeError(f"expected an nltk Tree, found {type(tree).__name__} {tree!r}")
+    parents: list[int] = []
+    words: list[str | None] = []
+    labels: list[str | None] = []
+    todo: list[tuple[Any, int]] = [(tree, -1)]
+    while todo:
+        part, parent = todo.pop()
+        label, word, children = _read(part, kind)
+        todo.extend((child, len(parents)) for child in reversed(children))
+        parents.append(parent)
+        words.append(word)
+        labels.append(label)
+    return Tree.from_parents(parents, words, labels)
+
+
+def to_nltk(tree: Tree) -> "nltk.Tree":
+    """The nltk tree that `from_nltk` reads as `tree`, each label None as "".
+
+    A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around one.
+    Raises TreeError for a tree with a word at an inner node or a label ""; MissingExtraError without the package nltk.
+    """
+    kind = _tree_type()
+    arities = tree.arities.tolist()
+    below: list[list[Any]] = [[] for _ in arities]
+    made: Any = None
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
+        if arities[node] and word is not None:
+            raise TreeError(f"node {node} has both a word and children; nltk trees hold words at leaves only")
+        if label == "":
+            raise TreeError(f"node {node} has the label '', which nltk trees have for none; make it None")
+        bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
+        made = word if bare else kind(label or "", below[node] or [word])
+        if parent >= 0:
+            below[parent].append(made)
+    return made
+
+
+def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
+    """Label, word and children of a Tree or of a string beside others."""
+    if not isinstance(part, kind):
+        return None, _string(part, "words"), []
+    children = list(part)
+    label = _string(part.label(), "labels") or None
+    if not children:
+        raise TreeError(f"the node labelled {label!r} has no children; expected a word or children")
+    if len(children) == 1 and not isinstance(children[0], kind):
+        return label, _string(children[0], "words"), []
+    return label, None, children
+
+
+def _string(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise TreeError(f"expected {what} that are strings, found {type(value).__name__} {value!r}; convert the tree first")
+    return value
+
+
+def _tree_type() -> Any:
+    try:
+        from nltk import Tree as NltkTree
+    except ModuleNotFoundError as error:
+        if error.name != "nltk":  # nltk is there, and what it needs is not
+            raise
+        raise MissingExtraError("nltk", "trees") from None
+    return NltkTree

@@ -1,0 +1,51 @@
+"""Reading and writing the text files of treebanks."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from thinstack.errors import DataError
+
+__all__ = ["read_lines", "read_text", "write_lines"]
+
+_MARK = "\ufeff"
+
+
+def read_text(path: str | Path, encoding: str = "utf-8") -> str:
+    """The text of a file, without a byte order mark. Raises DataError for a file that is missing or is not in `encoding`."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    try:
+        return data.decode(encoding).removeprefix(_MARK)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}:{line}: expected text in {encoding}, found the byte 0x{data[error.start]:02x} "
+            f"at position {error.start}; convert the file, or name its encoding"
+        ) from None
+    except LookupError:
+        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file in UTF-8, without their ends. Raises what `read_text` raises, and DataError for an empty file."""
+    text = read_text(path)
+    if not text:
+        raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
+    # Split at "\n" only: words may hold any other separator of Unicode.
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Write lines that hold no line end, in UTF-8; `read_lines` gives them back. Raises DataError where that cannot be done."""
+    text = "".join(f"{line}\n" for line in lines)
+    if text.startswith(_MARK):
+        text = _MARK + text  # of two at the start of a file the second is text
+    try:
+        Path(path).write_bytes(text.encode())
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise DataError(f"{path}:{line}: {text[error.start]!r} cannot be written in UTF-8") from None
