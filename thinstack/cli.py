@@ -86,11 +86,12 @@ def predict(
 @app.command()
 def evaluate(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")],
-    file: Annotated[str | None, typer.Argument(help="Labelled PTB bracket trees, one a line.")] = None,
+    file: Annotated[str | None, typer.Argument(help="A file of labelled trees.")] = None,
     source: Annotated[
         EvaluationSource, typer.Option(help="Whose trees to take; auto is what the model was trained for.")
     ] = "gold",
     text: Annotated[bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")] = False,
+    tree_format: Annotated[str, typer.Option("--format", help="Registered reader of the file's trees.")] = "brackets.v1",
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
@@ -101,7 +102,13 @@ def evaluate(
     from thinstack.metrics import percent
 
     model, file = ("sst", model) if file is None else (model, file)
-    figures = evaluate_file(thinstack.load(model, device=device, threads=threads), file, source=source, text=text)
+    read = None
+    if tree_format != "brackets.v1":
+        from thinstack.plugins.manager import readers
+
+        read = readers().reader(tree_format).trees
+    predictor = thinstack.load(model, device=device, threads=threads)
+    figures = evaluate_file(predictor, file, source=source, text=text, read=read)
     if as_json:
         _print_json(figures)
         return
@@ -145,7 +152,7 @@ def train(
 
 @app.command()
 def plugins(as_json: JsonOption = False) -> None:
-    """List the registered cells and task heads, and the plugins that failed."""
+    """List the registered cells, task heads and readers, and the plugins that failed."""
     from dataclasses import asdict
 
     from thinstack.plugins.manager import manager

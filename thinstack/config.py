@@ -143,6 +143,8 @@ class ModelConfig(_Strict):
 class DataConfig(_Strict):
     """Files of a recipe, relative to the data folder that the command names.
 
+    `format`: the registered reader of the two tree files.
+
     `statement`: what a bundle's card says of the data: what it is, its terms, and whom to cite.
 
     `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first `embedding.size` columns are taken, scaled
@@ -151,6 +153,7 @@ class DataConfig(_Strict):
 
     train: str
     dev: str
+    format: str = "brackets.v1"
     vectors: str | None = None
     vector_std: float | None = Field(default=None, gt=0)
     statement: str = ""

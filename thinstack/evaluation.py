@@ -1,6 +1,6 @@
 """Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, trees made from words, or raw text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import EvaluationSource
+from thinstack.core import Tree
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
@@ -23,13 +24,19 @@ _PHRASE_COUNTS = ("phrases", "binary_phrases")
 
 
 def evaluate_file(
-    predictor: Predictor, path: str | Path, *, source: EvaluationSource = "gold", text: bool = False
+    predictor: Predictor,
+    path: str | Path,
+    *,
+    source: EvaluationSource = "gold",
+    text: bool = False,
+    read: Callable[[str | Path], list[Tree]] | None = None,
 ) -> dict[str, Any]:
-    """`evaluate` on a file of one labelled PTB bracket tree a line.
+    """`evaluate` on a file of labelled PTB bracket trees, or one that `read` reads.
 
-    Raises TreeError with file, line and column for a malformed tree or a label out of range, DataError for an unreadable file.
+    Raises TreeError with the place of a malformed tree or a label out of range, DataError for an unreadable file.
     """
-    return evaluate(predictor, read_labelled(path, predictor.labels), source=source, text=text)
+    treebank = read_labelled(path, predictor.labels, read=read)
+    return evaluate(predictor, treebank, source=source, text=text)
 
 
 def evaluate(

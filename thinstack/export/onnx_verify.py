@@ -131,7 +131,7 @@ def _versions() -> dict[str, str]:
 
 def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
     found = {entry.key: entry.value for entry in proto.metadata_props}
-    expected = {"labels": list(config.labels), "cell": config.cell.name, "head": config.head.name}
+    expected = {"labels": list(config.labels), "cell": config.cell.name, "head": config.head.name, "trees": config.trees}
     stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
     if stored != expected:
         raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pluggy
 
-from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
 
-__all__ = ["hookimpl", "hookspec", "thinstack_cells", "thinstack_heads"]
+__all__ = ["hookimpl", "hookspec", "thinstack_cells", "thinstack_heads", "thinstack_readers"]
 
 PROJECT = "thinstack"
 
@@ -23,4 +23,10 @@ def thinstack_cells() -> Iterable[CellSpec]:
 @hookspec
 def thinstack_heads() -> Iterable[HeadSpec]:
     """The task heads that this plugin provides."""
+    raise NotImplementedError
+
+
+@hookspec
+def thinstack_readers() -> Iterable[ReaderSpec]:
+    """The readers of tree files that this plugin provides."""
     raise NotImplementedError

@@ -10,25 +10,29 @@ import pluggy
 
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
 from thinstack.plugins import hookspecs
-from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
-AnySpec = CellSpec | HeadSpec
+AnySpec = CellSpec | HeadSpec | ReaderSpec
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
-HOOKS: dict[str, type[CellSpec] | type[HeadSpec]] = {"thinstack_cells": CellSpec, "thinstack_heads": HeadSpec}
+HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[ReaderSpec]] = {
+    "thinstack_cells": CellSpec,
+    "thinstack_heads": HeadSpec,
+    "thinstack_readers": ReaderSpec,
+}
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, one head, or a plugin that never got so far.
+    """What became of one cell, head or reader, or of a plugin that never got so far.
 
     Attributes:
-        name: versioned name of the cell or head, or the entry point's name.
-        kind: `cell`, `head` or `plugin`.
+        name: versioned name of the cell, head or reader, or the entry point's name.
+        kind: `cell`, `head`, `reader` or `plugin`.
         distribution: the installed distribution that it came with.
         version: version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is not installed).
@@ -36,7 +40,7 @@ class PluginRecord:
     """
 
     name: str
-    kind: Literal["cell", "head", "plugin"]
+    kind: str
     distribution: str
     version: str
     status: Status
@@ -61,8 +65,7 @@ class Source:
         """Record of one spec of this plugin, or of the plugin as a whole."""
         if spec is None:
             return PluginRecord(self.name, "plugin", self.distribution, self.version, status, error)
-        kind: Literal["cell", "head"] = "cell" if isinstance(spec, CellSpec) else "head"
-        return PluginRecord(spec.name, kind, self.distribution, self.version, status, error)
+        return PluginRecord(spec.name, spec.kind, self.distribution, self.version, status, error)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
         """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable, not broken."""

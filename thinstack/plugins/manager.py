@@ -1,4 +1,4 @@
-"""Finds the cells and heads of all installed plugins; a broken plugin is recorded and reported, and harms no other."""
+"""Finds the cells, heads and readers of all installed plugins; a broken one is recorded and reported, and harms no other."""
 
 import os
 import re
@@ -11,9 +11,9 @@ from typing import TypeVar, cast
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
-from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
 
-__all__ = ["BLOCK_VARIABLE", "BUILTINS", "GROUP", "PluginManager", "PluginRecord", "PluginWarning", "manager"]
+__all__ = ["BLOCK_VARIABLE", "BUILTINS", "GROUP", "PluginManager", "PluginRecord", "PluginWarning", "manager", "readers"]
 
 GROUP = "thinstack"
 """Entry-point group of plugins."""
@@ -42,9 +42,15 @@ BUILTINS = (
     "thinstack.plugins.heads.root_classifier",
     "thinstack.plugins.heads.similarity",
     "thinstack.plugins.heads.tree_ranker",
+    "thinstack.plugins.readers.brackets",
+    "thinstack.plugins.readers.conllu",
+    "thinstack.plugins.readers.plain_brackets",
 )
 
-AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec)
+READERS = tuple(name for name in BUILTINS if name.startswith("thinstack.plugins.readers."))
+"""The built-in plugins that need no torch."""
+
+AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, ReaderSpec)
 Key = tuple[str, str]  # kind, name
 
 
@@ -53,7 +59,7 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells and heads of the built-in plugins and of the entry points of group `thinstack`.
+    """The cells, heads and readers of the built-in plugins and of the entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record and one PluginWarning.
 
@@ -100,6 +106,10 @@ class PluginManager:
         """The task head of this name. Raises as `cell` does."""
         return self._find(HeadSpec, name)
 
+    def reader(self, name: str) -> ReaderSpec:
+        """The reader of tree files of this name. Raises as `cell` does."""
+        return self._find(ReaderSpec, name)
+
     def records(self) -> list[PluginRecord]:
         """What became of every plugin, in the order of loading."""
         return list(self._records)
@@ -141,6 +151,12 @@ class PluginManager:
 def manager() -> PluginManager:
     """The plugin manager of this process; plugins are loaded at the first call."""
     return PluginManager()
+
+
+@cache
+def readers() -> PluginManager:
+    """A plugin manager without the built-in cells and heads: it imports no torch, unless another plugin does."""
+    return PluginManager(builtins=READERS)
 
 
 def _builtin(module: str) -> Source:

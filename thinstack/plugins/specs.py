@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError, create_model
@@ -11,10 +12,12 @@ from pydantic import BaseModel, ValidationError, create_model
 from thinstack.errors import ConfigError, PluginError, ThinstackError
 
 if TYPE_CHECKING:
+    from thinstack.core import Tree
     from thinstack.core.cell import Cell
     from thinstack.core.head import TaskHead
+    from thinstack.errors import TreeError
 
-__all__ = ["CellSpec", "HeadSpec", "Spec"]
+__all__ = ["CellSpec", "HeadSpec", "ReaderSpec", "Spec"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 
@@ -35,11 +38,7 @@ class Spec(Generic[Product]):
     method: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
-            raise PluginError(
-                f"{self.kind} name {self.name!r} is not versioned: expected lower-case letters, digits and underscores, "
-                "then .v and a number, such as 'my_name.v1'"
-            )
+        _check_name(self.kind, self.name)
         if not callable(self.build):
             raise PluginError(f"{self.kind} {self.name!r}: build must be callable, found {self.build!r}")
         if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
@@ -129,3 +128,49 @@ class HeadSpec(Spec["TaskHead"]):
         Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
         """
         return self._create(options, hidden_size=hidden_size, classes=classes, word_size=word_size)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderSpec:
+    """A reader of tree files as a plugin provides it. It runs without torch. Raises PluginError if a field is wrong.
+
+    Attributes:
+        name: versioned, such as `my_format.v1`; recipes and `thinstack evaluate` ask for it by this name.
+        read: called with the path and, if it names it, `skipped`; returns a list of `thinstack.Tree`. It raises TreeError for
+            the first malformed tree; where `skipped` is a list, it leaves such trees out and appends their errors to it.
+        summary: one line for `thinstack plugins`.
+    """
+
+    name: str
+    read: Callable[..., "list[Tree]"]
+    summary: str = ""
+
+    kind: ClassVar[str] = "reader"
+
+    def __post_init__(self) -> None:
+        _check_name(self.kind, self.name)
+        if not callable(self.read):
+            raise PluginError(f"reader {self.name!r}: read must be callable, found {self.read!r}")
+
+    def trees(self, path: str | Path, *, skipped: "list[TreeError] | None" = None) -> "list[Tree]":
+        """Read the trees of a file; `skipped` takes the errors of malformed ones, which are then left out.
+
+        Raises what the reader raises of thinstack.errors, PluginError for any other error, and if it cannot skip.
+        """
+        keywords = {} if skipped is None else {"skipped": skipped}
+        if keywords and "skipped" not in inspect.signature(self.read).parameters:
+            raise PluginError(f"reader {self.name!r} cannot skip malformed trees: its function takes no `skipped`")
+        try:
+            return list(self.read(path, **keywords))
+        except ThinstackError:
+            raise
+        except Exception as error:
+            raise PluginError(f"reader {self.name!r} failed on {path}: {type(error).__name__}: {error}") from error
+
+
+def _check_name(kind: str, name: object) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise PluginError(
+            f"{kind} name {name!r} is not versioned: expected lower-case letters, digits and underscores, "
+            "then .v and a number, such as 'my_name.v1'"
+        )

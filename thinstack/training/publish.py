@@ -32,7 +32,7 @@ from thinstack.metrics import percent
 from thinstack.models import weights_of
 from thinstack.training.card import ACCURACIES, card
 from thinstack.training.examples import Example, join
-from thinstack.training.recipe import Material, SeedResult
+from thinstack.training.recipe import Material, SeedResult, tree_reader
 
 __all__ = ["publish"]
 
@@ -113,7 +113,8 @@ def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        return {source: evaluate_file(predictor, data / recipe.data.dev, source=source) for source in sources}
+        file, read = data / recipe.data.dev, tree_reader(recipe.data)
+        return {source: evaluate_file(predictor, file, source=source, read=read) for source in sources}
 
 
 def _json(data: object) -> bytes:

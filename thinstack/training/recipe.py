@@ -19,11 +19,12 @@ from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import TreeModel, build_model
+from thinstack.plugins.manager import readers
 from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of
 from thinstack.training.loop import Report, evaluate_model, train
 
-__all__ = ["Material", "SeedResult", "prepare", "run_seed", "summary"]
+__all__ = ["Material", "SeedResult", "prepare", "run_seed", "summary", "tree_reader"]
 
 HELD_PART = 10
 """One in so many training sentences is held out for early stopping."""
@@ -67,12 +68,18 @@ class SeedResult:
         return max((record["selection"] for record in self.history if record["watched"]), default=float("-inf"))
 
 
+def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
+    """What reads the tree files of a recipe; None for brackets, whose labels the treebank reader checks line by line."""
+    return None if files.format == "brackets.v1" else readers().reader(files.format).trees
+
+
 def prepare(recipe: Recipe, data: Path) -> Material:
     """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
     if recipe.model.trees != "binary":
         raise ConfigError(f"model.trees: recipes train on files of binary bracket trees, found {recipe.model.trees!r}")
-    treebank = read_labelled(data / recipe.data.train, recipe.model.labels)
-    development = read_labelled(data / recipe.data.dev, recipe.model.labels)
+    read = tree_reader(recipe.data)
+    treebank = read_labelled(data / recipe.data.train, recipe.model.labels, read=read)
+    development = read_labelled(data / recipe.data.dev, recipe.model.labels, read=read)
     held: list[Labelled] = []
     if recipe.training.stop_on == "held":
         held = treebank[::HELD_PART]
