@@ -1,0 +1,61 @@
+"""A minimal gated unit (Zhou et al. 2016) over trees, as a thinstack cell."""
+
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.plugins import CellSpec, hookimpl
+
+
+class TreeMGU(Cell):
+    """A node with input x and children k, whose mean takes the place of the state before:
+
+        s = mean_k h_k
+        f = sigmoid(W_f x + U_f s + b_f)
+        n = tanh(W_n x + U_n (f * s) + b_n)
+        h = (1 - f) * s + f * n
+
+    A leaf has no children: s = 0. State: h.
+    """
+
+    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0):
+        super().__init__(
+            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+        )
+        self.w = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # to f, n
+        self.u_f = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        self.u_n = nn.Parameter(torch.empty(hidden_size, hidden_size))
+        self.b = nn.Parameter(torch.zeros(2 * hidden_size))
+        fan_in_uniform_(self.w, self.u_f, self.u_n)
+        with torch.no_grad():
+            self.b[:hidden_size] = forget_bias
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        f, n = torch.addmm(self.b, inputs, self.w).chunk(2, 1)
+        return [torch.sigmoid(f) * torch.tanh(n)]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        n = inputs.shape[0]
+        h = children[0]
+        count = sum_by_owner(torch.ones_like(h[:, :1]), links.owner, n)
+        s = sum_by_owner(h, links.owner, n) / count.clamp(min=1)
+        gates = self.b + inputs @ self.w if self.inner_size > 0 else self.b.expand(n, self.b.shape[0])
+        from_f, from_n = gates.chunk(2, 1)
+        f = torch.sigmoid(from_f + s @ self.u_f)
+        return [(1 - f) * s + f * torch.tanh(from_n + (f * s) @ self.u_n)]
+
+
+class Options(BaseModel):
+    """Options of `mgu.v1`: `forget_bias`, where the bias of f starts."""
+
+    forget_bias: float = 0.0
+
+
+def build(*, input_size: int, inner_size: int, hidden_size: int, options: Options) -> Cell:
+    return TreeMGU(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, forget_bias=options.forget_bias)
+
+
+@hookimpl
+def thinstack_cells() -> list[CellSpec]:
+    return [CellSpec(name="mgu.v1", build=build, config=Options, summary="minimal gated unit, Zhou et al. 2016")]
