@@ -11,9 +11,10 @@ import torch
 
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.core import Tree
+from thinstack.core.encoder import Encoder, Layer
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import WordModel
+from thinstack.models import TreeModel
 from thinstack.models.embedding import WordEmbedding
 from thinstack.plugins import CellSpec
 from thinstack.plugins.heads.node_classifier import NodeClassifier
@@ -63,9 +64,8 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     assert isinstance(spec, CellSpec)
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)
-    model = WordModel(
-        embedding=WordEmbedding(entries=9, size=6), cell=cell, head=NodeClassifier(hidden_size=4, classes=2)
-    ).eval()
+    head = NodeClassifier(hidden_size=4, classes=2)
+    model = TreeModel(embedding=WordEmbedding(entries=9, size=6), encoder=Encoder([Layer(cell)]), head=head).eval()
     config = ModelConfig(
         labels=("no", "yes"),
         embedding=EmbeddingConfig(kind="words", size=6),
@@ -80,4 +80,5 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     merge = lambda a, b: torch.tanh(weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"])  # noqa: E731
     root = merge(leaves[0], merge(leaves[1], leaves[2]))
     expected = torch.softmax(model.head.linear(root), 0)
-    torch.testing.assert_close(model(ids, steps)[1][0], expected)
+    found = model({"token_ids": ids, "transitions": steps})["root_scores"]
+    torch.testing.assert_close(found[0], expected)

@@ -107,9 +107,12 @@ class EncoderConfig(_Strict):
     readout: tuple[Readout, ...] = Field(default=("up", "down", "leaves"), min_length=1)
 
     @model_validator(mode="after")
-    def _distinct_parts(self) -> Self:
+    def _consistent(self) -> Self:
         if len(set(self.readout)) != len(self.readout):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
+        idle = [name for name in ("separate", "readout") if getattr(self, name) != type(self).model_fields[name].default]
+        if self.top_down is None and idle:
+            raise ValueError(f"{' and '.join(idle)} say how two directions go together, but there is no top_down")
         return self
 
 

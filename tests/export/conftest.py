@@ -1,11 +1,13 @@
-"""Each export takes seconds, so the tests share three."""
+"""Each export takes seconds, so the tests share five."""
 
 import pytest
-from export_models import ChildSum, Exported, make_config, make_model
+import torch
+from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
 from thinstack.config import ModelConfig
 from thinstack.export.onnx_model import export_onnx
-from thinstack.models import TreeModel
+from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
+from thinstack.models import TreeModel, build_model
 
 
 def _export(kind: str, model: TreeModel, config: ModelConfig, quantize: str, index_type: str) -> Exported:
@@ -37,3 +39,24 @@ def exported(request: pytest.FixtureRequest) -> Exported:
     """Each of the three."""
     found: Exported = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture(scope="session")
+def verified() -> tuple[Exported, VerificationReport]:
+    """A bidirectional model of trees over words, and the report of its verification."""
+    torch.manual_seed(0)
+    encoder = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": H - 1}, "readout": ["down", "up"]}
+    head = {"name": "root_classifier.v1", "options": {"hidden": 7}}
+    config = make_config("words", "lexicalized_lstm.v1", encoder=encoder, head=head)
+    model = randomised(build_model(config, entries=V), std=0.4)
+    file, report = export_verified_onnx(model, config, vocabulary_digest="0123abcd")
+    return Exported("words", model, config, "none", file), report
+
+
+@pytest.fixture(scope="session")
+def pairs() -> Exported:
+    """A model of pairs of dependency trees with relations, over words, fp16, int32."""
+    torch.manual_seed(0)
+    settings = {"trees": "dependency", "relations": ["nsubj", "det"], "head": {"name": "similarity.v1"}}
+    config = make_config("words", "sdt_rnn.v1", **settings)
+    return _export("words", randomised(build_model(config, entries=V)), config, "fp16", "int32")

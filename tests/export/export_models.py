@@ -1,20 +1,27 @@
 """Small models to export, with every weight, biases too, drawn at random."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
 from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.encoder import Encoder, Layer
 from thinstack.models import TreeModel
 from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
+
+Arrays = dict[str, NDArray[Any]]
+Run = Callable[[Arrays], Arrays]
 
 V, X, H, C = 50, 6, 5, 3
 LABELS = ("bad", "so-so", "schön")
@@ -29,6 +36,20 @@ class Exported:
     config: ModelConfig
     quantize: str
     file: bytes
+
+    def runs(self) -> list[Run]:
+        """The file in onnxruntime and in onnx's reference evaluator."""
+        types = {value.name: value.type for value in self.session().get_inputs()}
+        names = [value.name for value in self.session().get_outputs()]
+
+        def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
+            def scores(inputs: Arrays) -> Arrays:
+                typed = {n: a.astype(np.int32 if types[n] == "tensor(int32)" else np.int64) for n, a in inputs.items()}
+                return dict(zip(names, run(names, typed), strict=True))
+
+            return scores
+
+        return [bound(self.session().run), bound(ReferenceEvaluator(onnx.load_from_string(self.file)).run)]
 
     def session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()
@@ -64,15 +85,15 @@ def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeMod
     return randomised(TreeModel(embedding=embedding, encoder=Encoder([Layer(cell)]), head=head))
 
 
-def randomised(model: TreeModel) -> TreeModel:
-    """The model, with every weight drawn from a standard normal distribution; seed torch first."""
+def randomised(model: TreeModel, std: float = 1.0) -> TreeModel:
+    """The model, with every weight drawn at random; seed torch first. Deep models of great weights make much of rounding."""
     with torch.no_grad():
         for weight in model.parameters():
-            weight.normal_()
+            weight.normal_(std=std)
     return model
 
 
-def make_config(kind: str, cell: str = "nary_lstm.v1", labels: Sequence[str] = LABELS) -> ModelConfig:
+def make_config(kind: str, cell: str = "nary_lstm.v1", labels: Sequence[str] = LABELS, **more: object) -> ModelConfig:
     return ModelConfig.parse(
         {
             "labels": list(labels),
@@ -80,6 +101,7 @@ def make_config(kind: str, cell: str = "nary_lstm.v1", labels: Sequence[str] = L
             "cell": {"name": cell, "hidden_size": H},
             "head": {"name": "node_classifier.v1"},
             "tree_source": "left",
+            **more,
         },
         source="test",
     )
@@ -93,6 +115,20 @@ def random_tree(words: int, seed: int) -> NDArray[np.int64]:
         at = int(random.integers(len(pieces) - 1))
         pieces[at : at + 2] = [[*pieces[at], *pieces[at + 1], 1]]
     return np.array(pieces[0], np.int64)
+
+
+def random_parents(
+    nodes: int, roots: int, arity: int, random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Parents and slots of trees of any shape, nodes in any order, slots left empty at random (all 0 for arity 0)."""
+    parents, slots = np.full(nodes, -1), np.zeros(nodes, np.int64)
+    free: list[tuple[int, int]] = []
+    for number, node in enumerate(random.permutation(nodes).tolist()):
+        if number >= roots:
+            parents[node], slots[node] = free.pop(int(random.integers(len(free))))
+        own = random.permutation(arity or 4)[: 1 + int(random.integers(arity or 4))].tolist()
+        free += [(node, slot if arity else 0) for slot in own]
+    return parents, slots
 
 
 def random_inputs(kind: str, trees: Sequence[Sequence[int] | NDArray[np.int64]], seed: int) -> dict[str, NDArray[np.int64]]:

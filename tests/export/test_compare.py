@@ -6,20 +6,21 @@ from export_models import make_model
 
 from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
-from thinstack.export.compare import compare
-from thinstack.export.samples import Inputs, Scores, eager_scores, sample_inputs
+from thinstack.export.compare import compare, distance
+from thinstack.export.samples import Inputs, Scores, eager_scores, join_inputs, sample_trees
 
 MODEL = make_model("words").eval()
 BATCHES = [
-    sample_inputs(MODEL, trees, np.random.default_rng(1)) for trees in ([shapes.left(4), shapes.left(1)], [shapes.right(3)])
+    join_inputs(sample_trees(MODEL, trees, np.random.default_rng(1)))
+    for trees in ([shapes.left(4), shapes.left(1)], [shapes.right(3)])
 ]
 
 
 def off_by(error: float, node: int = 0) -> object:
     def run(inputs: Inputs) -> Scores:
-        nodes, roots = eager_scores(MODEL, inputs)
-        nodes[node, 1] += error
-        return nodes, roots
+        scores = eager_scores(MODEL, inputs)
+        scores["node_scores"][node, 1] += error
+        return scores
 
     return run
 
@@ -39,8 +40,13 @@ def test_scores_that_differ_are_refused(error: float, shown: str) -> None:
 
 def test_a_missing_score_is_refused() -> None:
     def run(inputs: Inputs) -> Scores:
-        nodes, roots = eager_scores(MODEL, inputs)
-        return nodes[1:], roots
+        scores = eager_scores(MODEL, inputs)
+        return scores | {"node_scores": scores["node_scores"][1:]}
 
-    with pytest.raises(ExportError, match=r"scores of shape \(7, 3\) where the model gives \(8, 3\), for 2 trees"):
+    with pytest.raises(ExportError, match=r"node_scores of shape \(7, 3\) where the model gives \(8, 3\), for 2 trees"):
         compare("mine", "1", run, MODEL, BATCHES, 1e-5)
+
+
+def test_a_difference_is_relative_to_scores_beyond_1() -> None:
+    found, wanted = np.array([0.5, -0.5, 90, -300], np.float32), np.array([0.25, -1, 100, -200], np.float32)
+    np.testing.assert_allclose(distance(found, wanted), [0.25, 0.5, 0.1, 0.5])

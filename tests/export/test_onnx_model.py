@@ -11,7 +11,6 @@ import onnx
 import pytest
 import torch
 from export_models import LABELS, C, Exported, H, V, X, make_config, make_model, random_inputs, random_tree
-from onnx.reference import ReferenceEvaluator
 
 from thinstack.core import Forest, Tree, reference
 from thinstack.core import transitions as shapes
@@ -19,8 +18,7 @@ from thinstack.errors import ExportError
 from thinstack.export import onnx_model
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.models import TreeModel
-from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.export.samples import eager_scores
 
 FORESTS = {
     "empty": [],
@@ -34,27 +32,18 @@ FORESTS = {
 }
 
 
-def eager(model: TreeModel, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-    names = ["token_ids", "transitions"] if "token_ids" in inputs else ["piece_ids", "pieces_per_word", "transitions"]
-    with torch.no_grad():
-        return [scores.numpy() for scores in model(*(torch.from_numpy(inputs[name]) for name in names))]
-
-
-def typed(exported: Exported, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    types = {value.name: value.type for value in exported.session().get_inputs()}
-    return {name: values.astype(np.int32 if types[name] == "tensor(int32)" else np.int64) for name, values in inputs.items()}
-
-
 @pytest.mark.parametrize("forest", FORESTS)
 def test_both_runtimes_give_the_scores_of_the_model(exported: Exported, forest: str) -> None:
     inputs = random_inputs(exported.kind, FORESTS[forest], 3)
-    expected = eager(dequantised(exported.model, exported.quantize), inputs)
-    assert expected[1].shape == (len(FORESTS[forest]), C)
-    for run in (exported.session().run, ReferenceEvaluator(onnx.load_from_string(exported.file)).run):
-        for found, wanted in zip(run(None, typed(exported, inputs)), expected, strict=True):
-            assert found.shape == wanted.shape
-            assert found.dtype == np.float32
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
+    expected = eager_scores(dequantised(exported.model, exported.quantize), inputs)
+    assert expected["root_scores"].shape == (len(FORESTS[forest]), C)
+    for run in exported.runs():
+        found = run(inputs)
+        assert list(found) == list(expected)
+        for name, wanted in expected.items():
+            assert found[name].shape == wanted.shape
+            assert found[name].dtype == np.float32
+            np.testing.assert_allclose(found[name], wanted, rtol=0, atol=2e-6)
 
 
 def test_onnx_agrees_with_the_recursion_over_the_equations(words: Exported) -> None:
@@ -64,11 +53,11 @@ def test_onnx_agrees_with_the_recursion_over_the_equations(words: Exported) -> N
     forest = Forest.of([Tree.from_transitions(tree, ["w"] * 11)])
     with torch.no_grad():
         leaves = model.embedding.table[torch.from_numpy(inputs["token_ids"])]
-        states = reference.encode(model.encoder.executor.cell, forest, leaves)
+        states = reference.encode(model.encoder.stack()[0].up.cell, forest, leaves)
         logits = torch.cat([state[0] for state in states]) @ model.head.linear.weight.T + model.head.linear.bias
-    found, roots = words.session().run(None, typed(words, inputs))
-    np.testing.assert_allclose(found, torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6)
-    np.testing.assert_array_equal(roots, found[-1:])
+    found = words.runs()[0](inputs)
+    np.testing.assert_allclose(found["node_scores"], torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6)
+    np.testing.assert_array_equal(found["root_scores"], found["node_scores"][-1:])
 
 
 def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported) -> None:
@@ -85,14 +74,15 @@ def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported)
 def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path) -> None:
     lines = (data_dir / "sst" / "dev.txt").read_text(encoding="utf-8").splitlines()
     model = dequantised(words.model, "none")
-    runs = (words.session().run, ReferenceEvaluator(onnx.load_from_string(words.file)).run)
+    runs = words.runs()
     for start in range(0, len(lines), 64):
         trees = [Tree.from_brackets(line).transitions for line in lines[start : start + 64]]
         inputs = random_inputs("words", trees, start)
-        expected = eager(model, inputs)
+        expected = eager_scores(model, inputs)
         for run in runs:
-            for found, wanted in zip(run(None, typed(words, inputs)), expected, strict=True):
-                np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
+            found = run(inputs)
+            for name, wanted in expected.items():
+                np.testing.assert_allclose(found[name], wanted, rtol=0, atol=2e-6)
 
 
 def test_signature(exported: Exported) -> None:
@@ -118,6 +108,8 @@ def test_metadata(pieces: Exported) -> None:
         "head": "node_classifier.v1",
         "vocabulary_digest": "0123abcd",
         "tree_source": "left",
+        "trees": "binary",
+        "relations": "[]",
         "quantization": "int8",
     }
     assert {key: found[key] for key in expected} == expected
@@ -205,7 +197,7 @@ def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     model.encoder.eval()
     # The parts fail after the copy was rounded: nothing may be left behind then either.
-    monkeypatch.setattr(onnx_model, "export_parts", lambda cell, head: 1 / 0)
+    monkeypatch.setattr(onnx_model, "score_nodes", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         export_onnx(model, make_config("words"), quantize="int8", vocabulary_digest="")
     assert (model.training, model.encoder.training, model.head.training) == (True, False, True)
@@ -218,10 +210,9 @@ def test_exporting_leaves_the_module_in_training_mode(exported: Exported) -> Non
 
 def test_a_configuration_of_another_model_is_refused() -> None:
     model = make_model("words")
-    with pytest.raises(ExportError, match="embedding 'wordpieces', the model is a WordModel"):
+    with pytest.raises(ExportError, match="embedding 'wordpieces', the model's is of words"):
         export_onnx(model, make_config("wordpieces"), vocabulary_digest="")
     with pytest.raises(ExportError, match="2 labels, the model 3 classes"):
         export_onnx(model, make_config("words", labels=("a", "b")), vocabulary_digest="")
-    ternary = make_model("words", NaryLSTM(input_size=X, hidden_size=H, arity=3))
-    with pytest.raises(ExportError, match="NaryLSTM has arity 3"):
-        export_onnx(ternary, make_config("words"), vocabulary_digest="")
+    with pytest.raises(ExportError, match="trees 'dependency', the model is told its trees as transitions"):
+        export_onnx(model, make_config("words", trees="dependency"), vocabulary_digest="")

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell, Links
 from thinstack.errors import ExportError
 from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_parts import export_parts, inline
+from thinstack.export.onnx_parts import export_cell, inline
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -76,7 +76,7 @@ class Broken(Base):
 def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(cell: type[Cell], reason: str) -> None:
     disabled = logging.root.manager.disable
     with pytest.raises(ExportError, match=f"^{cell.__name__}.leaf cannot be exported to ONNX: (?s:.*){reason}") as raised:
-        export_parts(cell(), NodeClassifier(hidden_size=H, classes=C))
+        export_cell(cell(), NodeClassifier(hidden_size=H, classes=C))
     assert len(str(raised.value)) < 700
     assert "\x1b" not in str(raised.value)
     assert logging.root.manager.disable == disabled

@@ -13,9 +13,9 @@ from torch import Tensor
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError, MissingExtraError
 from thinstack.export import onnx_verify
-from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import eager_scores, sample_inputs
+from thinstack.export.samples import eager_scores, join_inputs, sample_trees
 
 BRANCH = np.array([0, 0, 1])
 
@@ -35,27 +35,43 @@ def test_report(exported: Exported) -> None:
     assert report.quantization == exported.quantize
     assert (report.max_deviation == 0) == (exported.quantize == "none")
     assert report.mean_deviation <= report.max_deviation < 0.1
+    if exported.quantize != "none":
+        inputs = join_inputs(sample_trees(exported.model, [np.array([0])] * 500, np.random.default_rng(5)))
+        rounded, plain = (eager_scores(dequantised(exported.model, q), inputs) for q in (exported.quantize, "none"))
+        assert 0.1 < np.abs(rounded["node_scores"] - plain["node_scores"]).mean() / report.mean_deviation < 10
+    assert report.development == ()
     assert json.loads(json.dumps(report.to_dict()))["runtimes"][0]["max_error"] == report.runtimes[0].max_error
 
 
-def test_deviation_is_that_of_the_rounded_weights(pieces: Exported) -> None:
-    report = verify_onnx(pieces.file, pieces.model, pieces.config)
-    generator = np.random.default_rng(5)
-    inputs = sample_inputs(pieces.model, [np.array([0])] * 500, generator)
-    rounded, plain = (eager_scores(dequantised(pieces.model, q), inputs)[0] for q in ("int8", "none"))
-    assert 0.1 < np.abs(rounded - plain).mean() / report.mean_deviation < 10
+def test_a_model_of_two_directions(verified: tuple[Exported, VerificationReport]) -> None:
+    exported, report = verified
+    assert [(runtime.cases, runtime.trees) for runtime in report.runtimes] == [(20, 52), (16, 48)]
+    assert max(runtime.max_error for runtime in report.runtimes) < 1e-5
+    model = onnx.load_from_string(exported.file)
+    stored = {entry.key: entry.value for entry in model.metadata_props}
+    assert json.loads(stored["verification"]) == json.loads(json.dumps(report.to_dict()))
+    # The depths of the trees, upwards, downwards.
+    assert [node.op_type for node in model.graph.node].count("Loop") == 3
+
+
+def test_a_model_of_pairs(pairs: Exported) -> None:
+    report = verify_onnx(pairs.file, pairs.model, pairs.config)
+    # Each tree has another beside it.
+    assert [(runtime.cases, runtime.trees) for runtime in report.runtimes] == [(20, 2 * 52), (16, 2 * 48)]
+    assert max(runtime.max_error for runtime in report.runtimes) < 1e-5
+    assert 0 < report.max_deviation < 0.1
 
 
 def test_real_inputs_are_compared_as_well(words: Exported) -> None:
     generator = np.random.default_rng(0)
-    development = [sample_inputs(words.model, [np.array([0])] * 3, generator), sample_inputs(words.model, [BRANCH], generator)]
+    forests = [np.array([0])] * 3, [BRANCH]
+    development = [join_inputs(sample_trees(words.model, forest, generator)) for forest in forests]
     report = verify_onnx(words.file, words.model, words.config, development=development)
     assert [runtime.runtime for runtime in report.development] == ["onnxruntime", "onnx.reference"]
     for runtime in report.development:
         assert (runtime.cases, runtime.trees, runtime.nodes) == (2, 4, 6)
         assert runtime.mean_error <= runtime.max_error < 2e-6
     assert len(report.to_dict()["development"]) == 2
-    assert verify_onnx(words.file, words.model, words.config).development == ()
 
 
 def test_a_fault_that_only_real_inputs_show_is_found(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +119,7 @@ def swap_the_outputs(model: onnx.ModelProto) -> None:
     [
         (nudge_a_weight, r"onnxruntime gives scores that differ by 0\.0\d+ from the model's; allowed 1e-05"),
         (poison_a_weight, "onnxruntime gives scores that differ by nan"),
-        (swap_the_outputs, r"scores of shape \(1, 3\) where the model gives \(3, 3\), for 1 trees"),
+        (swap_the_outputs, r"node_scores of shape \(1, 3\) where the model gives \(3, 3\), for 1 trees"),
     ],
 )
 def test_a_changed_file_fails(words: Exported, change, message: str) -> None:
@@ -118,6 +134,8 @@ def test_another_model_or_configuration_fails(words: Exported) -> None:
         verify_onnx(words.file, words.model, make_config("words", labels="abc"))
     with pytest.raises(ExportError, match=r"of another model: .*'cell': 'other\.v1'"):
         verify_onnx(words.file, words.model, make_config("words", cell="other.v1"))
+    with pytest.raises(ExportError, match=r"of another model: .*'trees': 'sequence'"):
+        verify_onnx(words.file, words.model, make_config("words", trees="sequence"))
 
     def int4(model: onnx.ModelProto) -> None:
         next(entry for entry in model.metadata_props if entry.key == "quantization").value = "int4"
@@ -150,7 +168,7 @@ def test_a_model_that_looks_at_its_batch_fails(words: Exported, monkeypatch: pyt
 
         def run(self, names: list[str], inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
             with torch.no_grad():
-                return [scores.numpy() for scores in model(*(torch.from_numpy(array) for array in inputs.values()))]
+                return [scores.numpy() for scores in model({n: torch.from_numpy(a) for n, a in inputs.items()}).values()]
 
     monkeypatch.setattr(onnx_verify, "_session", lambda file: (EagerSession(), "1"))
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda proto: EagerSession())
@@ -158,13 +176,18 @@ def test_a_model_that_looks_at_its_batch_fails(words: Exported, monkeypatch: pyt
         verify_onnx(words.file, model, words.config)
 
 
-def test_the_report_is_stored_in_the_file(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_is_stored_in_the_file(
+    words: Exported, verified: tuple[Exported, VerificationReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def export(model, config: ModelConfig, **options: str) -> bytes:
         assert options == {"quantize": "none", "index_type": "int64", "vocabulary_digest": "d"}
         return words.file
 
-    monkeypatch.setattr(onnx_verify, "export_onnx", export)
-    file, report = export_verified_onnx(words.model, words.config, index_type="int64", vocabulary_digest="d")
+    with monkeypatch.context() as patch:
+        patch.setattr(onnx_verify, "export_onnx", export)
+        patch.setattr(onnx_verify, "verify_onnx", lambda *_, **__: verified[1])
+        file, report = export_verified_onnx(words.model, words.config, index_type="int64", vocabulary_digest="d")
+    assert report is verified[1]
     found = {entry.key: entry.value for entry in onnx.load_from_string(file).metadata_props}
     assert json.loads(found["verification"]) == json.loads(json.dumps(report.to_dict()))
     assert found["cell"] == "nary_lstm.v1"

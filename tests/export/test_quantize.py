@@ -47,9 +47,9 @@ def test_nothing_is_rounded_when_not_asked_for() -> None:
 def test_weights_that_cannot_be_stored_are_named() -> None:
     model = make_model("words")
     with torch.no_grad():
-        model.encoder.executor.cell.u[0, 0] = 1e6
+        model.encoder.stack()[0].up.cell.u[0, 0] = 1e6
     dequantised(model, "none")
-    with pytest.raises(ExportError, match=r"'encoder.executor.cell.u' is not finite once stored as fp16"):
+    with pytest.raises(ExportError, match=r"'encoder.layers.0.up.cell.u' is not finite once stored as fp16"):
         dequantised(model, "fp16")
     with torch.no_grad():
         model.head.linear.bias[0] = float("nan")

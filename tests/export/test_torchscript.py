@@ -42,24 +42,24 @@ def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
 def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
     kind, model, file = scripted
     inputs = random_inputs(kind, trees, 4)
-    arguments = [torch.from_numpy(array) for array in inputs.values()]
+    arguments = {name: torch.from_numpy(array) for name, array in inputs.items()}
     with torch.no_grad():
-        found = torch.jit.load(io.BytesIO(file))(*arguments)
-        for value, expected in zip(found, model.eval()(*arguments), strict=True):
-            torch.testing.assert_close(value, expected, rtol=0, atol=2e-6)
+        found = torch.jit.load(io.BytesIO(file))(arguments)
+        torch.testing.assert_close(found, model.eval()(arguments), rtol=0, atol=2e-6)
     model.train()
 
 
 def test_it_needs_torch_alone(tmp_path) -> None:
     (tmp_path / "model.pt").write_bytes(export_torchscript(make_model("wordpieces"))[0])
-    arguments = "[0, 1, 2, 3], [1, 2, 1], [0, 0, 1, 0]"
+    inputs = "dict(piece_ids=[0, 1, 2, 3], pieces_per_word=[1, 2, 1], transitions=[0, 0, 1, 0])"
     program = (
         "import sys, torch; sys.modules['thinstack'] = None\n"
-        f"nodes, roots = torch.jit.load('model.pt')(*map(torch.tensor, ({arguments})))\n"
-        "print(tuple(nodes.shape), tuple(roots.shape), nodes.requires_grad)"
+        f"inputs = {{name: torch.tensor(values) for name, values in {inputs}.items()}}\n"
+        "found = torch.jit.load('model.pt')(inputs)\n"
+        "print(*((name, tuple(scores.shape), scores.requires_grad) for name, scores in found.items()))"
     )
     run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "(4, 3) (2, 3) False"
+    assert run.stdout.strip() == "('node_scores', (4, 3), False) ('root_scores', (2, 3), False)"
 
 
 def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:

@@ -269,3 +269,17 @@ def test_options_that_are_not_taken() -> None:
         build_model(config(head={"options": {"dropout": 2}}), entries=7)
     with pytest.raises(ConfigError, match=r"top_down_lstm\.v1.*inputs"):
         build_model(config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}), entries=7)
+
+
+def test_relations_want_a_cell_that_tells_them_apart() -> None:
+    fields = {"trees": "dependency", "relations": ["nsubj"]}
+    with pytest.raises(ConfigError, match=r"model\.relations: child_sum_lstm\.v1 tells none apart"):
+        build_model(config(cell=CHILD_SUM, **fields), entries=7)
+    with pytest.raises(ConfigError, match=r"top_down: sdt_rnn\.v1 tells edge types apart"):
+        build_model(config(cell={"name": "sdt_rnn.v1"}, encoder={"top_down": "shared"}, **fields), entries=7)
+
+
+@pytest.mark.parametrize("encoder", [{"separate": True}, {"readout": ["leaves"]}])
+def test_what_says_how_directions_go_together_wants_two(encoder: dict) -> None:
+    with pytest.raises(ConfigError, match=f"{next(iter(encoder))} say how two directions"):
+        config(encoder=encoder)

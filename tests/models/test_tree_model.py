@@ -286,3 +286,36 @@ def test_an_odd_number_of_trees_is_no_pairs() -> None:
     config = ModelConfig.parse({**data, "cell": {"name": "nary_lstm.v1", "hidden_size": 4}}, source="test")
     with pytest.raises(ValueError, match="an even number, found 1"):
         build_model(config, entries=9)({"token_ids": torch.tensor([1]), "transitions": torch.tensor([0])})
+
+
+def model_over(trees: str, cell: str, **head: str) -> TreeModel:
+    data = {"labels": ["x", "y"], "embedding": {"kind": "words", "size": 3}, "trees": trees}
+    data |= {"cell": {"name": cell, "hidden_size": 4}, "head": {"name": "node_classifier.v1", **head}}
+    if cell == "nary_lstm.v1" and trees == "sequence":
+        data["cell"]["options"] = {"arity": 1}
+    return build_model(ModelConfig.parse(data, source="test"), entries=9)
+
+
+@pytest.mark.parametrize("lengths", [[2, 0, 1], [0, 3], [3, 0]])
+def test_a_sentence_without_words_is_refused(lengths: list[int]) -> None:
+    model = model_over("sequence", "nary_lstm.v1")
+    with pytest.raises(ValueError, match="lengths must be at least 1"):
+        model({"token_ids": torch.tensor([1, 2, 3]), "lengths": torch.tensor(lengths)})
+
+
+def test_two_children_in_one_slot_are_refused() -> None:
+    inputs = {"token_ids": torch.tensor([1, 2]), "parents": torch.tensor([2, 2, -1]), "slots": torch.tensor([1, 1, 0])}
+    with pytest.raises(ValueError, match="two children of a node in one place"):
+        model_over("constituency", "nary_lstm.v1")(inputs)
+    inputs["slots"] = torch.tensor([1, 0, 1])  # a root's slot is nobody's
+    assert model_over("constituency", "nary_lstm.v1")(inputs)["root_scores"].shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("trees", "structure"), [("binary", "transitions"), ("dependency", "parents"), ("sequence", "lengths")]
+)
+def test_another_number_of_words_is_refused(trees: str, structure: str) -> None:
+    model = model_over(trees, {"sequence": "nary_lstm.v1"}.get(trees, "child_sum_lstm.v1"))
+    tree = {"transitions": [0, 0, 1], "parents": [1, -1], "lengths": [2]}[structure]
+    with pytest.raises(ValueError, match="expected 2 words, .* found 3"):
+        model({"token_ids": torch.tensor([1, 2, 3]), structure: torch.tensor(tree)})

@@ -137,3 +137,21 @@ def test_a_table_of_another_width_is_refused(rank: int | None) -> None:
 def test_wrong_options(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=rf"mv_rnn\.v1.*{next(iter(options))}"):
         manager().cell("mv_rnn.v1").create(options, input_size=X, hidden_size=H)
+
+
+@pytest.mark.parametrize("slot", [0, 1])
+def test_a_missing_child_is_the_vector_0_and_the_identity(slot: int) -> None:
+    torch.manual_seed(2)
+    cell = MVRNN(input_size=3, hidden_size=2).double()
+    torch.nn.init.normal_(cell.b)
+    a, matrix = torch.randn(2, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
+    children = [torch.zeros(1, 2, 2, dtype=torch.float64), torch.zeros(1, 2, 4, dtype=torch.float64)]
+    children[0][0, slot], children[1][0, slot] = a, matrix.flatten()
+    kind = torch.tensor([[1, 0]] if slot == 0 else [[0, 1]])
+    p, composed = cell.compose(a.new_zeros(1, 0), children, Links(kind[0, :0], kind))
+    w, w_m = cell.w.T, cell.w_m.T
+    eye, none = torch.eye(2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    left, right = ((a, matrix), (none, eye)) if slot == 0 else ((none, eye), (a, matrix))
+    expected = torch.tanh(w @ torch.cat([right[1] @ left[0], left[1] @ right[0]]) + cell.b)
+    torch.testing.assert_close(p[0], expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(composed[0].view(2, 2), w_m @ torch.cat([left[1], right[1]]), rtol=0, atol=1e-12)

@@ -51,7 +51,8 @@ def test_the_gold_tree_is_kept_as_it_is() -> None:
     first, second = examples_of(trees, VOCABULARY)
     assert [part.tolist() for part in first.trees["gold"]] == [[0, 0, 0, 1, 1], [1, 2, 1, 2, 2]]
     assert [part.tolist() for part in second.trees["gold"]] == [[0], [0]]
-    assert first.inputs[0].tolist() == [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
+    assert list(first.inputs) == ["token_ids"]
+    assert first.inputs["token_ids"].tolist() == [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
     assert list(first.trees) == ["gold"]
 
 
@@ -59,10 +60,21 @@ def test_a_minibatch_is_the_examples_end_to_end() -> None:
     pieces = WordpieceVocabulary(["[UNK]", "the", "good", "film", "##s", "bad"])
     examples = examples_of(read("(2 (1 the) (2 (2 good) (1 films)))\n(0 bad)"), pieces, ["left"])
     batch = join(examples, ["left", "gold"])
-    assert [part.tolist() for part in batch.inputs] == [[1, 2, 3, 4, 5], [1, 1, 2, 1]]
-    assert batch.transitions.tolist() == [0, 0, 1, 0, 1, 0]
+    assert {name: part.tolist() for name, part in batch.inputs.items()} == {
+        "piece_ids": [1, 2, 3, 4, 5],
+        "pieces_per_word": [1, 1, 2, 1],
+        "transitions": [0, 0, 1, 0, 1, 0],
+    }
     assert batch.labels.tolist() == [1, 2, -1, 1, 2, 0]
     assert batch.size == 2
+
+
+def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots() -> None:
+    examples = examples_of(read("(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))"), VOCABULARY, ["left"])
+    batch = join(examples, ["left", "gold", "gold"], roots_only=True)
+    assert batch.labels.tolist() == [2, 0, 1]
+    assert batch.inputs["transitions"].tolist() == [0, 0, 1, 0, 1, 0, 0, 0, 1]
+    assert batch.size == 3
 
 
 def test_a_tree_that_is_not_binary_is_named() -> None:

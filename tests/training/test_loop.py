@@ -63,7 +63,8 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     losses, nodes = [], 0
     for example in material.train:
         steps, labels = (torch.from_numpy(part) for part in example.trees["gold"])
-        scores, _ = model(*(torch.from_numpy(part) for part in example.inputs), steps)
+        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()}
+        scores = model(inputs | {"transitions": steps})["node_scores"]
         losses.append(-scores.log()[range(len(labels)), labels].sum())
         nodes += len(labels)
     (torch.stack(losses).sum() / len(losses)).backward()
@@ -101,9 +102,10 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
     numbers = {id(example): number for number, example in enumerate(material.train)}
     join = loop.join
 
-    def watch(examples: Any, sources: Any) -> Any:
+    def watch(examples: Any, sources: Any, **options: Any) -> Any:
+        assert options == {"roots_only": False}
         seen.extend((numbers[id(example)], source) for example, source in zip(examples, sources, strict=True))
-        return join(examples, sources)
+        return join(examples, sources, **options)
 
     progress: list[tuple[int, int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -128,6 +130,28 @@ def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
     result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
     assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (100.0, 100.0)
     assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
+
+
+def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Path) -> None:
+    head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
+    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
+    recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
+    material = prepare(recipe, data)
+    model = _fresh(recipe, material)
+    losses = []
+    for example in material.train:
+        steps, labels = (torch.from_numpy(part) for part in example.trees["gold"])
+        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()}
+        losses.append(-model(inputs | {"transitions": steps})["root_scores"][0].log()[labels[-1]].item())
+    record = run_seed(recipe, material, 1, tmp_path / "one").history[0]
+    assert record["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+    # The labels of all other nodes are not looked at.
+    for example in material.train:
+        example.trees["gold"][1][:-1] = 0
+    again = run_seed(recipe, material, 1, tmp_path / "two")
+    assert again.history[0]["loss"] == record["loss"]
+    # Its accuracy is over roots too: no phrase counts that it was not taught.
+    assert again.dev["gold"]["phrases"] == again.dev["gold"]["roots"] == 10
 
 
 def test_a_seed_gives_the_same_weights_and_another_gives_others(data: Path, tmp_path: Path) -> None:

@@ -74,8 +74,9 @@ def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
     treebank = read_labelled(words.data / "dev.txt", words.recipe.model.labels)
     found = predictor.predict_trees([tree for tree, _ in treebank])
     for (tree, _), prediction in zip(treebank, found, strict=True):
+        ids, steps = torch.tensor(predictor.vocabulary.ids(tree.words)), torch.tensor(tree.transitions.tolist())
         with torch.no_grad():
-            nodes, _ = model(torch.tensor(predictor.vocabulary.ids(tree.words)), torch.tensor(tree.transitions.tolist()))
+            nodes = model({"token_ids": ids, "transitions": steps})["node_scores"]
         np.testing.assert_allclose(prediction.scores, nodes.numpy(), atol=1e-5)
 
 
@@ -145,7 +146,8 @@ def test_the_scripted_model_answers_as_the_bundle_does(words: Trained) -> None:
     scripted = torch.jit.load(str(words.out / "model-best" / "torchscript" / "model.pt"))
     sentence = ["the", "film", "is", "never", "dull"]
     steps = predictor.tree_maker()(sentence)
-    nodes, _ = scripted(torch.tensor(predictor.vocabulary.ids(sentence)), torch.tensor(steps.tolist()))
+    inputs = {"token_ids": torch.tensor(predictor.vocabulary.ids(sentence)), "transitions": torch.tensor(steps.tolist())}
+    nodes = scripted(inputs)["node_scores"]
     np.testing.assert_allclose(nodes.numpy(), predictor.node_scores([sentence], [steps])[0], atol=1e-5)
 
 

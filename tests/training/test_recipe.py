@@ -97,7 +97,7 @@ def test_wordpieces_without_the_unknown_piece_are_refused(data: Path) -> None:
 
 
 def inputs(examples: list[Example]) -> list[tuple[list[int], list[int], list[int]]]:
-    return [(example.inputs[0].tolist(), *(part.tolist() for part in example.trees["gold"])) for example in examples]
+    return [(example.inputs["token_ids"].tolist(), *(part.tolist() for part in example.trees["gold"])) for example in examples]
 
 
 def test_a_tenth_is_held_out_and_what_is_left_is_trained_on(data: Path) -> None:
@@ -155,6 +155,28 @@ def test_an_unknown_cell_is_refused_with_the_known_ones(data: Path, tmp_path: Pa
     recipe = tiny_recipe.recipe(cell={"name": "magic.v1"})
     with pytest.raises(UnknownNameError, match=r"unknown cell 'magic\.v1'; known: .*nary_lstm\.v1"):
         run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell"),
+    [("dependency", "child_sum_lstm.v1"), ("constituency", "nary_lstm.v1"), ("sequence", "peephole_lstm.v1")],
+)
+def test_trees_that_no_treebank_file_holds_are_refused(data: Path, trees: str, cell: str) -> None:
+    recipe = tiny_recipe.recipe(cell={"name": cell}, model={"trees": trees})
+    with pytest.raises(ConfigError, match=rf"^model\.trees: recipes train on files of binary bracket trees, found '{trees}'$"):
+        prepare(recipe, data)
+
+
+@pytest.mark.parametrize(
+    ("head", "reads"), [("similarity.v1", "pairs"), ("entailment.v1", "pairs"), ("tree_ranker.v1", "candidates")]
+)
+def test_a_head_whose_labels_no_treebank_file_holds_is_refused(data: Path, tmp_path: Path, head: str, reads: str) -> None:
+    recipe = tiny_recipe.recipe(model={"head": {"name": head}})
+    with pytest.raises(
+        ConfigError, match=rf"^model\.head: recipes train heads that read nodes or roots; {head} reads {reads}$"
+    ):
+        run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    assert list(tmp_path.iterdir()) == [data]
 
 
 # -- results ------------------------------------------------------------------------------------------------------------

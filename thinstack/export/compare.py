@@ -10,14 +10,14 @@ from thinstack.errors import ExportError
 from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size
 from thinstack.models import TreeModel
 
-__all__ = ["Run", "RuntimeReport", "compare", "differences"]
+__all__ = ["Run", "RuntimeReport", "compare", "differences", "distance"]
 
 Run = Callable[[Inputs], Scores]
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReport:
-    """How far a runtime is from the model: the largest and the mean absolute difference of a score.
+    """How far a runtime is from the model: the largest and the mean difference of a score, relative where scores exceed 1.
 
     `cases`, `trees` and `nodes` are what was compared: so many batches, of so many trees and nodes in all.
     """
@@ -47,8 +47,15 @@ def compare(
     return report
 
 
+def distance(found: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Difference of each score; relative to a score beyond 1, such as that of a whole tree, for so are its rounding errors."""
+    exact = wanted.astype(np.float64)
+    scaled: NDArray[np.float64] = np.abs(found - exact) / np.maximum(1, np.abs(exact))
+    return scaled
+
+
 def differences(run: Run, model: TreeModel, batches: Iterable[Inputs]) -> tuple[NDArray[np.float64], int, int, int]:
-    """Absolute differences of all scores, and the number of batches, trees and nodes.
+    """Differences of all scores as `distance` has them, and the number of batches, trees and nodes.
 
     Raises ExportError if the shapes of scores differ.
     """
@@ -60,6 +67,6 @@ def differences(run: Run, model: TreeModel, batches: Iterable[Inputs]) -> tuple[
                 raise ExportError(
                     f"{name} of shape {scores[name].shape} where the model gives {wanted.shape}, for {size[0]} trees"
                 )
-            found.append(np.abs(scores[name].astype(np.float64) - wanted).ravel())
+            found.append(distance(scores[name], wanted).ravel())
         cases, trees, nodes = cases + 1, trees + size[0], nodes + size[1]
     return np.concatenate(found), cases, trees, nodes

@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from thinstack._version import __version__
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError, MissingExtraError
-from thinstack.export.compare import Run, RuntimeReport, compare, differences
+from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
 from thinstack.export.onnx_model import IndexType, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import Inputs, Scores, eager_scores, join_inputs, sample_shapes, sample_trees, sampled
@@ -33,7 +33,7 @@ class VerificationReport:
     """What was found when an ONNX file was compared with its model.
 
     Attributes:
-        tolerance: the largest difference that was allowed in `runtimes`, `development` and `neighbour_error`.
+        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`, `development`, `neighbour_error`.
         runtimes: each runtime against the model, its weights rounded as the file stores them, on sampled trees and words.
         development: the same on the real inputs that were handed in; empty without them.
         neighbour_error: largest difference between a tree scored alone and in a batch (onnxruntime).
@@ -165,7 +165,7 @@ def _neighbour_error(run: Run, model: TreeModel, tolerance: float) -> float:
     singles = sample_trees(model, forest, generator)
     alone, together = [run(single) for single in singles], run(join_inputs(singles))
     error = max(
-        float(np.abs(np.concatenate([scores[name] for scores in alone]) - values).max()) for name, values in together.items()
+        float(distance(np.concatenate([scores[name] for scores in alone]), values).max()) for name, values in together.items()
     )
     if not error <= tolerance:
         raise ExportError(

@@ -106,8 +106,8 @@ def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator)
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
     ids = generator.integers(0, model.embedding.table.shape[0], pieces)
-    nodes = len(steps) if model.encoder.words_at_leaves else words
     parents, slots = _parents(model, steps, generator)
+    nodes = len(steps) if model.structure == "transitions" else len(parents)
     every = {
         "token_ids": ids,
         "piece_ids": ids,
@@ -128,7 +128,7 @@ def _parents(model: TreeModel, steps: Steps, generator: np.random.Generator) -> 
     if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
         chosen = np.sort(generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2], axis=1)
-        return parents, np.where(parents < 0, 0, chosen[parents, slots])
+        return _with_single_children(parents, np.where(parents < 0, 0, chosen[parents, slots]), max(arity, 1), generator)
     words = int((steps == shapes.SHIFT).sum())
     order = generator.permutation(words)
     parents, slots = np.full(words, -1), np.zeros(words, np.int64)
@@ -137,6 +137,17 @@ def _parents(model: TreeModel, steps: Steps, generator: np.random.Generator) -> 
         place = int(generator.integers(len(free)))
         parents[node], slots[node] = free.pop(place) if arity else free[place]
         free += [(node, slot) for slot in range(max(arity, 1))]
+    return parents, slots
+
+
+def _with_single_children(
+    parents: NDArray[np.int64], slots: NDArray[np.int64], arity: int, generator: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same tree with a node of one child over some of its nodes."""
+    below = np.flatnonzero(generator.random(len(parents)) < 0.2)
+    above = len(parents) + np.arange(len(below))
+    parents, slots = np.concatenate([parents, parents[below]]), np.concatenate([slots, slots[below]])
+    parents[below], slots[below] = above, generator.integers(0, arity, len(below))
     return parents, slots
 
 

@@ -49,6 +49,8 @@ def build_encoder(config: ModelConfig) -> Encoder:
         cell = _create(config.cell, size, inner_size, kinds=1 + len(config.relations))
         if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
+        if config.relations and cell.kinds < 1 + len(config.relations):
+            raise ConfigError(f"model.relations: {config.cell.name} tells none apart; leave them out, or take sdt_rnn.v1")
         layers.append(Layer(cell, _top_down(config, cell, down_size)))
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
@@ -74,8 +76,14 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
             f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} passes none up these trees; "
             "take a cell with head words (lexicalized_lstm.v1), or dependency trees"
         )
+    if wanted == "shared" and up.kinds > 1:
+        raise ConfigError(
+            f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass from the root down is not told; "
+            "name a cell of its own"
+        )
     size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
-    down = up if wanted == "shared" else _create(wanted, size, size, kinds=max(1, up.arity))
+    sides = 2 if config.trees == "binary" else max(1, up.arity)
+    down = up if wanted == "shared" else _create(wanted, size, size, kinds=sides)
     if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
         raise ConfigError(
             f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor (arity 1, or 0, any number) "

@@ -26,7 +26,7 @@ class TreeModel(nn.Module):
     - the trees: `transitions` (N,), 0 SHIFT and 1 REDUCE; or `parents` (N,), each node's position of its parent in the whole
       forest, -1 for a root, with `slots` (N,) for cells of a fixed arity above 1 (which child of its parent a node is, from 0)
       and `kinds` (N,) for cells that tell edge types apart (>= 1); or `lengths` (B,), the words of each sentence;
-    - `constituents` (N,) for a head that reads candidates: the label of each inner node, from 0.
+    - `constituents` (N,) for a head that reads candidates: the label of each inner node, from 0; each needs one.
 
     Words stand at the leaves, or at every node (dependency trees, sentences); then L = N.
 
@@ -95,25 +95,35 @@ class TreeModel(nn.Module):
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
         """The schedule of the forest that the inputs describe.
 
-        Raises ValueError for parents with a cycle, and for slots or kinds that the cell does not have.
+        Raises ValueError for parents with a cycle, slots or kinds that the cell does not have, two children in one slot, and
+        for sentences without words.
         """
         if self.structure == "transitions":
             return schedule_transitions(inputs["transitions"])
         if self.structure == "lengths":
+            if bool((inputs["lengths"] < 1).any()):
+                raise ValueError("lengths must be at least 1: leave out sentences without words")
             return schedule_lengths(inputs["lengths"])
         parents = inputs["parents"].long()
         slots, kinds = torch.zeros_like(parents), torch.ones_like(parents)
         if "slots" in self.input_names:
             slots = inputs["slots"].long()
             check_range("slots", slots, 0, self.arity - 1)
+            taken = (parents * self.arity + slots)[parents >= 0]
+            if torch.unique(taken).shape[0] < taken.shape[0]:
+                raise ValueError("slots put two children of a node in one place")
         if "kinds" in self.input_names:
             kinds = inputs["kinds"].long()
             check_range("kinds", kinds, 1, self.kinds)
         return schedule_parents(parents, slots, kinds, self.arity)
 
     def encode(self, inputs: dict[str, Tensor], schedule: Schedule) -> Encoding:
-        """Encode the forest."""
-        encoding: Encoding = self.encoder(self.embedding(inputs), schedule)
+        """Encode the forest. Raises ValueError for another number of words than its nodes have."""
+        words = self.embedding(inputs)
+        expected = schedule.leaves.shape[0] if self.encoder.words_at_leaves else schedule.stacked.shape[0]
+        if words.shape[0] != expected:
+            raise ValueError(f"expected {expected} words, one for each node that has one, found {words.shape[0]}")
+        encoding: Encoding = self.encoder(words, schedule)
         return encoding
 
     def tree_scores(self, scores: Tensor, constituents: Tensor, schedule: Schedule) -> Tensor:

@@ -77,6 +77,9 @@ def prepare(recipe: Recipe, data: Path) -> Material:
     """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
     if recipe.model.trees != "binary":
         raise ConfigError(f"model.trees: recipes train on files of binary bracket trees, found {recipe.model.trees!r}")
+    reads = build_model(recipe.model, entries=1).head.reads
+    if reads not in ("nodes", "roots"):
+        raise ConfigError(f"model.head: recipes train heads that read nodes or roots; {recipe.model.head.name} reads {reads}")
     read = tree_reader(recipe.data)
     treebank = read_labelled(data / recipe.data.train, recipe.model.labels, read=read)
     development = read_labelled(data / recipe.data.dev, recipe.model.labels, read=read)
@@ -153,10 +156,6 @@ def run_seed(
     """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on the development file."""
     torch.manual_seed(seed)
     model = build_model(recipe.model, entries=len(material.table))
-    if model.head.reads not in ("nodes", "roots"):
-        raise ConfigError(
-            f"model.head: recipes train heads that read nodes or roots; {recipe.model.head.name} reads {model.head.reads}"
-        )
     with torch.no_grad():
         model.embedding.table.copy_(torch.from_numpy(material.table))
     model, history = train(

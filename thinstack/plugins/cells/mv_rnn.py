@@ -32,7 +32,8 @@ class MVRNN(Cell):
         U V' + diag(1 + d), m = [U; V; d], U and V of H x r, d of H     `rank` r
 
     so it is near I while m is small. The part of W_x that makes m starts H times smaller than by its fan in; in a table the
-    size of m is up to the table. State: the vector, the matrix row by row.
+    size of m is up to the table. A missing child counts as the vector 0 and the matrix I. State: the vector, the matrix row by
+    row.
 
     Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
     """
@@ -80,10 +81,12 @@ class MVRNN(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         n, width = children[0].shape[0], self.hidden_size
         a, b = children[0].unsqueeze(3).unbind(1)
-        matrix_a, matrix_b = children[1].reshape([n, 2, width, width]).unbind(1)
+        # A missing child is the vector 0, which any matrix leaves as it is, and the identity, which leaves its sibling so.
+        matrices = children[1] + (links.kind == 0).unsqueeze(2) * self.eye.flatten()
+        matrix_a, matrix_b = matrices.reshape([n, 2, width, width]).unbind(1)
         crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)
         # The columns of all [A; B] as rows of one product.
-        columns = children[1].reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
+        columns = matrices.reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
         matrix = (columns @ self.w_m).view([n, width, width]).transpose(1, 2)
         return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]
 

@@ -1,0 +1,156 @@
+"""A cell and a task head whose ONNX parts are written by hand, in no time; torch takes a second for each part of a cell."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from export_models import C, H, V, X, randomised
+from torch import Tensor, nn
+
+from thinstack.config import ModelConfig
+from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.encoder import Encoder
+from thinstack.core.head import Reads, TaskHead
+from thinstack.core.subtree_mean import SubtreeMean
+from thinstack.export import onnx_encoder, onnx_model
+from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx_parts import Parts, export_cell
+from thinstack.models import TreeModel
+from thinstack.models.embedding import WordEmbedding
+from thinstack.models.tree_model import Structure
+
+FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+S, W = 4, 2
+
+
+class PlainCell(Cell):
+    """p = sum_k (h_k U_k + e[kind_k]) + x I (leaf: p = x A); state tanh(p) and tanh(p V), output tanh(p) O.
+
+    A missing child has a kind too, 0, and e[0] counts. `words` makes the second part of the state a head-word vector.
+    """
+
+    def __init__(self, arity: int, *, size: int = X, inner: bool = False, kinds: int = 0, words: bool = False):
+        word_part = 1 if words else -1
+        super().__init__(
+            input_size=size,
+            inner_size=size if inner else 0,
+            hidden_size=H,
+            state_sizes=[S, W],
+            arity=arity,
+            kinds=kinds,
+            word_part=word_part,
+        )
+        self.a, self.i = nn.Parameter(torch.empty(size, S)), nn.Parameter(torch.empty(self.inner_size, S))
+        self.u, self.e = nn.Parameter(torch.empty(max(arity, 1) * S, S)), nn.Parameter(torch.empty(max(kinds, 1) + 1, S))
+        self.v, self.o = nn.Parameter(torch.empty(S, W)), nn.Parameter(torch.empty(S, H))
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        p = inputs @ self.a
+        return [torch.tanh(p), torch.tanh(p @ self.v)]
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        if self.arity > 0:
+            p = children[0].flatten(1) @ self.u + self.e[links.kind].sum(1)
+        else:
+            p = sum_by_owner(children[0] @ self.u + self.e[links.kind], links.owner, inputs.shape[0])
+        if self.inner_size > 0:
+            p = p + inputs @ self.i
+        return [torch.tanh(p), torch.tanh(p @ self.v)]
+
+    def output(self, state: list[Tensor]) -> Tensor:
+        return state[0] @ self.o
+
+
+class PlainHead(TaskHead):
+    """Scores rows W + b."""
+
+    def __init__(self, reads: Reads, width: int):
+        super().__init__(hidden_size=width, classes=C, reads=reads)
+        self.w, self.b = nn.Parameter(torch.empty(width, C)), nn.Parameter(torch.empty(C))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return rows @ self.w + self.b
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return rows @ self.w + self.b
+
+
+def plain_model(encoder: Encoder, structure: Structure, reads: Reads) -> TreeModel:
+    """A word model of float32 in evaluation mode, its weights drawn at random."""
+    torch.manual_seed(0)
+    width = {"pairs": 2 * encoder.hidden_size, "candidates": 2 * encoder.hidden_size + encoder.word_size}
+    head = PlainHead(reads, width.get(reads, encoder.hidden_size))
+    model = TreeModel(embedding=WordEmbedding(entries=V, size=X), encoder=encoder, head=head, structure=structure)
+    return randomised(model, std=0.5).eval()
+
+
+def plain_export(model: TreeModel, config: ModelConfig, **options: Any) -> bytes:
+    """`export_onnx` of a model of plain parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnx_encoder, "export_cell", _cell_parts)
+        patch.setattr(onnx_encoder, "export_head", _head_part)
+        patch.setattr(onnx_model, "export_head", _head_part)
+        return export_onnx(model, config, vocabulary_digest="", **options)
+
+
+def _weight(g: Graph, value: Tensor, name: str) -> str:
+    return g.weight(value.detach().numpy(), name)
+
+
+@cache
+def _mean_parts(size: int) -> Parts:
+    return export_cell(SubtreeMean(input_size=size))
+
+
+def _cell_parts(cell: PlainCell | SubtreeMean, head: PlainHead | None = None) -> Parts:
+    if isinstance(cell, SubtreeMean):
+        return _mean_parts(cell.input_size)
+    leaf = Graph("leaf")
+    x = leaf.input("x", FLOAT, ["n", cell.input_size])
+    _state(leaf, cell, leaf.op("MatMul", x, _weight(leaf, cell.a, "a")))
+    read = Graph("read")
+    h, word = (read.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
+    found = read.op("MatMul", h, _weight(read, cell.o, "o"))
+    read.output(_scores(read, head, found) if head else found, "y", FLOAT, ["n", "y"])
+    if head is None and cell.word_part >= 0:
+        read.output(word, "w", FLOAT, ["n", W])
+    words = [W] if head is None and cell.word_part >= 0 else []
+    return Parts(leaf.build(), _compose(cell), read.build(), [head.classes if head else cell.hidden_size, *words])
+
+
+def _compose(cell: PlainCell) -> onnx.GraphProto:
+    g = Graph("compose")
+    x, owner, kind = g.input("x", FLOAT, ["n", "X"]), g.input("owner", INT64, ["e"]), g.input("kind", INT64, ["k"])
+    h = g.input("h", FLOAT, ["rows"])
+    g.input("w", FLOAT, ["rows"])
+    edge = g.op("Gather", _weight(g, cell.e, "e"), kind)
+    if cell.arity:
+        flat = g.op("Reshape", h, g.vector(0, cell.arity * S))
+        p = g.op("Add", g.op("MatMul", flat, _weight(g, cell.u, "u")), g.op("ReduceSum", edge, g.vector(1), keepdims=0))
+    else:
+        messages = g.op("Add", g.op("MatMul", h, _weight(g, cell.u, "u")), edge)
+        size = g.op("Concat", g.op("Shape", x, end=1), g.vector(S), axis=0)
+        index = g.op("Expand", g.op("Unsqueeze", owner, g.vector(1)), g.op("Shape", messages))
+        p = g.op("ScatterElements", g.op("ConstantOfShape", size), index, messages, axis=0, reduction="add")
+    _state(g, cell, g.op("Add", p, g.op("MatMul", x, _weight(g, cell.i, "i"))) if cell.inner_size else p)
+    return g.build()
+
+
+def _state(g: Graph, cell: PlainCell, p: str) -> None:
+    g.output(g.op("Tanh", p), "h_out", FLOAT, ["n", S])
+    g.output(g.op("Tanh", g.op("MatMul", p, _weight(g, cell.v, "v"))), "w_out", FLOAT, ["n", W])
+
+
+def _head_part(head: PlainHead, width: int) -> onnx.GraphProto:
+    g = Graph("head")
+    assert head.w.shape == (width, head.classes)
+    g.output(_scores(g, head, g.input("rows", FLOAT, ["n", width])), "y", FLOAT, ["n", head.classes])
+    return g.build()
+
+
+def _scores(g: Graph, head: PlainHead, rows: str) -> str:
+    return g.op("Add", g.op("MatMul", rows, _weight(g, head.w, "w")), g.constant(head.b.detach().numpy().astype(np.float32)))

@@ -1,0 +1,49 @@
+"""Models of registered cells and heads, exported by torch, against a recursion over their equations."""
+
+import copy
+
+import numpy as np
+from export_models import Arrays, Exported
+from recursion import slow_scores
+
+from thinstack.core import transitions as shapes
+from thinstack.export.onnx_verify import VerificationReport
+from thinstack.export.quantize import dequantised
+from thinstack.export.samples import eager_scores, join_inputs, sample_trees
+from thinstack.export.torchscript import export_torchscript
+
+
+def batches(exported: Exported) -> list[Arrays]:
+    random = np.random.default_rng(0)
+    forests = [shapes.left(1)], [shapes.balanced(7), shapes.left(1), shapes.left(5), shapes.right(4)]
+    return [join_inputs(sample_trees(exported.model, forest, random)) for forest in forests]
+
+
+def check(exported: Exported) -> None:
+    rounded = dequantised(exported.model, exported.quantize)
+    for inputs in batches(exported):
+        expected = slow_scores(copy.deepcopy(rounded).double(), inputs)
+        for run in (lambda arrays: eager_scores(rounded, arrays), *exported.runs()):
+            found = run(inputs)
+            assert list(found) == list(expected)
+            for name, wanted in expected.items():
+                assert found[name].shape == wanted.shape
+                np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
+
+
+def test_two_directions(verified: tuple[Exported, VerificationReport]) -> None:
+    check(verified[0])
+
+
+def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
+    inputs = batches(pairs)[1]
+    assert set(inputs["kinds"].tolist()) == {1, 2, 3}
+    other = inputs | {"kinds": 1 + inputs["kinds"] % 3}
+    model = dequantised(pairs.model, "fp16")
+    assert np.abs(eager_scores(model, inputs)["pair_scores"] - eager_scores(model, other)["pair_scores"]).max() > 1e-3
+    check(pairs)
+
+
+def test_torchscript(verified: tuple[Exported, VerificationReport], pairs: Exported) -> None:
+    for exported in (verified[0], pairs):
+        assert export_torchscript(exported.model)[1].max_error < 1e-5
