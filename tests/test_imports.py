@@ -26,6 +26,7 @@ ALLOWED = {
     "plugins": (*BASE, "_version", "=plugins", "plugins.specs", "plugins.hookspecs", "plugins.isolation", "plugins.manager"),
     "plugins.cells": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.heads": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
+    "plugins.readers": (*BASE, "data", "=plugins", "plugins.specs", "plugins.hookspecs"),
     "data": (*BASE, "config", "data"),
     "models": (*BASE, "config", "data", "manifest", "bundles", "models", "=plugins", "plugins.specs", "plugins.manager"),
 }
@@ -120,7 +121,7 @@ def wrong_direction(name: str, target: str) -> bool:
     layer = max((prefix for prefix in ALLOWED if within(name, [prefix])), key=len, default=None)
     if layer is not None:
         return target not in ("", name) and not within(target, ALLOWED[layer])
-    if within(target, ["plugins.cells", "plugins.heads"]):
+    if within(target, ["plugins.cells", "plugins.heads", "plugins.readers"]):
         return True  # reached by their registered names, as anyone's
     top = name.partition(".")[0]
     return top not in ENTRANCES and within(target, FORBIDDEN.get(top, UPPER))
@@ -203,6 +204,19 @@ BAD = [
     ("plugins.cells.a", "from thinstack.plugins.cells.b import B"),
     ("plugins.cells.a", "from .b import B"),
     ("plugins.heads.a", "from thinstack.plugins.cells.b import B"),
+    ("plugins.readers.a", "import torch"),
+    ("plugins.readers.a", "def f():\n    import torch"),
+    ("plugins.readers.a", "import nltk"),
+    ("plugins.readers.a", "from thinstack.core.cell import Cell"),
+    ("plugins.readers.a", "from thinstack.plugins.manager import readers"),
+    ("plugins.readers.a", "from thinstack.plugins.readers.b import read"),
+    ("plugins.readers.a", "from thinstack.plugins.cells.b import B"),
+    ("plugins.readers.a", "from thinstack.integrations import prediction"),
+    ("plugins.cells.a", "from thinstack.data.sst import read"),
+    ("plugins.manager", "from thinstack.plugins.readers import a"),
+    ("training.loop", "from thinstack.plugins.readers.a import read"),
+    ("data.sst", "from thinstack.plugins.readers.a import read"),
+    ("cli", "def f():\n    from thinstack.plugins.readers.a import read"),
     ("models.build", "from thinstack.export import bundle"),
     ("models.build", "from thinstack.plugins.cells.a import A"),
     ("export.onnx", "from thinstack.training import loop"),
@@ -228,6 +242,11 @@ GOOD = [
     ("core.tree", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\nelse:\n    import numpy"),
     ("core.cell", "import torch\nfrom torch import nn"),
     ("plugins.cells.a", "import torch\nfrom thinstack.core.cell import Cell\nfrom thinstack.plugins import hookimpl"),
+    (
+        "plugins.readers.a",
+        "from thinstack.core import Tree\nfrom thinstack.data.sst import read\nfrom thinstack.plugins import x",
+    ),
+    ("plugins.readers.a", "def f():\n    import nltk"),
     ("plugins.manager", "from importlib import import_module\ndef f(name):\n    return import_module(name)"),
     ("integrations.spacy", "def f():\n    import spacy, onnxruntime"),
     ("integrations.prediction", "import numpy as np\nfrom thinstack.core import Tree"),
@@ -239,29 +258,10 @@ GOOD = [
     ("cli", "def f():\n    import torch\n    from thinstack.training import loop"),
 ]
 
-SKELETON = [
-    "",
-    "core",
-    "core.cell",
-    "core.tree",
-    "plugins",
-    "plugins.cells",
-    "plugins.cells.a",
-    "plugins.cells.b",
-    "plugins.manager",
-]
-SKELETON += [
-    "models",
-    "export",
-    "export.bundle",
-    "training",
-    "training.loop",
-    "testing",
-    "testing.cells",
-    "integrations",
-    "integrations.prediction",
-    "cli",
-]
+SKELETON = ["", "core", "core.cell", "core.tree", "data", "data.sst", "models", "export", "export.bundle", "cli"]
+SKELETON += ["plugins", "plugins.cells", "plugins.cells.a", "plugins.cells.b", "plugins.manager"]
+SKELETON += ["plugins.readers", "plugins.readers.a", "plugins.readers.b"]
+SKELETON += ["training", "training.loop", "testing", "testing.cells", "integrations", "integrations.prediction"]
 
 
 def checked(name: str, source: str) -> list[str]:
@@ -287,6 +287,7 @@ def test_importing_thinstack_is_light() -> None:
 
 def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
     names = [name for name in package_sources() if not within(short(name), TORCH) and short(name) != "__main__"]
+    assert "thinstack.plugins.readers.brackets" in names
     code = (
         "import importlib, sys\n"
         "for name in ('torch', 'spacy', 'thinc', 'onnxruntime', 'onnx', 'safetensors'): sys.modules[name] = None\n"

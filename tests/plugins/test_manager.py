@@ -10,6 +10,7 @@ import pytest
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
+from thinstack.plugins import HOOK_VERSION
 from thinstack.plugins import manager as manager_module
 from thinstack.plugins.manager import BUILTINS, PluginManager, PluginRecord, PluginWarning
 
@@ -30,6 +31,8 @@ def cells(*names: str) -> str:
     return f"{SPECS}\n@hookimpl\ndef thinstack_cells():\n    return [cell(name) for name in {names!r}]\n"
 
 
+OTHER = "the plugin may be written for another version of thinstack; this thinstack"
+
 BROKEN = {
     "raises_on_import": ("raise OSError('disk on fire')", "on import: OSError: disk on fire"),
     "exits_on_import": ("import sys\nsys.exit(3)", "on import: SystemExit: 3"),
@@ -49,14 +52,37 @@ BROKEN = {
     ),
     "far_off": (
         SPECS + "@hookimpl\ndef setup():\n    return []",
-        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads",
+        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, thinstack_readers",
     ),
     "unmarked": (
         SPECS + "def thinstack_cells():\n    return []",
         "thinstack_cells lacks the decorator @thinstack.plugins.hookimpl",
     ),
     "hookless": ("", "implements no hook"),
-    "wrong_argument": (SPECS + "@hookimpl\ndef thinstack_cells(registry):\n    return []", "on import: PluginValidationError"),
+    "wrong_argument": (
+        SPECS + "@hookimpl\ndef thinstack_cells(registry):\n    return []",
+        "hook thinstack_cells takes no argument, found 'registry': " + OTHER,
+    ),
+    "wrong_wrapper": (
+        SPECS + "@hookimpl(wrapper=True, specname='thinstack_heads')\ndef watch(model):\n    return (yield)",
+        "hook thinstack_heads takes no argument, found 'model': " + OTHER,
+    ),
+    "newer": (
+        f"THINSTACK_HOOKS = {HOOK_VERSION + 1}\n{cells('newer.v1')}",
+        f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has {HOOK_VERSION}: upgrade thinstack",
+    ),
+    "vague": (
+        f"THINSTACK_HOOKS = '{HOOK_VERSION}'\n{cells('vague.v1')}",
+        "THINSTACK_HOOKS must be an int, the version of the hooks that the plugin needs, found '1'",
+    ),
+    "wants_a_new_name": (
+        "from thinstack.plugins import NoSuchSpec",
+        "on import: ImportError: cannot import name 'NoSuchSpec' from 'thinstack.plugins'",
+    ),
+    "wants_a_new_module": (
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    import thinstack.no_such_module",
+        "in hook thinstack_cells: ModuleNotFoundError: No module named 'thinstack.no_such_module'; " + OTHER,
+    ),
     "returns_none": (
         SPECS + "@hookimpl\ndef thinstack_cells():\n    pass",
         "thinstack_cells: must return a list of CellSpec, found None",
@@ -96,6 +122,21 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case:
     assert error in failed.error
     assert plugins.cell("before.v1").summary == "good_before"
     assert plugins.cell("after.v1").summary == "good_after"
+
+
+@pytest.mark.parametrize("version", [HOOK_VERSION, HOOK_VERSION - 1])
+def test_a_plugin_written_for_these_hooks_or_older_ones_works(site, version: int) -> None:
+    site.install("mine", "m_mine", f"THINSTACK_HOOKS = {version}\n{cells('mine.v1')}")
+    plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert plugins.cell("mine.v1").summary == "m_mine"
+
+
+def test_no_hook_of_a_plugin_that_needs_newer_ones_is_called(site) -> None:
+    newer = f"THINSTACK_HOOKS = {HOOK_VERSION + 1}\n{SPECS}called = []\n"
+    site.install("newer", "m_newer", newer + "@hookimpl\ndef thinstack_cells():\n    called.append(1)\n    return []\n")
+    with pytest.warns(PluginWarning, match="upgrade thinstack"):
+        PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
+    assert sys.modules["m_newer"].called == []
 
 
 def test_one_bad_hook_leaves_the_plugins_other_hook(site) -> None:
@@ -212,6 +253,8 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
     assert plugins.cell("light.v1").summary == "m_mine"
     with pytest.raises(MissingExtraError, match="torch"):
         plugins.cell("own.v1")
+    with pytest.raises(UnknownNameError, match=r"unknown reader 'own\.v1'; known: none"):
+        plugins.reader("own.v1")
 
 
 @pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # of plugins that are installed for real
@@ -232,20 +275,20 @@ def test_a_builtin_module_provides_one_spec_named_after_its_file(module: str) ->
     [record] = PluginManager(builtins=(module,), entry_points=(), blocked=()).records()
     folder, _, file = module.rpartition(".")
     assert re.fullmatch(rf"{file}\.v[0-9]+", record.name)
-    assert record.kind == {"thinstack.plugins.cells": "cell", "thinstack.plugins.heads": "head"}[folder]
+    assert f"thinstack.plugins.{record.kind}s" == folder
     assert (record.distribution, record.version, record.status, record.error) == ("thinstack", __version__, "ok", None)
 
 
-def test_every_file_of_cells_and_heads_is_a_builtin_and_all_load_together() -> None:
+def test_every_file_of_cells_heads_and_readers_is_a_builtin_and_all_load_together() -> None:
     folder = Path(manager_module.__file__).parent
     files = {
         f"thinstack.plugins.{path.parent.name}.{path.stem}"
-        for kind in ("cells", "heads")
+        for kind in ("cells", "heads", "readers")
         for path in folder.glob(f"{kind}/*.py")
     }
     assert sorted(BUILTINS) == sorted(name for name in files if not name.endswith("__init__"))
     plugins = PluginManager(entry_points=(), blocked=())
     assert [record.status for record in plugins.records()] == ["ok"] * len(BUILTINS)
     for record in plugins.records():
-        spec = plugins.cell(record.name) if record.kind == "cell" else plugins.head(record.name)
+        spec = {"cell": plugins.cell, "head": plugins.head, "reader": plugins.reader}[record.kind](record.name)
         assert (spec.name, bool(spec.summary)) == (record.name, True)

@@ -4,10 +4,9 @@ Node i of a tree is word i, its label the word's relation to its head. `_` in th
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,15 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.core.tree import depths
 from thinstack.data.text_files import read_lines, write_lines
-from thinstack.errors import DataError, MissingExtraError, TreeError
+from thinstack.errors import DataError, TreeError
 
 __all__ = ["read_conllu", "to_conllu", "write_conllu"]
 
 ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
+_NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
+_HEAD = re.compile(_NUMBER)
+_ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")  # of a word `3`, a multiword token `3-4`, an empty node `3.1`
 _ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
 
 
@@ -30,17 +32,13 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     `skipped`: takes the error of each malformed sentence, which is then left out of the result.
 
     Raises TreeError with file, line and column of the first malformed sentence, unless there is `skipped`; DataError for a
-    file that is missing, is not UTF-8 or holds no sentence; MissingExtraError without the package conllu.
+    file that is missing, is not UTF-8 or holds no sentence.
     """
-    try:
-        from conllu import parser
-    except ModuleNotFoundError:
-        raise MissingExtraError("conllu", "trees") from None
     trees, found = [], False
     for sentence in _sentences(path):
         found = True
         try:
-            trees.append(_tree(sentence, parser))
+            trees.append(_tree(sentence))
         except TreeError as error:
             if skipped is None:
                 raise
@@ -108,32 +106,32 @@ def _sentences(path: str | Path) -> Iterator[list[_Row]]:
             rows.append(_Row(str(path), number, text.split("\t")))
 
 
-def _tree(sentence: list[_Row], parser: ModuleType) -> Tree:
-    words = _words(sentence, parser)
+def _tree(sentence: list[_Row]) -> Tree:
+    words = _words(sentence)
     labels = [row.columns[DEPREL] for row in words]
     return Tree.from_parents(
-        _parents(words, parser),
+        _parents(words),
         [row.columns[FORM] for row in words],
         [None if label == "_" else label for label in labels],
     )
 
 
-def _words(sentence: list[_Row], parser: ModuleType) -> list[_Row]:
+def _words(sentence: list[_Row]) -> list[_Row]:
     """The rows of words. They count from 1; a multiword token stands before its words, an empty node behind its word."""
     words: list[_Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:
         _check_columns(row)
-        number = _value(parser, parser.parse_id_value, row.columns[ID])
-        first, mark, end = (number, "", 0) if isinstance(number, int) else number or (0, "", 0)
+        found = _ID.fullmatch(row.columns[ID])
+        first, mark, end = found.groups("") if found else ("", "", "")
         due = len(words) + 1
-        if first + (mark == ".") != due:
+        if first != str(due - (mark == ".")) or (mark == "-" and int(end) < due):
             expected = f"word {due} ({due}-n for a multiword token, {due - 1}.n for an empty node)"
             raise row.error(ID, expected, repr(row.columns[ID]))
         if not mark:
             words.append(row)
-        elif mark == "-" and end > covered:
-            covered, cover = end, row
+        elif mark == "-" and int(end) > covered:
+            covered, cover = int(end), row
     if not words:
         raise sentence[0].error(ID, "a sentence of at least one word", "none")
     if covered > len(words):
@@ -149,14 +147,14 @@ def _check_columns(row: _Row) -> None:
             raise row.error(column, expected, "an empty column")
 
 
-def _parents(words: list[_Row], parser: ModuleType) -> NDArray[np.int64]:
+def _parents(words: list[_Row]) -> NDArray[np.int64]:
     """The position of each word's head, (N,), -1 for the one root."""
     heads = []
     for row in words:
-        head = _value(parser, parser.parse_int_value, row.columns[HEAD])
-        if head is None or not 0 <= head <= len(words):
-            raise row.error(HEAD, f"a head from 1 to {len(words)}, or 0 for the root", repr(row.columns[HEAD]))
-        heads.append(head)
+        text = row.columns[HEAD]
+        if not _HEAD.fullmatch(text) or int(text) > len(words):
+            raise row.error(HEAD, f"a head from 1 to {len(words)}, or 0 for the root", repr(text))
+        heads.append(int(text))
     roots = [row for row, head in zip(words, heads, strict=True) if head == 0]
     if len(roots) != 1:
         raise (*roots, words[0], words[0])[1].error(HEAD, "exactly one root (head 0)", len(roots))
@@ -166,11 +164,3 @@ def _parents(words: list[_Row], parser: ModuleType) -> NDArray[np.int64]:
         word = circling[0] + 1
         raise words[circling[0]].error(HEAD, "heads that lead to the root", f"that word {word} leads to a cycle")
     return parents
-
-
-def _value(parser: ModuleType, parse: Callable[[str], Any], text: str) -> Any:
-    """What the library reads of a column, None if it cannot."""
-    try:
-        return parse(text)
-    except (parser.ParseException, ValueError):  # the latter of numbers with thousands of digits
-        return None

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import pluggy
 
+from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
 from thinstack.plugins import hookspecs
+from thinstack.plugins.hookspecs import HOOK_VERSION
 from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
@@ -22,6 +24,11 @@ HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[ReaderSpec]] = {
     "thinstack_heads": HeadSpec,
     "thinstack_readers": ReaderSpec,
 }
+
+OTHER_VERSION = (
+    f"the plugin may be written for another version of thinstack; this thinstack {__version__} has version {HOOK_VERSION} "
+    "of the hooks"
+)
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +80,8 @@ class Source:
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
         reason = str(error) if isinstance(error, ThinstackError) else f"{type(error).__name__}: {error}"
+        if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == hookspecs.PROJECT:
+            reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 
 
@@ -81,10 +90,11 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
     # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other, and pluggy neither
     # skips a second plugin of the same name in silence nor aborts a call that other plugins share.
     plugins = pluggy.PluginManager(hookspecs.PROJECT)
-    plugins.add_hookspecs(hookspecs)
     try:
         plugin = source.load()
-        plugins.register(plugin, name=source.name)
+        misfit = _register(plugin, source.name, plugins)
+        if misfit is not None:
+            return [], [source.record("failed", misfit)]
         failures = [source.record("failed", problem) for problem in _problems(plugin, plugins)]
     except (Exception, SystemExit) as error:
         return [], [source.failure("on import", error)]
@@ -95,6 +105,23 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
         except (Exception, SystemExit) as error:
             failures.append(source.failure(f"in hook {hook}", error))
     return specs, failures
+
+
+def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str | None:
+    """Register the one plugin of `plugins`. Returns why it fits no hooks of this version, if so."""
+    version = getattr(plugin, "THINSTACK_HOOKS", HOOK_VERSION)
+    if not isinstance(version, int):
+        return f"THINSTACK_HOOKS must be an int, the version of the hooks that the plugin needs, found {version!r:.80}"
+    if version > HOOK_VERSION:
+        return f"needs version {version} of the hooks, this thinstack {__version__} has {HOOK_VERSION}: upgrade thinstack"
+    plugins.register(plugin, name=name)
+    # Before pluggy compares them with the hooks, whose error says nothing of versions.
+    for caller in plugins.get_hookcallers(plugin) or []:
+        asked = [argument for impl in caller.get_hookimpls() for argument in impl.argnames]
+        if caller.name in HOOKS and asked:
+            return f"hook {caller.name} takes no argument, found {', '.join(map(repr, asked))}: {OTHER_VERSION}"
+    plugins.add_hookspecs(hookspecs)
+    return None
 
 
 def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:

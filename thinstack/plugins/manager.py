@@ -107,7 +107,7 @@ class PluginManager:
         return self._find(HeadSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
-        """The reader of tree files of this name. Raises as `cell` does."""
+        """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError: readers need no torch."""
         return self._find(ReaderSpec, name)
 
     def records(self) -> list[PluginRecord]:
@@ -117,7 +117,7 @@ class PluginManager:
     def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:
         key = (wanted.kind, name)
         if key not in self._providers:
-            if any(record.status == "unavailable" for record in self._records):
+            if wanted is not ReaderSpec and any(record.status == "unavailable" for record in self._records):
                 raise MissingExtraError("torch", "train")
             raise UnknownNameError(wanted.kind, name, [known for kind, known in self._providers if kind == wanted.kind])
         spec, source = self._providers[key][0]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError, create_model
 
+from thinstack.core import Tree
 from thinstack.errors import ConfigError, PluginError, ThinstackError
 
 if TYPE_CHECKING:
-    from thinstack.core import Tree
     from thinstack.core.cell import Cell
     from thinstack.core.head import TaskHead
     from thinstack.errors import TreeError
@@ -142,7 +142,7 @@ class ReaderSpec:
     """
 
     name: str
-    read: Callable[..., "list[Tree]"]
+    read: Callable[..., list[Tree]]
     summary: str = ""
 
     kind: ClassVar[str] = "reader"
@@ -152,20 +152,25 @@ class ReaderSpec:
         if not callable(self.read):
             raise PluginError(f"reader {self.name!r}: read must be callable, found {self.read!r}")
 
-    def trees(self, path: str | Path, *, skipped: "list[TreeError] | None" = None) -> "list[Tree]":
+    def trees(self, path: str | Path, *, skipped: "list[TreeError] | None" = None) -> list[Tree]:
         """Read the trees of a file; `skipped` takes the errors of malformed ones, which are then left out.
 
-        Raises what the reader raises of thinstack.errors, PluginError for any other error, and if it cannot skip.
+        Raises what the reader raises of thinstack.errors, PluginError for any other error, for what is no list of trees, and
+        if it cannot skip.
         """
         keywords = {} if skipped is None else {"skipped": skipped}
         if keywords and "skipped" not in inspect.signature(self.read).parameters:
             raise PluginError(f"reader {self.name!r} cannot skip malformed trees: its function takes no `skipped`")
         try:
-            return list(self.read(path, **keywords))
+            trees = list(self.read(path, **keywords))
         except ThinstackError:
             raise
         except Exception as error:
             raise PluginError(f"reader {self.name!r} failed on {path}: {type(error).__name__}: {error}") from error
+        for tree in trees:
+            if not isinstance(tree, Tree):
+                raise PluginError(f"reader {self.name!r} must return a list of thinstack.Tree, found {tree!r:.80} in it")
+        return trees
 
 
 def _check_name(kind: str, name: object) -> None:

@@ -1,0 +1,265 @@
+"""Readers of tree files as plugins: the built-in ones, what a reader may do wrong, and a third party's one put to use."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from integrations.last_word_model import write_last_word_bundle
+from training import tiny_recipe
+
+from thinstack.bundles import open_bundle
+from thinstack.cli import main
+from thinstack.core import Tree
+from thinstack.errors import DataError, PluginError, TreeError
+from thinstack.evaluation import evaluate_file
+from thinstack.integrations.onnxruntime import Predictor
+from thinstack.plugins import ReaderSpec, manager
+from thinstack.plugins.manager import READERS, PluginManager
+from thinstack.training.examples import Example
+from thinstack.training.recipe import prepare
+
+ROOT = Path(__file__).parents[2]
+
+GOOD = {
+    "brackets.v1": ("(3 (2 The) (4 acting))\n", Tree.from_brackets("(3 (2 The) (4 acting))")),
+    "plain_brackets.v1": ("( The acting )\n", Tree.left(["The", "acting"])),
+    "conllu.v1": (
+        "1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tacting\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
+        Tree.from_parents([1, -1], ["The", "acting"], ["det", "root"]),
+    ),
+}
+BAD = {"brackets.v1": "(3 (2 The)\n", "plain_brackets.v1": "( The\n", "conllu.v1": "1\tThe\n\n"}
+
+# Bracketed trees in square brackets, a line each.
+SQUARE = """
+from thinstack import Tree
+from thinstack.plugins import ReaderSpec, hookimpl
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return [Tree.from_brackets(line.replace("[", "(").replace("]", ")"), source=str(path)) for line in file]
+
+@hookimpl
+def thinstack_readers():
+    return [ReaderSpec(name="square.v1", read=read, summary="square brackets")]
+"""
+
+
+@pytest.fixture
+def builtin() -> PluginManager:
+    return PluginManager(builtins=READERS, entry_points=(), blocked=())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trees.txt"
+
+
+def spec(read: Callable[..., object]) -> ReaderSpec:
+    return ReaderSpec(name="fake.v1", read=read)
+
+
+# -- the built-in readers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_builtin_reads_its_format_and_skips_what_is_malformed(builtin: PluginManager, path: Path, name: str) -> None:
+    reader, (text, tree) = builtin.reader(name), GOOD[name]
+    path.write_text(text + BAD[name] + text, encoding="utf-8")
+    with pytest.raises(TreeError) as caught:
+        reader.trees(path)
+    skipped: list[TreeError] = []
+    assert reader.trees(str(path), skipped=skipped) == [tree, tree]
+    assert [str(error) for error in skipped] == [str(caught.value)]
+    assert (caught.value.source, caught.value.line) == (str(path), text.count("\n") + 1)
+    path.write_text(text, encoding="utf-8")
+    assert reader.trees(path) == [tree]
+    with pytest.raises(DataError, match=r"none\.txt: cannot be read"):
+        reader.trees(path.with_name("none.txt"))
+
+
+def test_the_builtin_readers_are_those_tested_here(builtin: PluginManager) -> None:
+    assert {(record.name, record.kind, record.status) for record in builtin.records()} == {
+        (name, "reader", "ok") for name in GOOD
+    }
+
+
+@pytest.mark.parametrize("missing", ["", "torch"])
+def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
+    heavy = ("torch", "spacy", "thinc", "onnxruntime", "nltk", "conllu")
+    program = (
+        "import sys\n"
+        f"if {missing!r}: sys.modules[{missing!r}] = None\n"
+        "from importlib import metadata\n"
+        "metadata.entry_points = lambda **_: ()\n"  # a plugin that is installed for real may import what it likes
+        "from thinstack.plugins.manager import readers\n"
+        f"for name, text in {[(name, text) for name, (text, _) in GOOD.items()]}:\n"
+        f"    open({str(path)!r}, 'w').write(text)\n"
+        f"    assert len(readers().reader(name).trees({str(path)!r})) == 1\n"
+        f"print([name for name in {heavy} if sys.modules.get(name)])\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (answer.stdout, answer.stderr) == ("[]\n", "")
+
+
+# -- what a reader may do wrong -----------------------------------------------------------------------------------------
+
+
+def test_a_spec_is_validated() -> None:
+    with pytest.raises(PluginError, match=r"^reader name 'fake' is not versioned: .*'my_name\.v1'"):
+        ReaderSpec(name="fake", read=list)
+    with pytest.raises(PluginError, match=r"^reader 'fake\.v1': read must be callable, found 'module:read'"):
+        spec("module:read")  # type: ignore[arg-type]
+
+
+def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
+    reader = spec(lambda path: (Tree.left([part]) for part in (path.name, "b")))
+    assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
+    with pytest.raises(PluginError, match=r"^reader 'fake\.v1' cannot skip malformed trees: its function takes no `skipped`$"):
+        reader.trees(path, skipped=[])
+
+
+def test_skipped_is_handed_over_only_if_asked_for(path: Path) -> None:
+    given: list[object] = []
+    reader = spec(lambda path, skipped="nothing": given.append(skipped) or [])
+    skipped: list[TreeError] = []
+    assert reader.trees(path) == reader.trees(path, skipped=skipped) == []
+    assert given == ["nothing", skipped]
+    assert given[1] is skipped
+
+
+def read_badly(path: Path) -> Iterator[Tree]:
+    yield Tree.left(["a"])
+    raise KeyError("column 7")
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (read_badly, r"failed on .*trees\.txt: KeyError: 'column 7'"),
+        (lambda path: path.read_text(), r"failed on .*trees\.txt: FileNotFoundError: .*No such file"),
+        (lambda path: None, r"failed on .*trees\.txt: TypeError: 'NoneType' object is not iterable"),
+        (lambda path: ["(2 a)"], r"must return a list of thinstack\.Tree, found '\(2 a\)' in it"),
+    ],
+)
+def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path: Path, read: Callable[..., object], message: str) -> None:
+    with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
+        spec(read).trees(path)
+
+
+def test_the_error_that_was_raised_is_kept(path: Path) -> None:
+    with pytest.raises(PluginError) as caught:
+        spec(read_badly).trees(path)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
+    def read(path: Path) -> Iterator[Tree]:
+        yield Tree.from_brackets("(2 a", source=str(path), line=7)
+
+    with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
+        spec(read).trees(path)
+
+
+# -- a third party's reader ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def square(site) -> Iterator[None]:
+    """The distribution of `square.v1` is installed."""
+    site.install("square-brackets", "square_brackets", SQUARE)
+    manager.readers.cache_clear()
+    yield
+    manager.readers.cache_clear()
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def call(*args: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return (int(end.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+def as_square(path: Path) -> Path:
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("(", "[").replace(")", "]"), encoding="utf-8")
+    return path
+
+
+installed_too = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # plugins that are there for real
+
+
+@installed_too
+@pytest.mark.usefixtures("square")
+def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
+    bundle = write_last_word_bundle(path.with_name("model")).path
+    path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8")
+    code, expected, _ = command("evaluate", bundle, path, "--json")
+    assert code == 0
+    as_square(path)
+    assert command("evaluate", bundle, path, "--json", "--format", "square.v1") == (0, expected, "")
+    assert command("evaluate", bundle, path)[0] == 2
+    path.write_text("[2 good]\n[7 film]\n", encoding="utf-8")
+    code, _, error = command("evaluate", bundle, path, "--format", "square.v1")
+    assert code == 2
+    assert error.startswith(f"error: {path}: tree 1: node 0 ('film') has the label '7'; expected one of bad, so-so, good")
+
+
+RECIPE = """
+name = "tiny"
+data = {{ train = "train.txt", dev = "dev.txt", format = "{format}" }}
+model = {{ labels = ["bad", "so-so", "good"], embedding = {{ kind = "words", size = 3 }}, cell = {{ name = "nary_lstm.v1", \
+hidden_size = 3 }}, head = {{ name = "node_classifier.v1" }} }}
+training = {{ epochs = 1 }}
+export = {{ inference_only = true }}
+"""
+
+
+@installed_too
+@pytest.mark.usefixtures("square")
+def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(command, tmp_path: Path, monkeypatch) -> None:
+    data = tiny_recipe.write_data(tmp_path / "data")
+    exported = write_last_word_bundle(tmp_path / "model")
+    figures = evaluate_file(Predictor(exported), data / "dev.txt")
+    expected = prepare(tiny_recipe.recipe(), data)
+    for name in ("train.txt", "dev.txt"):
+        as_square(data / name)
+    found = prepare(tiny_recipe.recipe(data={"format": "square.v1"}), data)
+    assert found.vocabulary.entries == expected.vocabulary.entries
+    assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
+
+    files = {name: exported.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
+    monkeypatch.setattr("thinstack.training.publish._exports", lambda *_: files)  # an export takes ten seconds
+    recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
+    recipe.write_text(RECIPE.format(format="square.v1"), encoding="utf-8")
+    code, _, error = command("train", recipe, "--data", data, "--out", out)
+    assert (code, error) == (0, "")
+    assert open_bundle(out / "model-best").manifest.metrics["development"]["gold"] == figures
+
+
+def golds(examples: list[Example]) -> list[list[list[int]]]:
+    """The labels and structure of each example's own tree."""
+    return [[part.tolist() for part in example.trees["gold"]] for example in examples]
+
+
+@installed_too
+@pytest.mark.usefixtures("square")
+def test_an_unknown_format_is_refused_with_the_known_ones(command, tmp_path: Path, path: Path) -> None:
+    bundle = write_last_word_bundle(tmp_path / "model").path
+    path.write_text("(2 good)\n", encoding="utf-8")
+    refused(*command("evaluate", bundle, path, "--format", "square.v2"))
+    (tmp_path / "recipe.toml").write_text(RECIPE.format(format="square.v2"), encoding="utf-8")
+    data = tiny_recipe.write_data(tmp_path / "data")
+    refused(*command("train", tmp_path / "recipe.toml", "--data", data, "--out", tmp_path / "out"))
+
+
+def refused(code: int, out: str, error: str) -> None:
+    message, _, known = error.partition("; known: ")
+    assert (code, out, message) == (2, "", "error: unknown reader 'square.v2'")
+    assert {*GOOD, "square.v1"} <= set(known.strip().split(", "))
