@@ -317,5 +317,5 @@ def test_two_children_in_one_slot_are_refused() -> None:
 def test_another_number_of_words_is_refused(trees: str, structure: str) -> None:
     model = model_over(trees, {"sequence": "nary_lstm.v1"}.get(trees, "child_sum_lstm.v1"))
     tree = {"transitions": [0, 0, 1], "parents": [1, -1], "lengths": [2]}[structure]
-    with pytest.raises(ValueError, match="expected 2 words, .* found 3"):
+    with pytest.raises(ValueError, match=r"expected 2 words, .* found 3"):
         model({"token_ids": torch.tensor([1, 2, 3]), structure: torch.tensor(tree)})
