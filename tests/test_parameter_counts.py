@@ -95,6 +95,6 @@ def test_the_readme_has_the_count_of_every_cell_and_head() -> None:
             hidden = {"rntn.v1": 25, "mv_rnn.v1": 25, "word_mean.v1": 300}.get(record.name, 150)
             kinds = 2 if record.name == "top_down_lstm.v1" else 1
             found[record.name] = count(manager().cell(record.name).create({}, input_size=300, hidden_size=hidden, kinds=kinds))
-        elif record.distribution == "thinstack":
+        elif record.distribution == "thinstack" and record.kind == "head":
             found[record.name] = count(manager().head(record.name).create({}, hidden_size=150, classes=5))
     assert readme_counts() == found

@@ -47,11 +47,6 @@ def test_a_missing_score_is_refused() -> None:
         compare("mine", "1", run, MODEL, BATCHES, 1e-5)
 
 
-def test_a_difference_is_relative_to_scores_beyond_1() -> None:
-    found, wanted = np.array([0.5, -0.5, 90, -300], np.float32), np.array([0.25, -1, 100, -200], np.float32)
-    np.testing.assert_allclose(distance(found, wanted), [0.25, 0.5, 0.1, 0.5])
-
-
 def test_differences_of_scores_beyond_1_are_relative() -> None:
     found, wanted = np.array([[0.5, -1700.17]], np.float32), np.array([[0.4, -1700.0]], np.float32)
     np.testing.assert_allclose(distance(found, wanted), [[0.1, 0.17 / 1700]], rtol=1e-3)
