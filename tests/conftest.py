@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+# Before torch is imported, here and in what tests start: their tensors are too small to share between threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 
