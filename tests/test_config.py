@@ -11,7 +11,7 @@ from thinstack.errors import ConfigError
 MODEL = {
     "schema_version": 1,
     "labels": ["bad", "neutral", "good"],
-    "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1},
+    "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1, "name": "wordpieces.v1", "options": {}},
     "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
     "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
     "encoder": {

@@ -11,8 +11,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "thinstack"
 
 TORCH_IN_CORE = ["core.cell", "core.head", "core.gates", "core.kernels", "core.schedule", "core.depth_ordered", "core.top_down"]
-TORCH_IN_CORE += ["core.subtree_mean", "core.encoder", "core.reference"]
-TORCH = (*TORCH_IN_CORE, "plugins.cells", "plugins.heads", "models", "export", "training", "testing")
+TORCH_IN_CORE += ["core.embedding", "core.subtree_mean", "core.encoder", "core.reference"]
+TORCH = (*TORCH_IN_CORE, "plugins.cells", "plugins.heads", "plugins.embeddings", "models", "export", "training", "testing")
 ENTRANCES = ("", "cli", "__main__")  # these may import anything, but torch and what needs it only inside functions
 
 BASE = ("core", "errors")
@@ -26,6 +26,7 @@ ALLOWED = {
     "plugins": (*BASE, "_version", "=plugins", "plugins.specs", "plugins.hookspecs", "plugins.isolation", "plugins.manager"),
     "plugins.cells": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.heads": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
+    "plugins.embeddings": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.readers": (*BASE, "data", "=plugins", "plugins.specs", "plugins.hookspecs"),
     "data": (*BASE, "config", "data"),
     "models": (*BASE, "config", "data", "manifest", "bundles", "models", "=plugins", "plugins.specs", "plugins.manager"),
@@ -121,7 +122,7 @@ def wrong_direction(name: str, target: str) -> bool:
     layer = max((prefix for prefix in ALLOWED if within(name, [prefix])), key=len, default=None)
     if layer is not None:
         return target not in ("", name) and not within(target, ALLOWED[layer])
-    if within(target, ["plugins.cells", "plugins.heads", "plugins.readers"]):
+    if within(target, ["plugins.cells", "plugins.heads", "plugins.embeddings", "plugins.readers"]):
         return True  # reached by their registered names, as anyone's
     top = name.partition(".")[0]
     return top not in ENTRANCES and within(target, FORBIDDEN.get(top, UPPER))
@@ -204,6 +205,12 @@ BAD = [
     ("plugins.cells.a", "from thinstack.plugins.cells.b import B"),
     ("plugins.cells.a", "from .b import B"),
     ("plugins.heads.a", "from thinstack.plugins.cells.b import B"),
+    ("core.tree", "from thinstack.core.embedding import Embedding"),
+    ("plugins.embeddings.a", "from thinstack.plugins.manager import manager"),
+    ("plugins.embeddings.a", "from thinstack.plugins.embeddings.b import B"),
+    ("plugins.embeddings.a", "from thinstack.models import build_model"),
+    ("models.build", "from thinstack.plugins.embeddings.a import A"),
+    ("plugins.manager", "from thinstack.plugins.embeddings import a"),
     ("plugins.readers.a", "import torch"),
     ("plugins.readers.a", "def f():\n    import torch"),
     ("plugins.readers.a", "import nltk"),
@@ -260,6 +267,7 @@ GOOD = [
 
 SKELETON = ["", "core", "core.cell", "core.tree", "data", "data.sst", "models", "export", "export.bundle", "cli"]
 SKELETON += ["plugins", "plugins.cells", "plugins.cells.a", "plugins.cells.b", "plugins.manager"]
+SKELETON += ["plugins.embeddings", "plugins.embeddings.a", "plugins.embeddings.b"]
 SKELETON += ["plugins.readers", "plugins.readers.a", "plugins.readers.b"]
 SKELETON += ["training", "training.loop", "testing", "testing.cells", "integrations", "integrations.prediction"]
 

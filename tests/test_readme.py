@@ -15,8 +15,8 @@ from thinstack.core.encoder import Encoder, Layer
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel
-from thinstack.models.embedding import WordEmbedding
 from thinstack.plugins import CellSpec
+from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 README = Path(__file__).parents[1] / "README.md"

@@ -152,7 +152,7 @@ def train(
 
 @app.command()
 def plugins(as_json: JsonOption = False) -> None:
-    """List the registered cells, task heads and readers, and the plugins that failed."""
+    """List the registered cells, task heads, leaf embeddings and readers, and the plugins that failed."""
     from dataclasses import asdict
 
     from thinstack.plugins.manager import manager

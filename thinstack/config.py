@@ -69,11 +69,21 @@ class _Strict(BaseModel):
 
 
 class EmbeddingConfig(_Strict):
-    """Leaf embedding: `words` is a table of word vectors, `wordpieces` gives a word the mean of its pieces' vectors."""
+    """Leaf embedding. `kind` is its vocabulary: words, or the pieces of words. `name` is that of a registered embedding, by
+    default `words.v1`, a table of word vectors, or `wordpieces.v1`, which gives a word the mean of its pieces' vectors;
+    `options` go to the plugin's own config. `size` is the width of a word's vector.
+    """
 
     kind: Literal["words", "wordpieces"]
     size: int = Field(gt=0)
     dropout: Rate = 0.0
+    name: str | None = None
+    options: dict[str, Any] = {}
+
+    @property
+    def registered(self) -> str:
+        """Registered name of the embedding."""
+        return self.name or f"{self.kind}.v1"
 
 
 class CellConfig(_Strict):
@@ -150,8 +160,9 @@ class DataConfig(_Strict):
 
     `statement`: what a bundle's card says of the data: what it is, its terms, and whom to cite.
 
-    `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first `embedding.size` columns are taken, scaled
-    to the standard deviation `vector_std` if that is given. A wordpiece model needs them, for they bring the pieces.
+    `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first columns are taken, as many as the leaf table
+    has (`embedding.size`, but for embeddings with a table of another width), scaled to the standard deviation `vector_std` if
+    that is given. A wordpiece model needs them, for they bring the pieces.
     """
 
     train: str
@@ -203,8 +214,9 @@ class TrainingConfig(_Strict):
 class ExportConfig(_Strict):
     """How the trained model is exported.
 
-    `quantize`: how weights are stored in the ONNX file; "int8" is 8 bits with a scale a row for the leaf table, and fp16 for
-    matrices. `inference_only`: leave the torch weights and TorchScript out of the bundle.
+    `quantize`: how weights are stored in the ONNX file; "int8" is 8 bits with a scale a row for the leaf table (fp16, where
+    the embedding does more than to look words up in it), and fp16 for matrices. `inference_only`: leave the torch weights and
+    TorchScript out of the bundle.
     """
 
     inference_only: bool = False

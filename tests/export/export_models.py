@@ -16,8 +16,9 @@ from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.models import TreeModel
-from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
+from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 Arrays = dict[str, NDArray[Any]]

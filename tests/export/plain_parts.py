@@ -20,8 +20,8 @@ from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.onnx_parts import Parts, export_cell
 from thinstack.models import TreeModel
-from thinstack.models.embedding import WordEmbedding
 from thinstack.models.tree_model import Structure
+from thinstack.plugins.embeddings.words import WordEmbedding
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 S, W = 4, 2

@@ -8,11 +8,12 @@ from thinstack.core.cell import Cell
 from thinstack.core.encoder import Layer
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.models import TreeModel, build_model
-from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
+from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.heads.tree_ranker import TreeRanker
 

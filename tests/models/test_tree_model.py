@@ -14,13 +14,14 @@ from thinstack.core.cell import Cell
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.head import TaskHead
 from thinstack.models import TreeModel, build_model
-from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.models.tree_model import Structure
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
+from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.entailment import Entailment
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.heads.root_classifier import RootClassifier

@@ -52,7 +52,7 @@ BROKEN = {
     ),
     "far_off": (
         SPECS + "@hookimpl\ndef setup():\n    return []",
-        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, thinstack_readers",
+        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, thinstack_embeddings, thinstack_readers",
     ),
     "unmarked": (
         SPECS + "def thinstack_cells():\n    return []",
@@ -279,16 +279,16 @@ def test_a_builtin_module_provides_one_spec_named_after_its_file(module: str) ->
     assert (record.distribution, record.version, record.status, record.error) == ("thinstack", __version__, "ok", None)
 
 
-def test_every_file_of_cells_heads_and_readers_is_a_builtin_and_all_load_together() -> None:
+def test_every_file_of_each_kind_is_a_builtin_and_all_load_together() -> None:
     folder = Path(manager_module.__file__).parent
     files = {
         f"thinstack.plugins.{path.parent.name}.{path.stem}"
-        for kind in ("cells", "heads", "readers")
+        for kind in ("cells", "heads", "embeddings", "readers")
         for path in folder.glob(f"{kind}/*.py")
     }
     assert sorted(BUILTINS) == sorted(name for name in files if not name.endswith("__init__"))
     plugins = PluginManager(entry_points=(), blocked=())
     assert [record.status for record in plugins.records()] == ["ok"] * len(BUILTINS)
     for record in plugins.records():
-        spec = {"cell": plugins.cell, "head": plugins.head, "reader": plugins.reader}[record.kind](record.name)
+        spec = getattr(plugins, record.kind)(record.name)
         assert (spec.name, bool(spec.summary)) == (record.name, True)

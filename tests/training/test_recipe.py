@@ -79,7 +79,10 @@ def test_a_wordpiece_table_is_the_file_of_pieces(data: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vectors": "words.txt", "embedding": {"size": 5}}, r"model\.embedding\.size: 5, but words\.txt has 4 columns"),
+        (
+            {"vectors": "words.txt", "embedding": {"size": 5}},
+            r"words\.v1 of size 5 has a table of 5 columns, but words\.txt has 4$",
+        ),
         ({"kind": "wordpieces"}, r"data\.vectors: a wordpiece model needs a file of pieces"),
     ],
 )

@@ -1,7 +1,7 @@
 """A whole model as one ONNX file: indices and trees in, the scores of every node and of every tree out.
 
 The executors' loops and their schedule are part of the graph, written by hand; what a plugin wrote (leaf, compose and output of
-the cell, scores of the task head) is exported by torch and put in its place.
+the cell, scores of the task head, an embedding that does more than to look words up) is exported by torch and put in its place.
 """
 
 import json
@@ -11,11 +11,12 @@ import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.embedding import Embedding
 from thinstack.errors import ExportError
 from thinstack.export.onnx_embedding import Table, mean_of_pieces
 from thinstack.export.onnx_encoder import Encoding, encode, encode_roots, score_nodes
 from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_parts import export_head, inline
+from thinstack.export.onnx_parts import export_embedding, export_head, inline
 from thinstack.export.onnx_passes import END
 from thinstack.export.onnx_schedule import Forest, Schedule, forest_of_lengths, forest_of_transitions, schedule
 from thinstack.export.quantize import Quantize, dequantised
@@ -50,12 +51,7 @@ def export_onnx(
     stored = dequantised(model, quantize)
     g = Graph("thinstack", half=quantize != "none")
     inputs = _inputs(g, model, INDEX_TYPES[index_type])
-    table = Table(g, model.embedding.table.detach().cpu().float().numpy(), quantize)
-    words = (
-        table.rows(inputs["token_ids"])
-        if "token_ids" in inputs
-        else mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"])
-    )
+    words = _words(g, model.embedding, stored.embedding, inputs, quantize)
     plan = schedule(g, _forest(g, inputs), 2 if "transitions" in inputs else stored.arity)
     score = {"pairs": _score_pairs, "candidates": _score_candidates}.get(stored.head.reads, _score_nodes)
     score(g, stored, words, plan, inputs)
@@ -91,6 +87,18 @@ def _inputs(g: Graph, model: TreeModel, dtype: int) -> dict[str, str]:
     words = "L" if model.encoder.words_at_leaves else "N"
     axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
+
+
+def _words(g: Graph, embedding: Embedding, stored: Embedding, inputs: dict[str, str], quantize: Quantize) -> str:
+    """Vectors (L, X) of the words; `stored` is the embedding with its weights rounded as the file stores them."""
+    if embedding.lookup == "none":
+        indices = [g.op("Cast", inputs[name], to=INT64) for name in embedding.index_names]
+        (words,) = inline(g, export_embedding(stored), indices)
+        return words
+    table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
+    if embedding.lookup == "rows":
+        return table.rows(inputs["token_ids"])
+    return mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"])
 
 
 def _forest(g: Graph, inputs: dict[str, str]) -> Forest:

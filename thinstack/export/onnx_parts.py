@@ -1,4 +1,4 @@
-"""What plugins write, as ONNX: leaf, compose and output of a cell and the scores of a task head, each exported by torch."""
+"""What plugins write, as ONNX: parts of a cell, the scores of a task head, the words of an embedding, exported by torch."""
 
 import copy
 import logging
@@ -15,12 +15,13 @@ from onnx import numpy_helper
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
+from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError
 from thinstack.export.onnx_graph import OPSET, Graph
 from thinstack.export.onnx_views import read_through_writes
 
-__all__ = ["Parts", "export_cell", "export_head", "inline"]
+__all__ = ["Parts", "export_cell", "export_embedding", "export_head", "inline"]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
 
@@ -88,6 +89,16 @@ class _Rows(nn.Module):
         return self.head.scores(rows)
 
 
+class _Words(nn.Module):
+    def __init__(self, embedding: Embedding):
+        super().__init__()
+        self.embedding = embedding
+
+    def forward(self, *indices: Tensor) -> Tensor:
+        words: Tensor = self.embedding(dict(zip(self.embedding.index_names, indices, strict=True)))
+        return words
+
+
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     """Export a cell, from a copy in evaluation mode; the module itself is left as it is.
 
@@ -126,6 +137,20 @@ def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell` does."""
     rows, sizes = (torch.rand(ROWS, width),), ({0: torch.export.Dim("n", min=0)},)
     return _export(f"{type(head).__name__}.scores", _Rows(copy.deepcopy(head).eval()), rows, sizes)
+
+
+def export_embedding(embedding: Embedding) -> onnx.GraphProto:
+    """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises as `export_cell` does."""
+    words, pieces = torch.export.Dim("words", min=0), torch.export.Dim("pieces", min=0)
+    spare = torch.arange(ROWS) < EDGES - ROWS
+    examples = {
+        "token_ids": (torch.zeros(ROWS, dtype=torch.long), words),
+        "piece_ids": (torch.zeros(EDGES, dtype=torch.long), pieces),
+        "pieces_per_word": (1 + spare.long(), words),
+    }
+    indices, sizes = zip(*(examples[name] for name in embedding.index_names), strict=True)
+    wrapper = _Words(copy.deepcopy(embedding).eval())
+    return _export(f"{type(embedding).__name__}.forward", wrapper, indices, (tuple({0: size} for size in sizes),))
 
 
 def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]) -> onnx.GraphProto:

@@ -26,13 +26,15 @@ def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray
 def dequantised(model: TreeModel, quantize: Quantize) -> TreeModel:
     """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of it stores them.
 
-    `fp16`: the leaf table and all matrices to half precision. `int8`: the leaf table to 8 bits, matrices to half precision.
-    Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
+    `fp16`: the leaf table and all matrices to half precision. `int8`: the leaf table to 8 bits, matrices to half precision, the
+    table too where the embedding does more than to look words up in it. Vectors, such as biases, stay as they are. Raises
+    ExportError if a weight is not finite, or too large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
+    looked_up = rounded.embedding.table if rounded.embedding.lookup != "none" else None
     with torch.no_grad():
         for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
-            if quantize == "int8" and tensor is rounded.embedding.table:
+            if quantize == "int8" and tensor is looked_up:
                 levels, scale = quantize_rows(tensor.numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():

@@ -1,10 +1,10 @@
 """Build a model from its configuration through the registered plugins."""
 
-from thinstack.config import CellConfig, ModelConfig, TreeKind
+from thinstack.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.cell import Cell
+from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.errors import ConfigError
-from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 from thinstack.models.tree_model import Structure, TreeModel
 from thinstack.plugins.manager import manager
 
@@ -16,17 +16,13 @@ STRUCTURES: dict[TreeKind, Structure] = {
     "dependency": "parents",
     "sequence": "lengths",
 }
-EMBEDDINGS: dict[str, type[WordEmbedding] | type[WordpieceEmbedding]] = {
-    "words": WordEmbedding,
-    "wordpieces": WordpieceEmbedding,
-}
 
 
 def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
     """A model with fresh weights; `entries` is the number of rows of its leaf table.
 
-    Raises UnknownNameError for a cell or task head that is not registered, ConfigError for options it does not take,
-    or for a cell or head that does not go with the model's trees.
+    Raises UnknownNameError for a cell, task head or embedding that is not registered, ConfigError for options it does not
+    take, for a cell or head that does not go with the model's trees, or an embedding that does not with its vocabulary.
     """
     encoder = build_encoder(config)
     head = manager().head(config.head.name)
@@ -35,8 +31,15 @@ def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
     )
     if task.reads == "candidates" and config.trees != "binary":
         raise ConfigError(f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}")
-    embedding = EMBEDDINGS[config.embedding.kind](entries=entries, size=config.embedding.size, dropout=config.embedding.dropout)
+    embedding = _embedding(config.embedding, entries)
     return TreeModel(embedding=embedding, encoder=encoder, head=task, structure=STRUCTURES[config.trees])
+
+
+def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
+    spec = manager().embedding(config.registered)
+    if spec.vocabulary != config.kind:
+        raise ConfigError(f"model.embedding: {spec.name} is for kind = {spec.vocabulary!r}, found kind = {config.kind!r}")
+    return spec.create(config.options, entries=entries, size=config.size, dropout=config.dropout)
 
 
 def build_encoder(config: ModelConfig) -> Encoder:

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Encoding
 from thinstack.core.head import TaskHead
 from thinstack.core.schedule import Schedule, child_rows, root_rows, schedule_lengths, schedule_parents, schedule_transitions
-from thinstack.models.embedding import WordEmbedding, WordpieceEmbedding
 
 __all__ = ["Structure", "TreeModel"]
 
@@ -40,7 +40,7 @@ class TreeModel(nn.Module):
     def __init__(
         self,
         *,
-        embedding: WordEmbedding | WordpieceEmbedding,
+        embedding: Embedding,
         encoder: Encoder,
         head: TaskHead,
         structure: Structure = "transitions",

@@ -4,16 +4,24 @@ A plugin that uses a hook, or a field of a spec, that came with version N of the
 `THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin out, calls none of its hooks and says what
 to upgrade. A plugin that does not say is taken to be written for any version. The versions:
 
-1. `thinstack_cells`, `thinstack_heads`, `thinstack_readers`.
+1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_readers`.
 """
 
 from collections.abc import Iterable
 
 import pluggy
 
-from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
 
-__all__ = ["HOOK_VERSION", "hookimpl", "hookspec", "thinstack_cells", "thinstack_heads", "thinstack_readers"]
+__all__ = [
+    "HOOK_VERSION",
+    "hookimpl",
+    "hookspec",
+    "thinstack_cells",
+    "thinstack_embeddings",
+    "thinstack_heads",
+    "thinstack_readers",
+]
 
 PROJECT = "thinstack"
 
@@ -33,6 +41,12 @@ def thinstack_cells() -> Iterable[CellSpec]:
 @hookspec
 def thinstack_heads() -> Iterable[HeadSpec]:
     """The task heads that this plugin provides."""
+    raise NotImplementedError
+
+
+@hookspec
+def thinstack_embeddings() -> Iterable[EmbeddingSpec]:
+    """The leaf embeddings that this plugin provides."""
     raise NotImplementedError
 
 

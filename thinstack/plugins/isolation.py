@@ -12,16 +12,17 @@ from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
 from thinstack.plugins import hookspecs
 from thinstack.plugins.hookspecs import HOOK_VERSION
-from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
-AnySpec = CellSpec | HeadSpec | ReaderSpec
+AnySpec = CellSpec | HeadSpec | EmbeddingSpec | ReaderSpec
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
-HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[ReaderSpec]] = {
+HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[EmbeddingSpec] | type[ReaderSpec]] = {
     "thinstack_cells": CellSpec,
     "thinstack_heads": HeadSpec,
+    "thinstack_embeddings": EmbeddingSpec,
     "thinstack_readers": ReaderSpec,
 }
 
@@ -35,11 +36,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, head or reader, or of a plugin that never got so far.
+    """What became of one cell, head, embedding or reader, or of a plugin that never got so far.
 
     Attributes:
-        name: versioned name of the cell, head or reader, or the entry point's name.
-        kind: `cell`, `head`, `reader` or `plugin`.
+        name: versioned name of what the plugin provides, or the entry point's name.
+        kind: `cell`, `head`, `embedding`, `reader` or `plugin`.
         distribution: the installed distribution that it came with.
         version: version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is not installed).

@@ -1,4 +1,4 @@
-"""Finds the cells, heads and readers of all installed plugins; a broken one is recorded and reported, and harms no other."""
+"""Finds what all installed plugins provide; a broken plugin is recorded and reported, and harms no other."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
-from thinstack.plugins.specs import CellSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
 
 __all__ = ["BLOCK_VARIABLE", "BUILTINS", "GROUP", "PluginManager", "PluginRecord", "PluginWarning", "manager", "readers"]
 
@@ -37,6 +37,8 @@ BUILTINS = (
     "thinstack.plugins.cells.top_down_lstm",
     "thinstack.plugins.cells.tree_gru",
     "thinstack.plugins.cells.word_mean",
+    "thinstack.plugins.embeddings.wordpieces",
+    "thinstack.plugins.embeddings.words",
     "thinstack.plugins.heads.entailment",
     "thinstack.plugins.heads.node_classifier",
     "thinstack.plugins.heads.root_classifier",
@@ -50,7 +52,7 @@ BUILTINS = (
 READERS = tuple(name for name in BUILTINS if name.startswith("thinstack.plugins.readers."))
 """The built-in plugins that need no torch."""
 
-AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, ReaderSpec)
+AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, ReaderSpec)
 Key = tuple[str, str]  # kind, name
 
 
@@ -59,7 +61,7 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads and readers of the built-in plugins and of the entry points of group `thinstack`.
+    """The cells, heads, leaf embeddings and readers of the built-in plugins and of the entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record and one PluginWarning.
 
@@ -105,6 +107,10 @@ class PluginManager:
     def head(self, name: str) -> HeadSpec:
         """The task head of this name. Raises as `cell` does."""
         return self._find(HeadSpec, name)
+
+    def embedding(self, name: str) -> EmbeddingSpec:
+        """The leaf embedding of this name. Raises as `cell` does."""
+        return self._find(EmbeddingSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
         """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError: readers need no torch."""
@@ -155,7 +161,7 @@ def manager() -> PluginManager:
 
 @cache
 def readers() -> PluginManager:
-    """A plugin manager without the built-in cells and heads: it imports no torch, unless another plugin does."""
+    """A plugin manager without the built-ins but readers: it imports no torch, unless another plugin does."""
     return PluginManager(builtins=READERS)
 
 

@@ -3,9 +3,9 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError, create_model
 
@@ -14,19 +14,23 @@ from thinstack.errors import ConfigError, PluginError, ThinstackError
 
 if TYPE_CHECKING:
     from thinstack.core.cell import Cell
+    from thinstack.core.embedding import Embedding
     from thinstack.core.head import TaskHead
     from thinstack.errors import TreeError
 
-__all__ = ["CellSpec", "HeadSpec", "ReaderSpec", "Spec"]
+__all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "ReaderSpec", "Spec"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 
 Product = TypeVar("Product")
 
+INDEX_NAMES = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
+"""The index inputs that each kind of vocabulary gives."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spec(Generic[Product]):
-    """What cell and head specs share. Raises PluginError if a field is not what it should be."""
+    """What cell, head and embedding specs share. Raises PluginError if a field is not what it should be."""
 
     name: str
     build: Callable[..., Product]
@@ -62,13 +66,10 @@ class Spec(Generic[Product]):
             known = ", ".join(self.config.model_fields) or "none"
             raise ConfigError(f"options of {self.kind} {self.name!r}: {problems}; known options: {known}") from None
 
-    def _create(self, options: Mapping[str, Any], **sizes: int) -> Product:
+    def _create(self, options: Mapping[str, Any], **sizes: float) -> Product:
         keywords = {**sizes, "options": self.parse(options)}
         try:
-            named = inspect.signature(self.build).parameters
-            if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in named.values()):
-                keywords = {name: value for name, value in keywords.items() if name in named}
-            product = self.build(**keywords)
+            product = self.build(**{name: value for name, value in keywords.items() if self._names(name)})
         except ThinstackError:
             raise
         except Exception as error:
@@ -76,6 +77,11 @@ class Spec(Generic[Product]):
         if not callable(getattr(product, self.method, None)):
             raise PluginError(f"{self.kind} {self.name!r}: build must return a {self.contract}, found {product!r:.80}")
         return product
+
+    def _names(self, keyword: str) -> bool:
+        """Whether `build` takes such a keyword."""
+        named = inspect.signature(self.build).parameters
+        return keyword in named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in named.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,46 @@ class HeadSpec(Spec["TaskHead"]):
         Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns something else.
         """
         return self._create(options, hidden_size=hidden_size, classes=classes, word_size=word_size)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpec(Spec["Embedding"]):
+    """A leaf embedding as a plugin provides it.
+
+    Attributes:
+        name: versioned, such as `my_embedding.v1`; a saved model asks for its embedding by this name.
+        build: called with those of the keywords `entries`, `size`, `dropout` and `options` (an instance of `config`) that it
+            names; returns an Embedding.
+        config: pydantic model class of the options.
+        summary: one line for `thinstack plugins`.
+        vocabulary: whose ids it reads: `words` (`token_ids`) or `wordpieces` (`piece_ids`, `pieces_per_word`).
+    """
+
+    vocabulary: Literal["words", "wordpieces"] = field(kw_only=True)
+
+    kind: ClassVar[str] = "embedding"
+    contract: ClassVar[str] = "thinstack.core.embedding.Embedding"
+    method: ClassVar[str] = "forward"
+
+    def __post_init__(self) -> None:
+        Spec.__post_init__(self)
+        if self.vocabulary not in INDEX_NAMES:
+            raise PluginError(f"embedding {self.name!r}: vocabulary must be words or wordpieces, found {self.vocabulary!r}")
+
+    def create(self, options: Mapping[str, Any], *, entries: int, size: int, dropout: float = 0.0) -> "Embedding":
+        """Build the embedding for a table of V entries and word vectors of width X; `dropout` is that of the vectors.
+
+        Raises ConfigError if `options` do not validate, or for dropout where `build` takes none; PluginError if `build` fails
+        or returns something else.
+        """
+        if dropout > 0 and not self._names("dropout"):
+            raise ConfigError(f"embedding {self.name!r} has no dropout, found {dropout}: leave it out")
+        product = self._create(options, entries=entries, size=size, dropout=dropout)
+        expected = {"index_names": INDEX_NAMES[self.vocabulary], "entries": entries, "size": size}
+        found = {name: getattr(product, name, None) for name in expected}
+        if found != expected:
+            raise PluginError(f"embedding {self.name!r}: build must return a {self.contract} of {expected}, found {found}")
+        return product
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.errors import ExportError, MissingExtraError
 from thinstack.models import TreeModel
-from thinstack.models.embedding import WordEmbedding
 from thinstack.plugins.manager import manager
 from thinstack.testing.forests import apart, batch_of, by_depth, random_forest
 from thinstack.testing.subject import Subject
@@ -24,7 +23,7 @@ __all__ = ["onnx", "torchscript"]
 SCRIPTED, EXPORTED = 1e-10, 1e-5
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
 """Sizes of the trees of some forests."""
-LABELS, WORDS, HEAD = ["a", "b", "c"], 40, "node_classifier.v1"
+LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifier.v1"
 
 
 def torchscript(subject: Subject) -> None:
@@ -129,7 +128,7 @@ def _model(cell: Cell, subject: Subject) -> TreeModel:
     """A model in evaluation mode whose other weights are drawn at random too."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        embedding = WordEmbedding(entries=WORDS, size=subject.input_size)
+        embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=subject.input_size)
         torch.nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
     encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)

@@ -22,7 +22,7 @@ _CARD = """\
 {description}
 
 - Classes: {labels}.
-- Cell `{cell}`, hidden size {hidden}; {embedding} of {columns} columns; task head `{head}`.
+- Cell `{cell}`, hidden size {hidden}; leaf embedding `{embedding}` of size {columns}; task head `{head}`.
 - Trees of raw words: `{source}`.
 - ONNX file: {megabytes:.2f} MB, weights stored as `{quantize}`.
 - Trained by `thinstack train` on `{train}`, seed {seed}, {epochs} epochs.
@@ -64,7 +64,7 @@ def card(
         labels=", ".join(model.labels),
         cell=model.cell.name,
         hidden=model.cell.hidden_size,
-        embedding=model.embedding.kind,
+        embedding=model.embedding.registered,
         columns=model.embedding.size,
         head=model.head.name,
         source=model.tree_source,

@@ -12,17 +12,16 @@ __all__ = ["build_optimizers"]
 
 def build_optimizers(model: TreeModel, config: TrainingConfig) -> dict[str, Optimizer]:
     """AdaGrad with L2 on every weight but the leaf table (Tai 5.3), and plain SGD or AdaGrad on the table's sparse gradient."""
-    table = {id(parameter) for parameter in model.embedding.parameters()}
-    rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if id(parameter) not in table]
+    table = model.embedding.table
+    rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if parameter is not table]
     optimizers: dict[str, Optimizer] = {
         "model": Adagrad(rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True)
     }
     if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
-        optimizers["vectors"] = rule(model.embedding.parameters(), lr=config.vector_learning_rate, foreach=False)
+        optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
     else:
-        for parameter in model.embedding.parameters():
-            parameter.requires_grad_(False)
+        table.requires_grad_(False)
     return optimizers
 
 

@@ -34,7 +34,7 @@ UNSEEN_STD = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """What a recipe trains on: vocabulary, leaf table (V, X), the table that makes trees of words if one is asked for, and the
+    """What a recipe trains on: vocabulary, leaf table (V, W), the table that makes trees of words if one is asked for, and the
     sentences to train on, to watch and to report on.
     """
 
@@ -77,7 +77,8 @@ def prepare(recipe: Recipe, data: Path) -> Material:
     """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
     if recipe.model.trees != "binary":
         raise ConfigError(f"model.trees: recipes train on files of binary bracket trees, found {recipe.model.trees!r}")
-    reads = build_model(recipe.model, entries=1).head.reads
+    model = build_model(recipe.model, entries=1)
+    reads = model.head.reads
     if reads not in ("nodes", "roots"):
         raise ConfigError(f"model.head: recipes train heads that read nodes or roots; {recipe.model.head.name} reads {reads}")
     read = tree_reader(recipe.data)
@@ -90,7 +91,7 @@ def prepare(recipe: Recipe, data: Path) -> Material:
         if not treebank:
             raise DataError(f"{data / recipe.data.train}: one tree only, which is held out; training needs at least two")
     trees = [tree for tree, _ in treebank]
-    vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, trees)
+    vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, trees, width=model.embedding.table.shape[1])
     sources = tuple(dict.fromkeys((*recipe.training.sources, recipe.model.tree_source)))
     distances = fit(trees) if "distances" in sources else None
     train, held_out, dev = (
@@ -115,32 +116,35 @@ def _examples(
 
 
 def leaf_table(
-    embedding: EmbeddingConfig, files: DataConfig, data: Path, trees: Sequence[Tree]
+    embedding: EmbeddingConfig, files: DataConfig, data: Path, trees: Sequence[Tree], *, width: int
 ) -> tuple[AnyVocabulary, NDArray[np.float32]]:
-    """The vocabulary and the first leaf table (V, X) of a recipe.
+    """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
 
     A word table holds the pretrained words and, drawn at random, those of the training trees that they lack. Row 0, the
     unknown word, is the mean of the pretrained ones (0 if there are none). Raises ConfigError if the vectors are narrower than
-    the configuration, DataError if they cannot be read.
+    the table, DataError if they cannot be read.
     """
     if files.vectors is None:
         if embedding.kind == "wordpieces":
             raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and their vectors")
         words: tuple[str, ...] = ()
-        vectors = np.zeros((0, embedding.size), np.float32)
+        vectors = np.zeros((0, width), np.float32)
     else:
         found = read_vectors(data / files.vectors)
-        words, vectors = found.words, found.vectors[:, : embedding.size]
-        if vectors.shape[1] < embedding.size:
-            raise ConfigError(f"model.embedding.size: {embedding.size}, but {files.vectors} has {vectors.shape[1]} columns")
+        words, vectors = found.words, found.vectors[:, :width]
+        if vectors.shape[1] < width:
+            raise ConfigError(
+                f"model.embedding: {embedding.registered} of size {embedding.size} has a table of {width} columns, "
+                f"but {files.vectors} has {vectors.shape[1]}"
+            )
         if files.vector_std is not None:
             vectors = standardise(vectors, files.vector_std)
     if embedding.kind == "wordpieces":
         return WordpieceVocabulary(words), vectors
     known = WordVocabulary(words)
     unseen = sorted({word.lower() for tree in trees for word in tree.words if known.lookup(word) == known.UNKNOWN})
-    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), embedding.size)).astype(np.float32)
-    pretrained = mean_unknown(vectors) if len(vectors) else np.zeros((1, embedding.size), np.float32)
+    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width)).astype(np.float32)
+    pretrained = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
     return WordVocabulary((*words, *unseen)), np.concatenate([pretrained, drawn])
 
 

@@ -1,0 +1,1 @@
+"""Built-in leaf embeddings, one a file."""

@@ -1,0 +1,43 @@
+"""Words by the mean of their pieces' rows of a table."""
+
+from collections.abc import Iterable
+
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.embedding import Embedding
+from thinstack.plugins import EmbeddingSpec, hookimpl
+
+__all__ = ["WordpieceEmbedding"]
+
+
+class WordpieceEmbedding(Embedding):
+    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces, and dropout falls on it."""
+
+    def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
+        index_names = ["piece_ids", "pieces_per_word"]
+        super().__init__(table_size=(entries, size), size=size, index_names=index_names, lookup="mean")
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
+        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each."""
+        counts = inputs["pieces_per_word"]
+        starts = torch.cumsum(counts, 0) - counts
+        pieces = functional.embedding_bag(inputs["piece_ids"], self.table, starts, mode="mean", sparse=True)
+        vectors: Tensor = self.dropout(pieces)
+        return vectors
+
+
+@hookimpl
+def thinstack_embeddings() -> Iterable[EmbeddingSpec]:
+    """Register `wordpieces.v1`."""
+    spec = EmbeddingSpec(
+        name="wordpieces.v1",
+        build=WordpieceEmbedding,
+        config=BaseModel,
+        vocabulary="wordpieces",
+        summary="the mean of the rows of a word's pieces",
+    )
+    return [spec]
