@@ -186,3 +186,10 @@ def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
         Recipe.read(path)
     with pytest.raises(ConfigError, match="not a readable TOML recipe"):
         Recipe.read(tmp_path)
+
+
+def test_a_recipe_without_gold_trees_names_others() -> None:
+    assert TrainingConfig(sources=("left",)).trees == ("gold", "left")
+    assert TrainingConfig(gold=False, sources=("left", "right")).trees == ("left", "right")
+    with pytest.raises(ValueError, match="leaves no trees to train on"):
+        TrainingConfig(gold=False)

@@ -121,6 +121,24 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
     assert progress[7::8] == [(1, 30, 30), (2, 30, 30)]
 
 
+@pytest.mark.parametrize("source", ["left", "right", "balanced"])
+def test_trees_of_one_source_alone(source: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its gold tree."""
+    recipe = tiny_recipe.recipe(epochs=2, gold=False, sources=(source,), cell={"name": "s_lstm.v1"})
+    seen: set[str] = set()
+    join = loop.join
+
+    def watch(examples: Any, sources: Any, **options: Any) -> Any:
+        if options:  # an evaluation has none
+            seen.update(sources)
+        return join(examples, sources, **options)
+
+    monkeypatch.setattr(loop, "join", watch)
+    _, history = run(recipe, data, tmp_path)
+    assert seen == {source}
+    assert [set(record["watched"]) for record in history] == [{source}] * 2
+
+
 def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data", train=20)
     (data / "dev.txt").write_bytes((data / "train.txt").read_bytes())
