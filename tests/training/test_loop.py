@@ -124,7 +124,7 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
 @pytest.mark.parametrize("source", ["left", "right", "balanced"])
 def test_trees_of_one_source_alone(source: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its gold tree."""
-    recipe = tiny_recipe.recipe(epochs=2, gold=False, sources=(source,), cell={"name": "s_lstm.v1"})
+    recipe = tiny_recipe.recipe(epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"})
     seen: set[str] = set()
     join = loop.join
 
