@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from thinstack.errors import ThinstackError
 from thinstack.plugins.specs import CellSpec
 from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
-from thinstack.testing.subject import Subject
+from thinstack.testing.subject import Subject, judge
 
 __all__ = ["CELL_CHECKS", "CellCheck"]
 
@@ -42,17 +41,7 @@ class CellCheck(Protocol):
 def _public(name: str, check: Callable[[Subject], None]) -> CellCheck:
     def checked(cell: str | CellSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
         subject = Subject.of(cell, options, **sizes)
-        try:
-            check(subject)
-        except AssertionError as error:
-            raise AssertionError(f"{subject.spec.name}, {name}: {error}") from None
-        except ThinstackError:
-            raise
-        except Exception as error:
-            raise AssertionError(
-                f"{subject.spec.name}, {name}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
-                f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend that first"
-            ) from error
+        judge(subject.spec.name, name, check, subject)
 
     checked.__name__, checked.__doc__ = name, check.__doc__
     return checked

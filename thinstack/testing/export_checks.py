@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from thinstack.config import ModelConfig
 from thinstack.core import Forest
@@ -18,7 +19,7 @@ from thinstack.plugins.manager import manager
 from thinstack.testing.forests import apart, batch_of, by_depth, random_forest
 from thinstack.testing.subject import Subject
 
-__all__ = ["onnx", "torchscript"]
+__all__ = ["compiled", "onnx", "session_of", "torchscript"]
 
 SCRIPTED, EXPORTED = 1e-10, 1e-5
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
@@ -29,26 +30,31 @@ LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifi
 def torchscript(subject: Subject) -> None:
     """Scripted, the cell gives what it gives in eager torch; a model over it does, saved and loaded."""
     cell = subject.random_cell()
+    scripted = compiled(DepthOrdered(cell), "cell")
+    for sizes in FORESTS:
+        batch = batch_of(cell, _forest(cell, subject, sizes))
+        for with_gradients in (True, False):
+            with torch.set_grad_enabled(with_gradients):
+                found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, DepthOrdered(cell)))
+            if (difference := apart(found, expected)) > SCRIPTED:
+                raise AssertionError(
+                    f"scripted, the cell's outputs differ by {difference:.2g} from those of eager torch; look for what "
+                    "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, default arguments"
+                )
+    _saved(subject)
+
+
+def compiled(module: nn.Module, what: str) -> Any:
+    """A module in TorchScript; `what` is checked through it. Raises AssertionError where it cannot be compiled."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
-            scripted = torch.jit.script(DepthOrdered(cell))
+            return torch.jit.script(module)
         except Exception as error:  # the compiler has many kinds, some derived from nothing narrower
             raise AssertionError(
-                f"TorchScript cannot compile the cell: {' '.join(str(error).split()):.600} -- annotate every method and "
+                f"TorchScript cannot compile the {what}: {' '.join(str(error).split()):.600} -- annotate every method and "
                 "argument, set attributes in __init__, and use no lambda, super(), getattr or config object in a method"
             ) from None
-        for sizes in FORESTS:
-            batch = batch_of(cell, _forest(cell, subject, sizes))
-            for with_gradients in (True, False):
-                with torch.set_grad_enabled(with_gradients):
-                    found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, DepthOrdered(cell)))
-                if (difference := apart(found, expected)) > SCRIPTED:
-                    raise AssertionError(
-                        f"scripted, the cell's outputs differ by {difference:.2g} from those of eager torch; look for what "
-                        "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, default arguments"
-                    )
-    _saved(subject)
 
 
 def _saved(subject: Subject) -> None:
@@ -73,11 +79,8 @@ def onnx(subject: Subject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
-    runtime = _onnxruntime()
     model = _model(subject.random_cell(torch.float32), subject)
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = runtime.InferenceSession(_exported(model, subject), options, providers=["CPUExecutionProvider"])
+    session = session_of(_exported(model, subject))
     for sizes in FORESTS:
         inputs = _inputs(model, _forest(model.encoder.stack()[0].up.cell, subject, sizes))
         found = session.run(model.output_names, inputs)
@@ -116,12 +119,15 @@ def _exported(model: TreeModel, subject: Subject) -> bytes:
         ) from None
 
 
-def _onnxruntime() -> Any:
+def session_of(model: bytes) -> Any:
+    """An onnxruntime session of an ONNX model, on one thread. Raises MissingExtraError without onnxruntime."""
     try:
         import onnxruntime
     except ImportError:
         raise MissingExtraError("onnxruntime", "cpu") from None
-    return onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _model(cell: Cell, subject: Subject) -> TreeModel:
@@ -129,7 +135,7 @@ def _model(cell: Cell, subject: Subject) -> TreeModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=subject.input_size)
-        torch.nn.init.normal_(embedding.table)
+        nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
     encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)
     return TreeModel(embedding=embedding, encoder=encoder, head=head, structure="parents").eval()

@@ -1,16 +1,21 @@
-"""What a contract check is run on: a registered cell with its options and sizes."""
+"""What a contract check is run on: a registered cell or task head with its options and sizes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
+from torch import Tensor
 
 from thinstack.core.cell import Cell
+from thinstack.core.head import TaskHead
+from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
-from thinstack.plugins.specs import CellSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec
 
-__all__ = ["Subject"]
+__all__ = ["HeadSubject", "Subject", "judge"]
+
+Tested = TypeVar("Tested")
 
 SEED, STD = 20, 0.5
 
@@ -68,3 +73,73 @@ class Subject:
     def edge_types(self, cell: Cell) -> int:
         """Edge types to draw from: those of the model, unless the cell knows fewer."""
         return max(1, min(self.kinds, cell.kinds or self.kinds))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadSubject:
+    """A task head to be built anew by each check.
+
+    Attributes:
+        spec: of the head.
+        options: as a configuration has them.
+        hidden_size, word_size, classes: what the head is asked for.
+    """
+
+    spec: HeadSpec
+    options: Mapping[str, Any] = field(default_factory=dict)
+    hidden_size: int = 4
+    word_size: int = 0
+    classes: int = 3
+
+    @classmethod
+    def of(cls, head: str | HeadSpec, options: Mapping[str, Any], **sizes: int) -> "HeadSubject":
+        """The head of this name, or of this spec. Raises as `PluginManager.head` does."""
+        return cls(spec=manager().head(head) if isinstance(head, str) else head, options=options, **sizes)
+
+    def create(self) -> TaskHead:
+        """The head as a model gets it, with the weights that it starts with. Raises as `HeadSpec.create` does."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            return self.spec.create(self.options, hidden_size=self.hidden_size, word_size=self.word_size, classes=self.classes)
+
+    def width(self, head: TaskHead) -> int:
+        """Width of the rows that the head says it reads. Raises KeyError if it reads none of the four."""
+        pair = 2 * self.hidden_size
+        widths = {"nodes": self.hidden_size, "roots": self.hidden_size, "pairs": pair, "candidates": pair + self.word_size}
+        return widths[head.reads]
+
+    def rows(self, head: TaskHead, n: int, *, seed: int = 0) -> Tensor:
+        """Random rows (n, width), float64."""
+        return torch.randn(n, self.width(head), generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+    def random_head(self) -> TaskHead:
+        """The head in float64 and evaluation mode, every weight drawn from N(0, 0.5), after a step in training mode.
+
+        The step moves what it counts, such as the means of batch normalisation.
+        """
+        head = self.create().double().train()
+        generator = torch.Generator().manual_seed(SEED)
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            for parameter in head.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * STD)
+            head(self.rows(head, 5) * 2 + 1)
+        return head.eval()
+
+
+def judge(subject_name: str, rule: str, check: Callable[[Tested], None], subject: Tested) -> None:
+    """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it and the rule.
+
+    The errors of thinstack itself are raised as they are.
+    """
+    try:
+        check(subject)
+    except AssertionError as error:
+        raise AssertionError(f"{subject_name}, {rule}: {error}") from None
+    except ThinstackError:
+        raise
+    except Exception as error:
+        raise AssertionError(
+            f"{subject_name}, {rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
+            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend that first"
+        ) from error

@@ -1,0 +1,176 @@
+"""Task heads that break one rule each, for the contract suite to find out."""
+
+import torch
+from pydantic import BaseModel
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.head import Reads, TaskHead
+from thinstack.plugins import HeadSpec
+
+
+class Good(TaskHead):
+    """The softmax of an affine map of nodes; the rule breakers are derived from it."""
+
+    reading: Reads = "nodes"
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes, reads=self.reading)
+        self.linear = nn.Linear(hidden_size * (2 if self.reading == "pairs" else 1), classes)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows)
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return torch.softmax(self.forward(rows), 1)
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
+
+
+class GoodOfPairs(Good):
+    """Classifies pairs."""
+
+    reading = "pairs"
+
+
+class GoodRatings(GoodOfPairs):
+    """Takes ratings that are floats, and nothing else."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if not labels.is_floating_point():
+            raise TypeError("ratings are floats")
+        known = labels >= 0
+        return functional.mse_loss(logits[known].mean(1), labels[known], reduction="sum")
+
+
+class WrongSize(Good):
+    """Has more classes than it was asked for."""
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes + 1)
+
+
+class WrongWidth(Good):
+    """Reads pairs, and says that it reads nodes."""
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes)
+        self.linear = nn.Linear(2 * hidden_size, classes)
+
+
+class ReadsElse(Good):
+    """Reads what no model gives."""
+
+    reading = "words"
+
+
+class Overwrites(Good):
+    """Labels the unlabelled in place."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        weight = (labels >= 0).to(logits.dtype)
+        return (functional.cross_entropy(logits, labels.clamp_(min=0), reduction="none") * weight).sum()
+
+
+class Mean(Good):
+    """Averages over the labelled rows."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return super().loss(logits, labels) / (labels >= 0).sum().clamp(min=1)
+
+
+class CountsUnlabelled(Good):
+    """Takes -1 for class 0."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, labels.clamp(min=0), reduction="sum")
+
+
+class NoGradient(Good):
+    """Teaches nothing."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return super().loss(logits.detach(), labels)
+
+
+class Normalises(Good):
+    """Cannot be trained on a last batch of one row."""
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes)
+        self.linear = nn.Sequential(nn.BatchNorm1d(hidden_size), self.linear)
+
+
+class RowMixing(Good):
+    """Subtracts the mean of the rows."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) - rows.sum() / max(rows.shape[0], 1)
+
+
+class CountsRows(Good):
+    """Branches on the number of rows."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        logits = self.linear(rows)
+        return logits * torch.arange(3) if rows.shape[0] > 4 else logits
+
+
+class Random(Good):
+    """Drops out in evaluation mode too."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(functional.dropout(rows))
+
+
+class Detached(Good):
+    """Hides half of what the rows do from autograd."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) + self.linear(rows.detach())
+
+
+class Unscriptable(Good):
+    """Keeps a lambda."""
+
+    def __init__(self, *, hidden_size: int, classes: int):
+        super().__init__(hidden_size=hidden_size, classes=classes)
+        self.squash = lambda logits: logits.tanh()
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return self.squash(self.linear(rows))
+
+
+class OtherwiseScripted(Good):
+    """Computes something else in TorchScript."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) * (torch.arange(3) if torch.jit.is_scripting() else torch.ones(3))
+
+
+class BranchesOnValues(Good):
+    """Looks at the values of its weights and rows, to the same end."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) if bool((rows > 0).any()) else self.linear(rows) + 0
+
+
+class OtherwiseExported(Good):
+    """Computes something else while it is exported."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) * (torch.arange(3) if torch.compiler.is_compiling() else torch.ones(3))
+
+
+class NoOptions(BaseModel):
+    """None of these has options."""
+
+
+def spec_of(head: type[Good]) -> HeadSpec:
+    """The spec of a head class."""
+
+    def build(*, hidden_size: int, classes: int) -> TaskHead:
+        return head(hidden_size=hidden_size, classes=classes)
+
+    return HeadSpec(name=f"{head.__name__.lower()}.v1", build=build, config=NoOptions)

@@ -1,0 +1,61 @@
+"""`HEAD_CHECKS`: what every task head must do, whatever it computes."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from thinstack.plugins.specs import HeadSpec
+from thinstack.testing import head_checks, head_export_checks
+from thinstack.testing.subject import HeadSubject, judge
+
+__all__ = ["HEAD_CHECKS", "HeadCheck"]
+
+
+class HeadCheck(Protocol):
+    """A check of one rule of the contract of a task head."""
+
+    def __call__(
+        self,
+        head: str | HeadSpec,
+        options: Mapping[str, Any] = {},
+        *,
+        hidden_size: int = 4,
+        word_size: int = 0,
+        classes: int = 3,
+    ) -> None:
+        """Build the head and check the rule; every weight is drawn at random.
+
+        Args:
+            head: its registered name, or its spec.
+            options: of the head.
+            hidden_size, word_size, classes: what the head is asked for.
+
+        Raises AssertionError that says what is wrong and what to change in the head; what `PluginManager.head` and
+        `HeadSpec.create` raise where there is no head to check; MissingExtraError where a package is not installed.
+        """
+
+
+def _public(name: str, check: Callable[[HeadSubject], None]) -> HeadCheck:
+    def checked(head: str | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
+        subject = HeadSubject.of(head, options, **sizes)
+        judge(subject.spec.name, name, check, subject)
+
+    checked.__name__, checked.__doc__ = name, check.__doc__
+    return checked
+
+
+HEAD_CHECKS: dict[str, HeadCheck] = {
+    check.__name__: _public(check.__name__, check)
+    for check in (
+        head_checks.built_as_asked,
+        head_checks.inputs_are_kept,
+        head_checks.loss_is_a_sum,
+        head_checks.unlabelled_rows,
+        head_checks.few_rows,
+        head_checks.rows_are_independent,
+        head_checks.gradients,
+        head_export_checks.torchscript,
+        head_export_checks.onnx,
+    )
+}
+"""Checks by name, for `pytest.mark.parametrize("check", HEAD_CHECKS.values(), ids=HEAD_CHECKS)`. Any order will do; where
+several fail, the first in this order is the one to mend."""
