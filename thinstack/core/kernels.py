@@ -15,7 +15,8 @@ __all__ = ["affine", "tanh_"]
 
 _LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)  # not in every build of torch
 _SMALL = 4096  # entries below which the extra calls of `tanh_` cost more than they save
-_SMALL_PRODUCT = 1 << 22  # multiplications below which oneDNN gains nothing, and loses what it spends on every new shape
+# A product of fewer multiplications, by a smaller matrix, gains nothing from oneDNN and loses what that spends on a new shape.
+_SMALL_PRODUCT, _SMALL_MATRIX = 1 << 22, 1 << 18
 
 
 def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
@@ -33,12 +34,18 @@ def tanh_(values: Tensor) -> Tensor:
 
 
 def _affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
-    if not (_LINEAR and _eager_float32(rows)) or rows.shape[0] < 2 or rows.numel() * weight.shape[1] < _SMALL_PRODUCT:
+    if not (_LINEAR and _eager_float32(rows)) or _is_small(rows, weight):
         return torch.addmm(bias, rows, weight)
     if not torch.is_grad_enabled():
         return _product(rows, weight, bias)
     result: Tensor = _Affine.apply(bias, rows, weight)  # type: ignore[no-untyped-call]
     return result
+
+
+def _is_small(rows: Tensor, weight: Tensor) -> bool:
+    if rows.shape[0] < 2:
+        return True
+    return weight.numel() < _SMALL_MATRIX and rows.shape[0] * weight.numel() < _SMALL_PRODUCT
 
 
 def _tanh_(values: Tensor) -> Tensor:
