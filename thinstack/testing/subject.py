@@ -122,7 +122,9 @@ class HeadSubject:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             for parameter in head.parameters():
-                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * STD)
+                # Wide layers get smaller weights, lest scores grow beyond what float32 can hold to the tolerance.
+                std = min(STD, 2 * max(parameter.shape, default=1) ** -0.5) if parameter.dim() > 1 else STD
+                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * std)
             head(self.rows(head, 5) * 2 + 1)
         return head.eval()
 
