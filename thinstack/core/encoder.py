@@ -93,6 +93,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(layers)
         self.words_at_leaves, self.separate = words_at_leaves, separate
+        self.reads_words_twice = layers[0].down is not None and not words_at_leaves
         up, down = layers[-1].up.cell, layers[-1].down
         self.readout = list(readout) if down is not None else ["up"]
         down_size = 0 if down is None else down.cell.hidden_size
@@ -110,7 +111,9 @@ class Encoder(nn.Module):
         leaf_inputs = words.index_select(0, leaves)
         none = words.new_zeros([schedule.inner.shape[0], 0])
         inner_inputs = none if self.words_at_leaves else words.index_select(0, schedule.inner)
-        down_inputs = words if self.words_at_leaves else torch.cat([leaf_inputs, inner_inputs])
+        down_inputs = words
+        if self.reads_words_twice:
+            down_inputs = torch.cat([leaf_inputs, inner_inputs])
         outputs, roots, heads = [words], words, words
         for depth, layer in enumerate(self.layers):
             if depth > 0:

@@ -1,11 +1,11 @@
 """`CELL_CHECKS`: what every composition cell must do, whatever it computes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.plugins.specs import CellSpec
 from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
-from thinstack.testing.subject import Subject, judge
+from thinstack.testing.subject import Subject, public
 
 __all__ = ["CELL_CHECKS", "CellCheck"]
 
@@ -38,17 +38,8 @@ class CellCheck(Protocol):
         """
 
 
-def _public(name: str, check: Callable[[Subject], None]) -> CellCheck:
-    def checked(cell: str | CellSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
-        subject = Subject.of(cell, options, **sizes)
-        judge(subject.spec.name, name, check, subject)
-
-    checked.__name__, checked.__doc__ = name, check.__doc__
-    return checked
-
-
 CELL_CHECKS: dict[str, CellCheck] = {
-    check.__name__: _public(check.__name__, check)
+    check.__name__: public(Subject.of, check)
     for check in (
         method_checks.built_as_asked,
         method_checks.inputs_are_kept,

@@ -1,11 +1,11 @@
 """`HEAD_CHECKS`: what every task head must do, whatever it computes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.plugins.specs import HeadSpec
 from thinstack.testing import head_checks, head_export_checks
-from thinstack.testing.subject import HeadSubject, judge
+from thinstack.testing.subject import HeadSubject, public
 
 __all__ = ["HEAD_CHECKS", "HeadCheck"]
 
@@ -34,17 +34,8 @@ class HeadCheck(Protocol):
         """
 
 
-def _public(name: str, check: Callable[[HeadSubject], None]) -> HeadCheck:
-    def checked(head: str | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
-        subject = HeadSubject.of(head, options, **sizes)
-        judge(subject.spec.name, name, check, subject)
-
-    checked.__name__, checked.__doc__ = name, check.__doc__
-    return checked
-
-
 HEAD_CHECKS: dict[str, HeadCheck] = {
-    check.__name__: _public(check.__name__, check)
+    check.__name__: public(HeadSubject.of, check)
     for check in (
         head_checks.built_as_asked,
         head_checks.inputs_are_kept,

@@ -13,9 +13,9 @@ from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
 from thinstack.plugins.specs import CellSpec, HeadSpec
 
-__all__ = ["HeadSubject", "Subject", "judge"]
+__all__ = ["HeadSubject", "Subject", "public"]
 
-Tested = TypeVar("Tested")
+Tested = TypeVar("Tested", "Subject", "HeadSubject")
 
 SEED, STD = 20, 0.5
 
@@ -129,11 +129,22 @@ class HeadSubject:
         return head.eval()
 
 
-def judge(subject_name: str, rule: str, check: Callable[[Tested], None], subject: Tested) -> None:
+def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
+    """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
+
+    def checked(plugin: str | CellSpec | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
+        _judge(check, of(plugin, options, **sizes))
+
+    checked.__name__, checked.__doc__ = check.__name__, check.__doc__
+    return checked
+
+
+def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
     """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it and the rule.
 
     The errors of thinstack itself are raised as they are.
     """
+    subject_name, rule = subject.spec.name, check.__name__
     try:
         check(subject)
     except AssertionError as error:
