@@ -21,6 +21,7 @@ __all__ = [
     "ModelConfig",
     "Readout",
     "Recipe",
+    "TrackerConfig",
     "TrainingConfig",
     "TreeKind",
     "TreeSource",
@@ -31,13 +32,15 @@ SCHEMA_VERSION: Final = 1
 Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
 
-TreeSource = Literal["auto", "balanced", "left", "right"]
-"""Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`)."""
+TreeSource = Literal["auto", "self", "balanced", "left", "right"]
+"""Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`), `self` the
+parse of a model that has a parser."""
 
-MadeTree = Literal["balanced", "left", "right", "distances"]
-"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that the model brings along."""
+MadeTree = Literal["balanced", "left", "right", "distances", "self"]
+"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that the model brings along;
+`self` is the parse of the model itself."""
 
-EvaluationSource = Literal["gold", "auto", "balanced", "left", "right"]
+EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
 """Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
 
 TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
@@ -101,6 +104,20 @@ class HeadConfig(_Strict):
     options: dict[str, Any] = {}
 
 
+class TrackerConfig(_Strict):
+    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), of width `size`.
+
+    `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of the composition, the e of (1);
+    without it, training is as fast as without a tracking LSTM. `parses`: whether it has a transition classifier (5), so that
+    the model makes trees of its own.
+    """
+
+    size: int = Field(gt=0)
+    lookahead: int = Field(default=1, gt=0)
+    feeds: bool = True
+    parses: bool = True
+
+
 class EncoderConfig(_Strict):
     """How the cell of a model is put to work.
 
@@ -108,16 +125,19 @@ class EncoderConfig(_Strict):
     `top_down`: the cell of a pass from the root back to the leaves in each layer; "shared" is the bottom-up cell itself, one
     set of weights for both directions (Tai, footnote 2). `separate`: whether the directions are two stacks of layers, each
     reading its own below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if there is a
-    top-down pass.
+    top-down pass. `tracker`: the tracking LSTM of SPINN, for one layer without a top-down pass.
     """
 
     layers: int = Field(default=1, gt=0)
     top_down: CellConfig | Literal["shared"] | None = None
     separate: bool = False
     readout: tuple[Readout, ...] = Field(default=("up", "down", "leaves"), min_length=1)
+    tracker: TrackerConfig | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
+            raise ValueError("a tracker goes with one layer and no top_down")
         if len(set(self.readout)) != len(self.readout):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
         idle = [name for name in ("separate", "readout") if getattr(self, name) != type(self).model_fields[name].default]
@@ -130,7 +150,8 @@ class ModelConfig(_Strict):
     """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its classes, in order.
 
     `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees that the cell tells apart;
-    any other is of kind 1, these of kinds 2 and up.
+    any other is of kind 1, these of kinds 2 and up. `tree_source`: what makes the trees of raw words, by default the model
+    itself if it parses, else balanced trees.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -142,6 +163,28 @@ class ModelConfig(_Strict):
     trees: TreeKind = "binary"
     relations: tuple[str, ...] = ()
     tree_source: MadeTree = "balanced"
+
+    @property
+    def parses(self) -> bool:
+        """Whether the model makes trees of its own."""
+        return self.encoder.tracker is not None and self.encoder.tracker.parses
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_trees(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "tree_source" not in data:
+            encoder = EncoderConfig.model_validate(data.get("encoder", {}))
+            if encoder.tracker is not None and encoder.tracker.parses:
+                return {**data, "tree_source": "self"}
+        return data
+
+    @model_validator(mode="after")
+    def _trees_fit(self) -> Self:
+        if self.encoder.tracker is not None and self.trees != "binary":
+            raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
+        if self.tree_source == "self" and not self.parses:
+            raise ValueError("tree_source 'self' needs an encoder.tracker that parses")
+        return self
 
     @model_validator(mode="after")
     def _distinct_names(self) -> Self:

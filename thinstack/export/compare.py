@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.errors import ExportError
 from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size
-from thinstack.models import TreeModel
+from thinstack.models import Model
 
 __all__ = ["Run", "RuntimeReport", "compare", "differences", "distance"]
 
@@ -31,9 +31,7 @@ class RuntimeReport:
     mean_error: float
 
 
-def compare(
-    runtime: str, version: str, run: Run, model: TreeModel, batches: Iterable[Inputs], tolerance: float
-) -> RuntimeReport:
+def compare(runtime: str, version: str, run: Run, model: Model, batches: Iterable[Inputs], tolerance: float) -> RuntimeReport:
     """Run the batches in both. The model must be in evaluation mode.
 
     Raises ExportError if a score differs by more than `tolerance`, or is missing.
@@ -54,7 +52,7 @@ def distance(found: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray
     return scaled
 
 
-def differences(run: Run, model: TreeModel, batches: Iterable[Inputs]) -> tuple[NDArray[np.float64], int, int, int]:
+def differences(run: Run, model: Model, batches: Iterable[Inputs]) -> tuple[NDArray[np.float64], int, int, int]:
     """Differences of all scores as `distance` has them, and the number of batches, trees and nodes.
 
     Raises ExportError if the shapes of scores differ.

@@ -84,7 +84,7 @@ def _check(model: TreeModel, config: ModelConfig) -> None:
 def _inputs(g: Graph, model: TreeModel, dtype: int) -> dict[str, str]:
     """Declare the model's inputs."""
     axis = {"piece_ids": "P", "lengths": "B"}
-    words = "L" if model.encoder.words_at_leaves else "N"
+    words = "L" if model.words_at_leaves else "N"
     axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 

@@ -20,7 +20,7 @@ from thinstack.export.compare import Run, RuntimeReport, compare, differences, d
 from thinstack.export.onnx_model import IndexType, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import Inputs, Scores, eager_scores, join_inputs, sample_shapes, sample_trees, sampled
-from thinstack.models import TreeModel
+from thinstack.models import Model
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
@@ -63,7 +63,7 @@ class VerificationReport:
 
 
 def export_verified_onnx(
-    model: TreeModel,
+    model: Model,
     config: ModelConfig,
     *,
     quantize: Quantize = "none",
@@ -80,7 +80,7 @@ def export_verified_onnx(
 
 
 def verify_onnx(
-    exported: bytes, model: TreeModel, config: ModelConfig, *, development: Sequence[Inputs] = (), tolerance: float = 1e-5
+    exported: bytes, model: Model, config: ModelConfig, *, development: Sequence[Inputs] = (), tolerance: float = 1e-5
 ) -> VerificationReport:
     """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than it was exported with.
 
@@ -158,7 +158,7 @@ def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]],
     return dict(zip(outputs, found, strict=True))
 
 
-def _neighbour_error(run: Run, model: TreeModel, tolerance: float) -> float:
+def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one by one, and in a batch."""
     generator = np.random.default_rng(1)
     *_, forest = sample_shapes(generator, longest=7)

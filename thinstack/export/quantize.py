@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.errors import ExportError
-from thinstack.models import TreeModel
+from thinstack.models import Model
 
 __all__ = ["Quantize", "dequantised", "quantize_rows"]
 
@@ -23,7 +23,7 @@ def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray
     return np.rint(table / scale).clip(-127, 127).astype(np.int8), scale
 
 
-def dequantised(model: TreeModel, quantize: Quantize) -> TreeModel:
+def dequantised(model: Model, quantize: Quantize) -> Model:
     """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of it stores them.
 
     `fp16`: the leaf table and all matrices to half precision. `int8`: the leaf table to 8 bits, matrices to half precision, the

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import TreeModel
+from thinstack.models import Model
 
 __all__ = ["Inputs", "Scores", "eager_scores", "forest_size", "join_inputs", "reference_cases", "sample_trees", "sampled"]
 
@@ -32,7 +32,7 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
         yield [shapes.left(1), *(_random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
 
 
-def sample_trees(model: TreeModel, forest: Sequence[Steps], generator: np.random.Generator) -> list[Inputs]:
+def sample_trees(model: Model, forest: Sequence[Steps], generator: np.random.Generator) -> list[Inputs]:
     """Inputs of each tree (of each pair of trees, for a head that reads pairs) with random words over trees like these."""
     trees = [_tree_inputs(model, steps, generator) for steps in forest]
     if model.head.reads != "pairs":
@@ -50,7 +50,7 @@ def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
     return joined
 
 
-def sampled(model: TreeModel, *, longest: int = 512) -> Iterator[Inputs]:
+def sampled(model: Model, *, longest: int = 512) -> Iterator[Inputs]:
     """Batches over `sample_shapes`, the same at every call."""
     generator = np.random.default_rng(0)
     none = {name: np.zeros(0, np.int64) for name in model.input_names}
@@ -68,14 +68,14 @@ def forest_size(inputs: Inputs) -> tuple[int, int]:
     return int((1 - 2 * steps).sum()), len(steps)
 
 
-def eager_scores(model: TreeModel, inputs: Inputs) -> Scores:
+def eager_scores(model: Model, inputs: Inputs) -> Scores:
     """What the model gives, by name; it must be in evaluation mode."""
     with torch.no_grad():
         outputs = model({name: torch.from_numpy(inputs[name]) for name in model.input_names})
     return {name: values.numpy() for name, values in outputs.items()}
 
 
-def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
+def reference_cases(model: Model, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
     """A few inputs and the scores that they must give, fit for JSON: any runtime of any language can check itself on them.
 
     Returns `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs": {name: [...]}, "outputs": {name: [[...]]}}.
@@ -100,7 +100,7 @@ def reference_cases(model: TreeModel, config: ModelConfig, *, quantize: Quantize
     return {"schema_version": SCHEMA_VERSION, "labels": list(config.labels), "tolerance": 1e-4, "cases": cases}
 
 
-def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator) -> Inputs:
+def _tree_inputs(model: Model, steps: Steps, generator: np.random.Generator) -> Inputs:
     """Inputs of one tree over as many words as `steps`, int64: that very tree, or one like it of the kind that is wanted."""
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
@@ -122,10 +122,10 @@ def _tree_inputs(model: TreeModel, steps: Steps, generator: np.random.Generator)
     return {name: every[name].astype(np.int64) for name in model.input_names}
 
 
-def _parents(model: TreeModel, steps: Steps, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parents(model: Model, steps: Steps, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a random tree over its words."""
     arity = model.arity
-    if model.encoder.words_at_leaves:
+    if model.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
         chosen = np.sort(generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2], axis=1)
         return _with_single_children(parents, np.where(parents < 0, 0, chosen[parents, slots]), max(arity, 1), generator)

@@ -16,15 +16,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thinstack.core.cell import Cell
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
 from thinstack.export.samples import Inputs, Scores, sampled
-from thinstack.models import TreeModel
+from thinstack.models import Model
 
 __all__ = ["export_torchscript"]
 
 
-def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> tuple[bytes, RuntimeReport]:
+def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes, RuntimeReport]:
     """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's `torch::jit::load`.
 
     It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It is compared with the model
@@ -39,8 +40,8 @@ def export_torchscript(model: TreeModel, *, tolerance: float = 1e-5) -> tuple[by
             _without_gradients(frozen.graph)
             torch.jit.save(frozen, buffer)
         except Exception as error:  # the compiler has many kinds, some derived from nothing narrower
-            cell = type(model.encoder.stack()[0].up.cell).__name__
-            raise ExportError(f"a model over {cell} cannot be scripted: {str(error).strip():.2000}") from error
+            cells = {type(module).__name__: "" for module in model.modules() if isinstance(module, Cell)}
+            raise ExportError(f"a model over {', '.join(cells)} cannot be scripted: {str(error).strip():.2000}") from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
     run = partial(_run, scripted)

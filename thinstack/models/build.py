@@ -1,14 +1,19 @@
 """Build a model from its configuration through the registered plugins."""
 
-from thinstack.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
+from thinstack.config import CellConfig, EmbeddingConfig, ModelConfig, TrackerConfig, TreeKind
 from thinstack.core.cell import Cell
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Layer
-from thinstack.errors import ConfigError
-from thinstack.models.tree_model import Structure, TreeModel
+from thinstack.core.head import TaskHead
+from thinstack.core.stack_encoder import StackEncoder
+from thinstack.core.tracking_lstm import TrackingLSTM
+from thinstack.errors import ConfigError, PluginError
+from thinstack.models.model import Model, Structure
+from thinstack.models.spinn_model import SpinnModel
+from thinstack.models.tree_model import TreeModel
 from thinstack.plugins.manager import manager
 
-__all__ = ["build_encoder", "build_model"]
+__all__ = ["build_encoder", "build_model", "build_stack_encoder"]
 
 STRUCTURES: dict[TreeKind, Structure] = {
     "binary": "transitions",
@@ -18,21 +23,31 @@ STRUCTURES: dict[TreeKind, Structure] = {
 }
 
 
-def build_model(config: ModelConfig, *, entries: int) -> TreeModel:
-    """A model with fresh weights; `entries` is the number of rows of its leaf table.
+def build_model(config: ModelConfig, *, entries: int) -> Model:
+    """A model with fresh weights, a SpinnModel if it has a tracking LSTM, else a TreeModel; `entries` is the number of rows of
+    its leaf table.
 
     Raises UnknownNameError for a cell, task head or embedding that is not registered, ConfigError for options it does not
     take, for a cell or head that does not go with the model's trees, or an embedding that does not with its vocabulary.
     """
+    if config.encoder.tracker is not None:
+        stack_encoder = build_stack_encoder(config, config.encoder.tracker)
+        head = _head(config, stack_encoder.hidden_size, 0)
+        return SpinnModel(embedding=_embedding(config.embedding, entries), encoder=stack_encoder, head=head)
     encoder = build_encoder(config)
-    head = manager().head(config.head.name)
-    task = head.create(
-        config.head.options, hidden_size=encoder.hidden_size, word_size=encoder.word_size, classes=len(config.labels)
-    )
-    if task.reads == "candidates" and config.trees != "binary":
-        raise ConfigError(f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}")
+    head = _head(config, encoder.hidden_size, encoder.word_size)
     embedding = _embedding(config.embedding, entries)
-    return TreeModel(embedding=embedding, encoder=encoder, head=task, structure=STRUCTURES[config.trees])
+    return TreeModel(embedding=embedding, encoder=encoder, head=head, structure=STRUCTURES[config.trees])
+
+
+def _head(config: ModelConfig, hidden_size: int, word_size: int) -> TaskHead:
+    spec = manager().head(config.head.name)
+    head = spec.create(config.head.options, hidden_size=hidden_size, word_size=word_size, classes=len(config.labels))
+    if head.reads == "candidates" and config.trees != "binary":
+        raise ConfigError(f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}")
+    if head.reads == "candidates" and config.encoder.tracker is not None:
+        raise ConfigError(f"model.head: {config.head.name} ranks trees, which a model with a tracking LSTM does not")
+    return head
 
 
 def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
@@ -58,6 +73,29 @@ def build_encoder(config: ModelConfig) -> Encoder:
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
     return Encoder(layers, words_at_leaves=words_at_leaves, separate=encoder.separate, readout=encoder.readout)
+
+
+def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
+    """The encoder of a model with a tracking LSTM. Raises as `build_model` does."""
+    inner_size = tracker.size if tracker.feeds else 0
+    try:
+        cell = _create(config.cell, config.embedding.size, inner_size, kinds=1)
+        problem = _misfit(cell, config.trees, inner_size, layer=1)
+    except PluginError as error:
+        if not tracker.feeds:
+            raise
+        problem = str(error)
+    if problem and tracker.feeds:
+        raise ConfigError(
+            f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width {tracker.size} ({problem}); "
+            "take a cell that can (spinn_lstm.v1), or feeds = false"
+        )
+    if problem:
+        raise ConfigError(f"model.cell: {problem}")
+    return StackEncoder(
+        cell,
+        TrackingLSTM(input_size=cell.hidden_size, size=tracker.size, lookahead=tracker.lookahead, parses=tracker.parses),
+    )
 
 
 def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:

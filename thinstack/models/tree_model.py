@@ -1,23 +1,19 @@
-"""A model: leaf embedding, encoder and task head. It and its exports take and give tensors by the same names."""
-
-from typing import Literal
+"""A model over given trees of any kind: leaf embedding, encoder and task head."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Encoding
 from thinstack.core.head import TaskHead
 from thinstack.core.schedule import Schedule, child_rows, root_rows, schedule_lengths, schedule_parents, schedule_transitions
+from thinstack.models.model import Model, Structure, pair_rows
 
-__all__ = ["Structure", "TreeModel"]
-
-Structure = Literal["transitions", "parents", "lengths"]
-"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as lengths of plain sentences."""
+__all__ = ["TreeModel"]
 
 
-class TreeModel(nn.Module):
+class TreeModel(Model):
     """Encodes a forest of B trees over N nodes and L words, and scores nodes, trees, or pairs of trees.
 
     Inputs, int32 or int64, are named:
@@ -29,12 +25,6 @@ class TreeModel(nn.Module):
     - `constituents` (N,) for a head that reads candidates: the label of each inner node, from 0; each needs one.
 
     Words stand at the leaves, or at every node (dependency trees, sentences); then L = N.
-
-    Attributes:
-        structure: how it is told its trees.
-        input_names: names of its inputs, in order.
-        arity: of its cells; kinds: number of edge types that they tell apart.
-        output_names: of what `forward` gives, in order.
     """
 
     def __init__(
@@ -45,28 +35,26 @@ class TreeModel(nn.Module):
         head: TaskHead,
         structure: Structure = "transitions",
     ):
-        super().__init__()
-        self.embedding, self.encoder, self.head = embedding, encoder, head
-        self.structure: str = structure
         cells = [layer.up.cell for layer in encoder.stack()]
-        self.arity, self.kinds = max(cell.arity for cell in cells), max(cell.kinds for cell in cells)
-        self.input_names = [*embedding.index_names, structure]
+        super().__init__(
+            embedding=embedding,
+            head=head,
+            structure=structure,
+            words_at_leaves=encoder.words_at_leaves,
+            arity=max(cell.arity for cell in cells),
+            kinds=max(cell.kinds for cell in cells),
+        )
+        self.encoder = encoder
         if structure == "parents" and self.arity > 1:
             self.input_names.append("slots")
         if structure == "parents" and self.kinds > 1:
             self.input_names.append("kinds")
         if head.reads == "candidates":
             self.input_names.append("constituents")
-        outputs = {"pairs": ["pair_scores", "sentence_vectors"], "candidates": ["node_scores", "tree_scores"]}
-        self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Scores, as the task head's `scores` gives them.
-
-        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B, C).
-        - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
-        - Candidates: `node_scores` (N, C), 0 at leaves; `tree_scores` (B, 1), the sum over the constituents of each tree.
-        """
+        """Scores as every `Model` gives them; for candidates `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the
+        sum over the constituents of each tree."""
         schedule = self.schedule(inputs)
         encoding = self.encode(inputs, schedule)
         if self.head.reads == "pairs":
@@ -80,8 +68,7 @@ class TreeModel(nn.Module):
         return {"node_scores": nodes, "root_scores": self.head.scores(encoding.roots)}
 
     def logits(self, inputs: dict[str, Tensor]) -> Tensor:
-        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of roots (B, C) or of pairs
-        (B / 2, C), or the scores of trees (B,) that are candidates."""
+        """What the task head's `loss` takes, see `Model`."""
         schedule = self.schedule(inputs)
         encoding = self.encode(inputs, schedule)
         if self.head.reads == "nodes":
@@ -120,7 +107,7 @@ class TreeModel(nn.Module):
     def encode(self, inputs: dict[str, Tensor], schedule: Schedule) -> Encoding:
         """Encode the forest. Raises ValueError for another number of words than its nodes have."""
         words = self.embedding(inputs)
-        expected = schedule.leaves.shape[0] if self.encoder.words_at_leaves else schedule.stacked.shape[0]
+        expected = schedule.leaves.shape[0] if self.words_at_leaves else schedule.stacked.shape[0]
         if words.shape[0] != expected:
             raise ValueError(f"expected {expected} words, one for each node that has one, found {words.shape[0]}")
         encoding: Encoding = self.encoder(words, schedule)
@@ -140,13 +127,6 @@ def check_range(name: str, values: Tensor, least: int, greatest: int) -> None:
     """Raise ValueError for values outside [least, greatest]."""
     if bool(((values < least) | (values > greatest)).any()):
         raise ValueError(f"{name} must be from {least} to {greatest}, found {int(values.min())} to {int(values.max())}")
-
-
-def pair_rows(roots: Tensor) -> Tensor:
-    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of trees."""
-    if roots.shape[0] % 2 != 0:
-        raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
-    return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
 
 
 def constituent_rows(encoding: Encoding, schedule: Schedule) -> Tensor:

@@ -9,17 +9,17 @@ from thinstack.bundles import Bundle, open_bundle
 from thinstack.errors import BundleError
 from thinstack.manifest import WEIGHTS_FILE
 from thinstack.models.build import build_model
-from thinstack.models.tree_model import TreeModel
+from thinstack.models.model import Model
 
 __all__ = ["load_model", "weights_of"]
 
 
-def weights_of(model: TreeModel) -> bytes:
+def weights_of(model: Model) -> bytes:
     """The weights of a model as the content of a safetensors file."""
     return save({name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()})
 
 
-def load_model(bundle: Bundle | str | Path) -> TreeModel:
+def load_model(bundle: Bundle | str | Path) -> Model:
     """The torch model of a bundle, in evaluation mode.
 
     Raises BundleError if the bundle is inference-only or its weights are not those of its configuration.

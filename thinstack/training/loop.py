@@ -16,7 +16,7 @@ from accelerate import Accelerator
 from thinstack.config import TrainingConfig
 from thinstack.errors import ConfigError
 from thinstack.metrics import Accuracy, measure
-from thinstack.models.tree_model import TreeModel
+from thinstack.models.model import Model
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
 from thinstack.training.examples import Batch, Example, join
 from thinstack.training.optimizers import build_optimizers
@@ -45,7 +45,7 @@ def _process_settings() -> Iterator[None]:
 
 @_process_settings()
 def train(
-    model: TreeModel,
+    model: Model,
     examples: Sequence[Example],
     watched: Sequence[Example],
     config: TrainingConfig,
@@ -54,7 +54,7 @@ def train(
     folder: Path,
     on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
-) -> tuple[TreeModel, list[dict[str, Any]]]:
+) -> tuple[Model, list[dict[str, Any]]]:
     """Train `model` in place; return the weights to keep, as a model of their own, and the record of every epoch.
 
     `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After each epoch a checkpoint is
@@ -87,14 +87,14 @@ def train(
     return best, history
 
 
-def _prepared(accelerator: Accelerator, model: TreeModel, config: TrainingConfig) -> tuple[TreeModel, dict[str, Any]]:
+def _prepared(accelerator: Accelerator, model: Model, config: TrainingConfig) -> tuple[Model, dict[str, Any]]:
     """The model where it is trained, and its optimisers."""
     optimizers = build_optimizers(model, config)
     model, *prepared = accelerator.prepare(model, *optimizers.values())
     return model, dict(zip(optimizers, prepared, strict=True))
 
 
-def _watch(model: TreeModel, watched: Sequence[Example], sources: Sequence[str]) -> dict[str, Any]:
+def _watch(model: Model, watched: Sequence[Example], sources: Sequence[str]) -> dict[str, Any]:
     figures = {source: evaluate_model(model, watched, source) for source in sources} if watched else {}
     return {
         "watched": {source: accuracy.to_dict() for source, accuracy in figures.items()},
@@ -112,7 +112,7 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
 
 
 def _one_epoch(
-    model: TreeModel,
+    model: Model,
     examples: Sequence[Example],
     config: TrainingConfig,
     optimizers: dict[str, Any],
@@ -147,7 +147,7 @@ def _one_epoch(
     return total / max(nodes, 1)
 
 
-def _check_finite(loss: float, model: TreeModel, epoch: int) -> None:
+def _check_finite(loss: float, model: Model, epoch: int) -> None:
     broken = [name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
     if broken or not math.isfinite(loss):
         found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
@@ -157,7 +157,7 @@ def _check_finite(loss: float, model: TreeModel, epoch: int) -> None:
 
 
 @torch.no_grad()
-def _update_average(average: TreeModel, model: TreeModel, *, weight: float) -> None:
+def _update_average(average: Model, model: Model, *, weight: float) -> None:
     for mean, value in zip(average.parameters(), model.parameters(), strict=True):
         mean.lerp_(value, weight)
     for kept, buffer in zip(average.buffers(), model.buffers(), strict=True):
@@ -165,7 +165,7 @@ def _update_average(average: TreeModel, model: TreeModel, *, weight: float) -> N
 
 
 @torch.inference_mode()
-def evaluate_model(model: TreeModel, examples: Sequence[Example], source: str) -> Accuracy:
+def evaluate_model(model: Model, examples: Sequence[Example], source: str) -> Accuracy:
     """Accuracy of a model over the trees of `source`."""
     model.eval()
     device = next(model.parameters()).device

@@ -5,12 +5,12 @@ from torch import nn
 from torch.optim import SGD, Adagrad, Optimizer
 
 from thinstack.config import TrainingConfig
-from thinstack.models.tree_model import TreeModel
+from thinstack.models.model import Model
 
 __all__ = ["build_optimizers"]
 
 
-def build_optimizers(model: TreeModel, config: TrainingConfig) -> dict[str, Optimizer]:
+def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
     """AdaGrad with L2 on every weight but the leaf table (Tai 5.3), and plain SGD or AdaGrad on the table's sparse gradient."""
     table = model.embedding.table
     rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if parameter is not table]

@@ -18,7 +18,7 @@ from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of
@@ -51,7 +51,7 @@ class SeedResult:
     """A trained model, the record of its epochs, and its accuracy on the development file by tree source."""
 
     seed: int
-    model: TreeModel
+    model: Model
     history: list[dict[str, Any]]
     dev: dict[str, dict[str, float | None]]
 

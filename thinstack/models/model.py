@@ -1,0 +1,64 @@
+"""What every model is: leaf embedding, encoder and task head. It and its exports take and give tensors by the same names."""
+
+from typing import Literal
+
+from torch import Tensor, nn
+
+from thinstack.core.embedding import Embedding
+from thinstack.core.head import TaskHead
+
+__all__ = ["Model", "Structure", "pair_rows"]
+
+Structure = Literal["transitions", "parents", "lengths"]
+"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as lengths of plain sentences."""
+
+
+class Model(nn.Module):
+    """A model over trees.
+
+    Attributes:
+        structure: how it is told its trees.
+        parses: whether it makes trees of its own where it is given none.
+        words_at_leaves: whether only leaves have a word.
+        arity: of its cells; kinds: number of edge types that they tell apart.
+        input_names, output_names: of what `forward` takes and gives, in order.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedding: Embedding,
+        head: TaskHead,
+        structure: Structure = "transitions",
+        parses: bool = False,
+        words_at_leaves: bool = True,
+        arity: int = 2,
+        kinds: int = 0,
+    ):
+        super().__init__()
+        self.embedding, self.head = embedding, head
+        self.structure: str = structure
+        self.parses, self.words_at_leaves, self.arity, self.kinds = parses, words_at_leaves, arity, kinds
+        self.input_names = [*embedding.index_names, structure]
+        outputs = {"pairs": ["pair_scores", "sentence_vectors"], "candidates": ["node_scores", "tree_scores"]}
+        self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
+
+    def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Scores, as the task head's `scores` gives them, by name.
+
+        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B, C).
+        - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
+        """
+        raise NotImplementedError("a Model must define forward")
+
+    def logits(self, inputs: dict[str, Tensor]) -> Tensor:
+        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of roots (B, C) or of pairs
+        (B / 2, C), or the scores of trees (B,) that are candidates."""
+        raise NotImplementedError("a Model must define logits")
+
+
+def pair_rows(roots: Tensor) -> Tensor:
+    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of trees."""
+    if roots.shape[0] % 2 != 0:
+        raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
+    return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
