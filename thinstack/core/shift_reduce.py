@@ -135,15 +135,15 @@ class ShiftReduce(nn.Module):
     def _start(self, leaves: list[Tensor], outputs: Tensor, table: Timetable) -> tuple[_Stack, Tensor]:
         """The stack with the words in it, ready to be pushed, and what the tracking LSTM reads of the buffer (L + 1, 4T)."""
         nodes = table.places.shape[0]
-        parts = [part.new_zeros([1 + nodes, part.shape[1]]) for part in leaves]
-        reads, buffer = outputs.new_zeros([1 + nodes, 0]), outputs
-        read_words = reads[:0]
+        parts = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
+        reads = outputs.new_empty([1 + nodes, 8 * self.tracker_size])
+        reads[0] = 0
+        read_words, buffer = outputs[:, :0], outputs
         if self.tracker is not None:
-            reads = outputs.new_zeros([1 + nodes, 8 * self.tracker.size])
-            read_words = torch.cat([self.tracker.nothing(), self.tracker.read_nodes(outputs)])
+            read_words = self.tracker.read_nodes(outputs)
             buffer = self.tracker.read_buffer(outputs, table.word_ends)
         stack = _Stack(parts, [gradients_of(part) for part in parts], reads, gradients_of(reads), outputs.new_zeros([]))
-        return _push(stack, leaves, 1, read_words, 0), buffer
+        return _push(stack, leaves, read_words, 1), buffer
 
     def _choices(self, hidden: Tensor) -> Tensor:
         """Scores (n, 2) of SHIFT and REDUCE from the h of the tracking LSTM (n, T); (n, 0) without one."""
@@ -168,14 +168,14 @@ class ShiftReduce(nn.Module):
         read_nodes = output[:, :0]
         if self.tracker is not None:
             read_nodes = self.tracker.read_nodes(output)
-        return _push(stack, state, first, read_nodes, first), output
+        return _push(stack, state, read_nodes, first), output
 
 
-def _push(stack: _Stack, state: list[Tensor], first: int, reads: Tensor, first_read: int) -> _Stack:
+def _push(stack: _Stack, state: list[Tensor], reads: Tensor, first: int) -> _Stack:
     token = stack.token
     for k, part in enumerate(stack.parts):
         token = write(part, stack.part_gradients[k], token, first, state[k])
-    token = write(stack.reads, stack.read_gradients, token, first_read, reads)
+    token = write(stack.reads, stack.read_gradients, token, first, reads)
     return _Stack(stack.parts, stack.part_gradients, stack.reads, stack.read_gradients, token)
 
 

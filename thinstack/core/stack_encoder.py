@@ -71,7 +71,7 @@ class StackEncoder(nn.Module):
         plan = schedule_stack(transitions, places + 1, table)
         counts: list[int] = table.counts.tolist()
         gates = 4 * self.tracker.size
-        reads = torch.cat([self.tracker.nothing(), self.tracker.read_nodes(outputs)]).view(-1, gates)
+        reads = torch.cat([outputs.new_zeros([1, 2 * gates]), self.tracker.read_nodes(outputs)]).view(-1, gates)
         index = (2 * plan.pairs + torch.arange(2, device=outputs.device)).flatten()
         word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
         buffer = self.tracker.read_buffer(outputs.index_select(0, word_rows), table.word_ends)

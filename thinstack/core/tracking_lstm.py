@@ -21,8 +21,8 @@ class TrackingLSTM(nn.Module):
     zeros. The paper has k = 1. h' is the e of (1).
 
     W h is computed once for each node, when it is made, and not at each step that reads it: `read_nodes` and `read_buffer` give
-    what a node adds to the gates in each place that it can stand in, and a step adds these up. b is part of what the top of the
-    stack adds, and all that an empty stack does.
+    what a node adds to the gates in each place that it can stand in, and a step adds these up. b is part of what the buffer adds,
+    and all that an empty one does.
 
     Args:
         input_size: width H of a node's output.
@@ -46,13 +46,9 @@ class TrackingLSTM(nn.Module):
             nn.init.uniform_(weight, -bound, bound)
         fan_in_uniform_(self.u, self.w_transition)
 
-    def nothing(self) -> Tensor:
-        """What an empty stack adds to the gates, (1, 8T), in the order of `read_nodes`."""
-        return torch.cat([torch.zeros_like(self.b), self.b]).unsqueeze(0)
-
     def read_nodes(self, outputs: Tensor) -> Tensor:
         """What nodes add to the gates, from their outputs (n, H): (n, 8T), as h_s^2 and as h_s^1."""
-        return affine(self.nothing()[0], outputs, self.w_stack)
+        return affine(outputs.new_zeros([8 * self.size]), outputs, self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
         """What the buffer adds to the gates, (L + 1, 4T): row w where w is its first word, row L where it is empty.
@@ -62,14 +58,14 @@ class TrackingLSTM(nn.Module):
             ends: (L,) the word after the last of each word's sentence.
         """
         words, gates = outputs.shape[0], 4 * self.size
-        empty = outputs.new_zeros([1, gates])
-        parts = torch.cat([(outputs @ self.w_buffer).view(words * self.lookahead, gates), empty])
+        ahead_of = affine(outputs.new_zeros([self.lookahead * gates]), outputs, self.w_buffer)
+        parts = torch.cat([ahead_of.view(words * self.lookahead, gates), outputs.new_zeros([1, gates])])
         position = torch.arange(words, device=outputs.device)
-        added = torch.zeros_like(parts[:words])
+        added = self.b.expand(words, gates)
         for ahead in range(self.lookahead):
             row = torch.where(position + ahead < ends, (position + ahead) * self.lookahead + ahead, words * self.lookahead)
             added = added + parts.index_select(0, row)
-        return torch.cat([added, empty])
+        return torch.cat([added, self.b.unsqueeze(0)])
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """The next h and c, (n, T) each, from the sum of what was read (n, 4T) and the last h and c."""
