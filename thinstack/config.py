@@ -223,6 +223,11 @@ class TrainingConfig(_Strict):
     which runs all `epochs` on the whole training file.
     `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree sources; each epoch every
     sentence takes one of them, drawn evenly. Of other trees the phrases count that the treebank's tree has too.
+    "self" among them are the model's own parses, made anew before each epoch but the first, which takes the treebank's
+    instead: scheduled sampling (Bowman et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle.
+    `alpha`: weight of the loss of transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
+    `buckets`: minibatches are cut from so many times their number of sentences, sorted by length; more than 1 makes sentences
+    of a minibatch alike in length, which saves a model with a tracking LSTM time.
     `average`: how much of the running average of the weights each epoch leaves standing; what is kept is the average, and
     0 makes that the last epoch's weights.
     """
@@ -238,6 +243,8 @@ class TrainingConfig(_Strict):
     patience: int = Field(default=4, gt=0)
     gold: bool = True
     sources: tuple[MadeTree, ...] = ()
+    alpha: float = Field(default=1.0, ge=0)
+    buckets: int = Field(default=1, gt=0)
     average: Rate = 0.0
 
     @property

@@ -103,7 +103,7 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
     join = loop.join
 
     def watch(examples: Any, sources: Any, **options: Any) -> Any:
-        assert options == {"roots_only": False}
+        assert options == {"roots_only": False, "parses": False}
         seen.extend((numbers[id(example)], source) for example, source in zip(examples, sources, strict=True))
         return join(examples, sources, **options)
 

@@ -58,17 +58,18 @@ class ShiftReduce(nn.Module):
         plan = schedule_stack(transitions, numbers, table)
         counts: list[int] = table.counts.tolist()
         reduce_counts: list[int] = plan.reduce_counts.tolist()
-        pairs, fronts = torch.split(plan.pairs, counts), torch.split(plan.fronts, counts)
-        reducing = torch.split(plan.reducing, reduce_counts)
+        pairs, reducing = torch.split(plan.pairs, counts), torch.split(plan.reducing, reduce_counts)
         leaves = self.cell.leaf(leaf_inputs)
         outputs = [self.cell.output(leaves)]
         stack, buffer = self._start(leaves, outputs[0], table)
+        # All at once, for a gather's backward pass goes through all rows of what it gathers from.
+        fronts = torch.split(buffer.index_select(0, plan.fronts), counts)
         hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker_size])
         memory, choices = hidden, [self._choices(hidden[:0])]
         made = 1 + leaf_inputs.shape[0]
         for step in range(len(counts)):
             if self.tracker is not None:
-                gates = _add_up(stack, pairs[step]) + buffer.index_select(0, fronts[step])
+                gates = _add_up(stack, pairs[step]) + fronts[step]
                 hidden, memory = self.tracker.step(gates, hidden[: counts[step]], memory[: counts[step]])
             choices.append(self._choices(hidden[: counts[step]]))
             if reduce_counts[step] > 0:
@@ -138,7 +139,7 @@ class ShiftReduce(nn.Module):
         parts = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
         reads = outputs.new_empty([1 + nodes, 8 * self.tracker_size])
         reads[0] = 0
-        read_words, buffer = outputs[:, :0], outputs
+        read_words, buffer = outputs[:, :0], outputs.new_zeros([1 + outputs.shape[0], 0])
         if self.tracker is not None:
             read_words = self.tracker.read_nodes(outputs)
             buffer = self.tracker.read_buffer(outputs, table.word_ends)

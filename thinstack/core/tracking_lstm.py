@@ -21,8 +21,8 @@ class TrackingLSTM(nn.Module):
     zeros. The paper has k = 1. h' is the e of (1).
 
     W h is computed once for each node, when it is made, and not at each step that reads it: `read_nodes` and `read_buffer` give
-    what a node adds to the gates in each place that it can stand in, and a step adds these up. b is part of what the buffer adds,
-    and all that an empty one does.
+    what a node adds to the gates in each place that it can stand in, and a step adds these up. b is part of what the buffer
+    adds, and all that an empty one does.
 
     Args:
         input_size: width H of a node's output.

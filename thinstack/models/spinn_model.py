@@ -45,7 +45,7 @@ class SpinnModel(Model):
     - `lengths` (B,), the words of each sentence, and `transitions` for one with a parser. It makes trees of its own where
       `transitions` is empty or not there; `lengths` may be left out where they are given.
 
-    Outputs are those of every `Model`; a model with a parser also gives `transitions` (N,), those taken.
+    Outputs are those of every `Model`; a model with a parser also gives `parse` (N,), the transitions that were taken.
     """
 
     def __init__(self, *, embedding: Embedding, encoder: StackEncoder, head: TaskHead):
@@ -53,14 +53,14 @@ class SpinnModel(Model):
         self.encoder = encoder
         if self.parses:
             self.input_names = [*embedding.index_names, "lengths", "transitions"]
-            self.output_names = [*self.output_names, "transitions"]
+            self.output_names = [*self.output_names, "parse"]
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores by name, see `Model`. Raises ValueError for inputs that do not go together."""
         encoding = self.encode(inputs, False)
         outputs: dict[str, Tensor] = {}
         if self.parses:
-            outputs["transitions"] = encoding.transitions
+            outputs["parse"] = encoding.transitions
         if self.head.reads == "pairs":
             outputs["pair_scores"] = self.head.scores(pair_rows(encoding.roots))
             outputs["sentence_vectors"] = encoding.roots

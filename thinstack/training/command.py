@@ -51,7 +51,10 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
         "exported_seed": best.seed,
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
-    console.print(_table(results, "+-" if console.options.ascii_only else "±"))
+    plus_minus = "+-" if console.options.ascii_only else "±"
+    console.print(_table(results, plus_minus))
+    if "choices_right" in figures["dev"].get("self", {}):
+        console.print(_own_trees(figures["dev"]["self"], plus_minus))
     publish(recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console)
 
 
@@ -111,6 +114,17 @@ def _line(figures: dict[str, float | None]) -> str:
         f"{percent(figures['root_accuracy'])} root, {percent(figures['root_binary_accuracy'])} binary, "
         f"{percent(figures['phrase_accuracy'])} phrases"
     )
+
+
+def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> str:
+    names = {
+        "choices_right": "right choices of transitions along the file's trees",
+        "span_f1": "unlabelled F1 of its own trees without the whole sentences",
+        "span_f1_with_root": "with them",
+        "exact_trees": "exact trees",
+    }
+    parts = (f"{percent(spread[key]['mean'])} {plus_minus} {percent(spread[key]['std'])} {name}" for key, name in names.items())
+    return f"as a parser, mean of all seeds, percent: {', '.join(parts)}"
 
 
 def _table(results: Sequence[SeedResult], plus_minus: str) -> Table:

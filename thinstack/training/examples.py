@@ -15,6 +15,7 @@ from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import TreeError
 from thinstack.metrics import labels_by_span
+from thinstack.training.oracle import right_transitions
 
 __all__ = ["Batch", "Example", "examples_of", "join"]
 
@@ -28,13 +29,25 @@ class Example:
     inputs: dict[str, NDArray[np.int64]]
     trees: dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
 
+    @property
+    def words(self) -> int:
+        """The number of its words."""
+        return (len(self.trees["gold"][0]) + 1) // 2
+
+    def over(self, steps: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Transitions and node labels of another tree, which keeps the labels of spans that the gold tree has."""
+        gold, labels = self.trees["gold"]
+        return steps.astype(np.int64), labels_by_span(transitions.spans_of(gold), labels, transitions.spans_of(steps))
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A minibatch: `inputs` as the model takes them, labels of nodes (N,) or of roots (B,), and the number B of its trees."""
+    """A minibatch: `inputs` as the model takes them, labels of nodes (N,) or of roots (B,), the right transitions (N,), -1
+    where that is not known, and the number B of its trees."""
 
     inputs: dict[str, Tensor]
     labels: Tensor
+    right: Tensor
     size: int
 
 
@@ -44,13 +57,14 @@ def examples_of(
     sources: Sequence[str] = (),
     distances: DistanceTable | None = None,
 ) -> list[Example]:
-    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has.
+    """Index binary trees and their node labels (N,); a further source keeps the labels of spans that the gold tree has. Trees
+    of "self" are left to the model.
 
     `distances` is the table that the source "distances" needs.
 
     Raises TreeError, naming the tree (from 0), for one that is not binary.
     """
-    makers = {source: tree_maker(source, distances) for source in sources}
+    makers = {source: tree_maker(source, distances) for source in sources if source != "self"}
     found = []
     for number, (tree, gold) in enumerate(treebank):
         try:
@@ -58,22 +72,29 @@ def examples_of(
         except TreeError as error:
             raise TreeError(f"tree {number}: {error}") from None
         inputs = _word_inputs(vocabulary, tree.words)
-        shapes = {"gold": (steps, gold)}
+        example = Example(inputs, {"gold": (steps, gold)})
         for source, make_tree in makers.items():
-            steps = make_tree(tree.words).astype(np.int64)
-            shapes[source] = (steps, labels_by_span(tree.spans, gold, transitions.spans_of(steps)))
-        found.append(Example(inputs, shapes))
+            example.trees[source] = example.over(make_tree(tree.words))
+        found.append(example)
     return found
 
 
-def join(examples: Sequence[Example], sources: Sequence[str], *, roots_only: bool = False) -> Batch:
-    """Concatenate examples into a minibatch, the i-th over the tree of `sources[i]`; labels of all nodes, or of the roots."""
+def join(examples: Sequence[Example], sources: Sequence[str], *, roots_only: bool = False, parses: bool = False) -> Batch:
+    """Concatenate examples into a minibatch, the i-th over the tree of `sources[i]`; labels of all nodes, or of the roots.
+
+    `parses`: whether it is for a model that parses, which takes lengths and is told the right transitions.
+    """
     chosen = [example.trees[source] for example, source in zip(examples, sources, strict=True)]
     arrays = {name: np.concatenate([example.inputs[name] for example in examples]) for name in examples[0].inputs}
     arrays["transitions"] = np.concatenate([steps for steps, _ in chosen])
     labels = np.concatenate([labels[-1:] if roots_only else labels for _, labels in chosen])
     inputs = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    return Batch(inputs=inputs, labels=torch.from_numpy(labels), size=len(examples))
+    right = [np.full(len(steps), -1) for steps, _ in chosen]
+    if parses:
+        inputs["lengths"] = torch.tensor([example.words for example in examples])
+        gold = [example.trees["gold"][0] for example in examples]
+        right = [steps if steps is own else right_transitions(own, steps) for own, (steps, _) in zip(gold, chosen, strict=True)]
+    return Batch(inputs, torch.from_numpy(labels), torch.from_numpy(np.concatenate(right)), len(examples))
 
 
 def _word_inputs(vocabulary: AnyVocabulary, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:

@@ -4,7 +4,7 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate import Accelerator
+from numpy.typing import NDArray
+from torch import Tensor
 
 from thinstack.config import TrainingConfig
 from thinstack.errors import ConfigError
 from thinstack.metrics import Accuracy, measure
 from thinstack.models.model import Model
+from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
 from thinstack.training.examples import Batch, Example, join
 from thinstack.training.optimizers import build_optimizers
+from thinstack.training.own_trees import take_own_trees
 
 __all__ = ["evaluate_model", "train"]
 
@@ -73,11 +77,13 @@ def train(
     while not _finished(history, config):
         epoch = len(history) + 1
         started = time.perf_counter()
-        loss = _one_epoch(model, examples, config, optimizers, accelerator, seed=seed, epoch=epoch, on_batch=on_batch)
-        record = {"seed": seed, "epoch": epoch, "loss": loss, "seconds": time.perf_counter() - started}
-        _check_finite(loss, model, epoch)
+        if "self" in config.sources:
+            take_own_trees(model, examples, epoch)
+        losses = _one_epoch(model, examples, config, optimizers, accelerator, seed=seed, epoch=epoch, on_batch=on_batch)
+        record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
+        _check_finite(losses["loss"], model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record |= _watch(average, watched, config.trees)
+        record |= _watch(average, watched, dict.fromkeys((*config.trees, *(["self"] if model.parses else []))))
         if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-1.0):
             best.load_state_dict(average.state_dict())
         history.append(record)
@@ -94,7 +100,7 @@ def _prepared(accelerator: Accelerator, model: Model, config: TrainingConfig) ->
     return model, dict(zip(optimizers, prepared, strict=True))
 
 
-def _watch(model: Model, watched: Sequence[Example], sources: Sequence[str]) -> dict[str, Any]:
+def _watch(model: Model, watched: Sequence[Example], sources: Iterable[str]) -> dict[str, Any]:
     figures = {source: evaluate_model(model, watched, source) for source in sources} if watched else {}
     return {
         "watched": {source: accuracy.to_dict() for source, accuracy in figures.items()},
@@ -121,30 +127,61 @@ def _one_epoch(
     seed: int,
     epoch: int,
     on_batch: Callable[[int, int, int], None],
-) -> float:
-    """One pass over the examples; returns the mean loss a labelled node (or root, for a head that reads those)."""
+) -> dict[str, float]:
+    """One pass over the examples; returns the mean loss a labelled node (or root, for a head that reads those), and, for a
+    model that parses, a choice of transitions."""
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
     kinds = config.trees
     sources = draw.integers(len(kinds), size=len(examples))
     model.train()
-    total, nodes = 0.0, 0
-    for start in range(0, len(examples), config.batch_size):
-        chosen = order[start : start + config.batch_size].tolist()
+    totals, cases, done = np.zeros(2), np.zeros(2), 0
+    for chosen in _minibatches(order, [example.words for example in examples], config, draw):
         joined = join(
-            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], roots_only=model.head.reads == "roots"
+            [examples[i] for i in chosen],
+            [kinds[sources[i]] for i in chosen],
+            roots_only=model.head.reads == "roots",
+            parses=model.parses,
         )
         batch = _to(joined, accelerator.device)
-        loss = model.head.loss(model.logits(batch.inputs), batch.labels)
+        losses, counts = _losses(model, batch)
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
-        accelerator.backward(loss / batch.size)
+        accelerator.backward((losses[0] + config.alpha * losses[1]) / batch.size)
         for optimizer in optimizers.values():
             optimizer.step()
-        total, nodes = total + float(loss.detach()), nodes + int((batch.labels >= 0).sum())
-        on_batch(epoch, start + len(chosen), len(examples))
-    return total / max(nodes, 1)
+        totals, cases, done = totals + [float(loss.detach()) for loss in losses], cases + counts, done + len(chosen)
+        on_batch(epoch, done, len(examples))
+    means = totals / np.maximum(cases, 1)
+    return {"loss": float(means[0])} | ({"parsing_loss": float(means[1])} if model.parses else {})
+
+
+def _minibatches(
+    order: NDArray[np.int64], lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
+) -> Iterator[list[int]]:
+    """Positions of the examples of each minibatch, of like lengths within buckets."""
+    if config.buckets == 1:
+        for start in range(0, len(order), config.batch_size):
+            yield order[start : start + config.batch_size].tolist()
+        return
+    width = config.buckets * config.batch_size
+    for start in range(0, len(order), width):
+        bucket = sorted(order[start : start + width].tolist(), key=lengths.__getitem__)
+        for number in draw.permutation(-(-len(bucket) // config.batch_size)).tolist():
+            yield bucket[number * config.batch_size : (number + 1) * config.batch_size]
+
+
+def _losses(model: Model, batch: Batch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+    """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many cases each is a sum."""
+    labelled = int((batch.labels >= 0).sum())
+    if not (isinstance(model, SpinnModel) and model.parses):
+        task = model.head.loss(model.logits(batch.inputs), batch.labels)
+        return (task, task.new_zeros([])), (labelled, 0)
+    joint = model.joint(batch.inputs)
+    right = torch.where(joint.free > 0, batch.right, -1)
+    losses = model.head.loss(joint.logits, batch.labels), parsing_loss(joint.choices, right)
+    return losses, (labelled, int((right >= 0).sum()))
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
@@ -166,7 +203,9 @@ def _update_average(average: Model, model: Model, *, weight: float) -> None:
 
 @torch.inference_mode()
 def evaluate_model(model: Model, examples: Sequence[Example], source: str) -> Accuracy:
-    """Accuracy of a model over the trees of `source`."""
+    """Accuracy of a model over the trees of `source`; over its own are those of "self"."""
+    if source == "self":
+        take_own_trees(model, examples)
     model.eval()
     device = next(model.parameters()).device
     scores: list[np.ndarray[Any, np.dtype[np.float32]]] = []
@@ -186,5 +225,6 @@ def _to(batch: Batch, device: torch.device) -> Batch:
     return Batch(
         inputs={name: part.to(device) for name, part in batch.inputs.items()},
         labels=batch.labels.to(device),
+        right=batch.right.to(device),
         size=batch.size,
     )

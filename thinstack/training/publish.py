@@ -76,7 +76,7 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
         quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
         vocabulary_digest=material.vocabulary.digest(),
-        development=_development(material.dev),
+        development=_development(material.dev, parses=result.model.parses),
     )
     reports = {"onnx": report.to_dict()}
     files = {
@@ -98,13 +98,16 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
     return files
 
 
-def _development(examples: Sequence[Example]) -> list[Inputs]:
-    """The model's inputs for the development sentences over their gold trees, in batches."""
+def _development(examples: Sequence[Example], *, parses: bool) -> list[Inputs]:
+    """The model's inputs for the development sentences, in batches: over their gold trees and, if it parses, over its own."""
     batches = []
     for start in range(0, len(examples), VERIFICATION_BATCH):
         part = examples[start : start + VERIFICATION_BATCH]
-        batch = join(part, ["gold"] * len(part))
-        batches.append({name: tensor.numpy() for name, tensor in batch.inputs.items()})
+        batch = join(part, ["gold"] * len(part), parses=parses)
+        inputs = {name: tensor.numpy() for name, tensor in batch.inputs.items()}
+        batches.append(inputs)
+        if parses:
+            batches.append({**inputs, "transitions": inputs["transitions"][:0]})
     return batches
 
 

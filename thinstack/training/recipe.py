@@ -18,11 +18,12 @@ from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
-from thinstack.models import Model, build_model
+from thinstack.models import Model, SpinnModel, build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of
 from thinstack.training.loop import Report, evaluate_model, train
+from thinstack.training.own_trees import agreement
 
 __all__ = ["Material", "SeedResult", "prepare", "run_seed", "summary", "tree_reader"]
 
@@ -173,10 +174,11 @@ def run_seed(
         on_epoch=on_epoch,
     )
     model = model.cpu()
-    sources = dict.fromkeys(("gold", recipe.model.tree_source))
-    return SeedResult(
-        seed, model, history, {source: evaluate_model(model, material.dev, source).to_dict() for source in sources}
-    )
+    sources = dict.fromkeys(("gold", recipe.model.tree_source, *(["self"] if model.parses else [])))
+    dev = {source: evaluate_model(model, material.dev, source).to_dict() for source in sources}
+    if isinstance(model, SpinnModel) and model.parses:
+        dev["self"] |= agreement(model, material.dev)
+    return SeedResult(seed, model, history, dev)
 
 
 def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:

@@ -1,0 +1,82 @@
+"""The dynamic oracle against all ways there are to go on."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from thinstack.core import transitions
+from thinstack.training.oracle import right_transitions
+
+Span = tuple[int, int]
+
+
+def random_tree(words: int, random: np.random.Generator) -> np.ndarray:
+    steps, stack, left = [], 0, words
+    while left or stack > 1:
+        reduce = stack > 1 and (not left or random.random() < 0.5)
+        steps.append(int(reduce))
+        stack, left = (stack - 1, left) if reduce else (stack + 1, left - 1)
+    return np.array(steps, np.int64)
+
+
+def phrases(steps: np.ndarray) -> set[Span]:
+    """Of two words or more, by a stack."""
+    stack: list[Span] = []
+    found, words = set(), 0
+    for step in steps:
+        if step:
+            (_, end), (start, _) = stack.pop(), stack.pop()
+            stack.append((start, end))
+            found.add((start, end))
+        else:
+            stack.append((words, words + 1))
+            words += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    answers = set()
+    for _ in range(50):
+        words = int(random.integers(3, 8))
+        gold, taken = random_tree(words, random), random_tree(words, random)
+        wanted = phrases(gold)
+
+        @lru_cache(None)
+        def reachable(stack: tuple[Span, ...], front: int, words: int = words, wanted: frozenset = frozenset(wanted)) -> int:
+            """How many gold phrases the best way to go on still makes."""
+            ways = [0]
+            if front < words:
+                ways.append(reachable((*stack, (front, front + 1)), front + 1, words, wanted))
+            if len(stack) > 1:
+                joined = (stack[-2][0], stack[-1][1])
+                ways.append((joined in wanted) + reachable((*stack[:-2], joined), front, words, wanted))
+            return max(ways)
+
+        stack: tuple[Span, ...] = ()
+        front = 0
+        for step, answer in zip(taken, right_transitions(gold, taken), strict=True):
+            shifted = (*stack, (front, front + 1))
+            joined = (stack[-2][0], stack[-1][1]) if len(stack) > 1 else None
+            reduced = (*stack[:-2], joined)
+            if front < words and joined:
+                by_shift, by_reduce = reachable(shifted, front + 1), (joined in wanted) + reachable(reduced, front)
+                assert answer == (-1 if by_shift == by_reduce else int(by_reduce > by_shift))
+                answers.add(int(answer))
+            stack, front = (reduced, front) if step else (shifted, front + 1)
+    assert answers == {-1, 0, 1}
+
+
+def test_along_the_gold_tree_it_is_the_gold_transition() -> None:
+    random = np.random.default_rng(0)
+    for words in range(1, 30):
+        gold = random_tree(words, random)
+        depth = np.concatenate([[0], np.cumsum(1 - 2 * gold)[:-1]])
+        free = (depth > 1) & (np.cumsum(gold == 0) - (gold == 0) < words)
+        assert (right_transitions(gold, gold) == gold)[free].all()
+
+
+def test_a_sentence_of_one_word() -> None:
+    assert right_transitions(transitions.left(1), transitions.left(1)).shape == (1,)

@@ -1,0 +1,201 @@
+"""A model that parses, in training: the joint objective, its own trees, buckets."""
+
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+
+from thinstack.config import Recipe, TrainingConfig
+from thinstack.models import SpinnModel, build_model
+from thinstack.training import loop
+from thinstack.training.examples import Example, join
+from thinstack.training.oracle import right_transitions
+from thinstack.training.own_trees import agreement, own_trees, take_own_trees
+from thinstack.training.recipe import Material, prepare, run_seed
+
+FEEDS = {"cell": {"name": "spinn_lstm.v1"}, "model": {"encoder": {"tracker": {"size": 3, "lookahead": 2}}}}
+APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
+
+
+def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
+    return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
+
+
+def fresh(recipe: Recipe, material: Material) -> SpinnModel:
+    torch.manual_seed(4)
+    model = build_model(recipe.model, entries=len(material.table))
+    assert isinstance(model, SpinnModel)
+    return model
+
+
+@pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
+def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind: dict[str, Any], data: Path) -> None:
+    recipe = recipe_of(kind)
+    material = prepare(recipe, data)
+    model = fresh(recipe, material).eval()
+    examples = material.train[:9]
+    (task, parsing), counts = loop._losses(model, join(examples, ["gold"] * 9, parses=True))
+    wanted_task = wanted_parsing = choices = nodes = 0.0
+    for example in examples:  # one sentence at a time, by probabilities
+        steps, labels = example.trees["gold"]
+        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()} | {
+            "transitions": torch.from_numpy(steps)
+        }
+        scores = model(inputs)["node_scores"].detach().numpy()
+        wanted_task -= np.log(scores[np.arange(len(steps)), labels]).sum()
+        nodes += len(steps)
+        probabilities = model.joint(inputs).choices.softmax(1).detach().numpy()
+        stack, left = 0, example.words
+        for step, pair in zip(steps.tolist(), probabilities, strict=True):
+            if stack > 1 and left:
+                wanted_parsing -= np.log(pair[step])
+                choices += 1
+            stack, left = (stack - 1, left) if step else (stack + 1, left - 1)
+    assert counts == (nodes, choices)
+    assert min(nodes, choices) > 9
+    assert task.item() == pytest.approx(wanted_task, rel=1e-5)
+    assert parsing.item() == pytest.approx(wanted_parsing, rel=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+def test_alpha_weighs_the_parser(alpha: float, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = recipe_of(APART, epochs=1, batch_size=30, alpha=alpha)
+    seen: list[torch.Tensor] = []
+    monkeypatch.setattr("accelerate.Accelerator.backward", lambda _, loss: (seen.append(loss), loss.backward()))
+    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    record = result.history[0]
+    batch = join(prepare(recipe, data).train, ["gold"] * 30, parses=True)
+    _, (nodes, choices) = loop._losses(result.model, batch)
+    expected = (record["loss"] * nodes + alpha * record["parsing_loss"] * choices) / 30
+    assert len(seen) == 1
+    assert seen[0].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
+    recipe = recipe_of(FEEDS)
+    material = prepare(recipe, data)
+    model = fresh(recipe, material).train()
+    with torch.no_grad():
+        for weight in model.encoder.parameters():
+            weight.normal_()
+    trees = own_trees(model, material.train)
+    assert model.training
+    model.eval()
+    for example, steps in zip(material.train, trees, strict=True):
+        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()}
+        with torch.no_grad():
+            alone = model(inputs | {"lengths": torch.tensor([example.words])})["parse"]
+        assert steps.tolist() == alone.tolist()
+    assert len({steps.tobytes() for steps in trees if len(steps) == 11}) > 1
+
+
+def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
+    material = prepare(recipe_of(FEEDS), data)
+    take_own_trees(fresh(recipe_of(FEEDS), material), material.train, 1)
+    assert all(example.trees["self"] is example.trees["gold"] for example in material.train)
+
+
+def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(APART, epochs=2, gold=False, sources=("self",))
+    material = prepare(recipe, data)
+    other = 0
+    seen: list[Any] = []
+    keep, losses = loop.join, loop._losses
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            loop, "join", lambda examples, *rest, **options: seen.append(examples) or keep(examples, *rest, **options)
+        )
+        patch.setattr(loop, "_losses", lambda model, batch: seen.append(batch) or losses(model, batch))
+        run_seed(recipe, material, 1, tmp_path)
+    for examples, batch in pairwise(seen):
+        if not (isinstance(examples, list) and isinstance(batch, loop.Batch)):
+            continue
+        place = 0
+        for example in examples:
+            gold, size = example.trees["gold"][0], 2 * example.words - 1
+            steps, right = (part[place : place + size].numpy() for part in (batch.inputs["transitions"], batch.right))
+            assert right.tolist() == (gold if steps.tolist() == gold.tolist() else right_transitions(gold, steps)).tolist()
+            other += steps.tolist() != gold.tolist()
+            place += size
+        assert place == len(batch.right)
+    assert other > 5
+
+
+def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(APART, epochs=3, sources=("self",), buckets=2)
+    whole = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "whole")
+
+    def stop(record: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_seed(recipe, prepare(recipe, data), 1, tmp_path / "parts", on_epoch=stop)
+    resumed = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "parts")
+    for name, value in whole.model.state_dict().items():
+        assert torch.equal(value, resumed.model.state_dict()[name]), name
+
+
+def minibatches(lengths: list[int], **settings: Any) -> Iterator[list[int]]:
+    config = TrainingConfig(batch_size=4, **settings)
+    random = np.random.default_rng(0)
+    return loop._minibatches(random.permutation(len(lengths)), lengths, config, random)
+
+
+def test_buckets_make_minibatches_of_like_lengths() -> None:
+    lengths = np.random.default_rng(1).integers(1, 60, 203).tolist()
+    mixed, alike = list(minibatches(lengths)), list(minibatches(lengths, buckets=10))
+
+    def spread(batches: list[list[int]]) -> float:
+        return float(np.mean([np.ptp([lengths[i] for i in batch]) for batch in batches]))
+
+    for batches in (mixed, alike):
+        assert sorted(chain.from_iterable(batches)) == list(range(203))
+        assert sorted(map(len, batches)) == [3, *[4] * 50]
+    assert spread(alike) < spread(mixed) / 4
+    longest = [max(lengths[i] for i in batch) for batch in alike[:10]]
+    assert longest != sorted(longest), "long sentences must not always come last"
+
+
+@pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
+def test_a_small_treebank_is_parsed_by_heart(kind: dict[str, Any], data: Path, tmp_path: Path) -> None:
+    kind = {**kind, "cell": {**kind.get("cell", {}), "hidden_size": 20}, "embedding": {"size": 20, "dropout": 0.0}}
+    kind["model"] = {"encoder": {"tracker": {**kind["model"]["encoder"]["tracker"], "size": 20}}}
+    recipe = recipe_of(kind, epochs=40, vector_learning_rate=1.0, weight_decay=0.0, learning_rate=0.1)
+    material = prepare(recipe, data)
+    memorable = [example for example in material.train if example.words > 2][:8]
+    result = run_seed(recipe, Material(material.vocabulary, material.table, None, memorable, [], memorable), 1, tmp_path)
+    assert result.dev["self"]["choices_right"] == 100
+    assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
+    assert result.dev["self"]["phrase_accuracy"] > 90
+
+
+def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) -> None:
+    recipe = recipe_of(APART)
+    material = prepare(recipe, data)
+    model = fresh(recipe, material).eval()
+    examples: list[Example] = material.train
+    take_own_trees(model, examples)
+    right = cases = 0
+    for example in examples:
+        steps = example.trees["gold"][0]
+        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()} | {
+            "transitions": torch.from_numpy(steps)
+        }
+        joint = model.joint(inputs)
+        for step, free, pair in zip(steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True):
+            cases += free
+            right += free and step == int(pair[1] > pair[0])
+    found = agreement(model, examples)
+    assert found["choices_right"] == pytest.approx(100 * right / cases)
+    assert 0 < found["choices_right"] < 100
+    assert found["exact_trees"] < 100

@@ -1,0 +1,44 @@
+"""The right transition in any state of a shift-reduce parser, also after wrong ones: a dynamic oracle (Cross & Huang 2016)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import REDUCE, SHIFT, parents_of, spans_of
+
+__all__ = ["right_transitions"]
+
+IntArray = NDArray[np.int64]
+
+
+def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> IntArray:
+    """The right transition before each of those `taken` (N,), for a sentence whose tree has the transitions `gold` (N,).
+
+    It is the one after which most phrases of the gold tree can still be made: with the smallest of them around the top of the
+    stack that no wrong phrase cuts, SHIFT if it goes on to the right alone, REDUCE if to the left alone, and -1, either, if to
+    both sides. Along the gold tree it is the gold transition. Where only one is possible it may be the other: mask it.
+    """
+    parents, spans = parents_of(gold)[0].tolist(), spans_of(gold).tolist()
+    words = [node for node, (start, end) in enumerate(spans) if gold[node] == SHIFT and end == start + 1]
+    right = np.full(len(taken), SHIFT, np.int64)
+    starts: list[int] = []  # first words of the phrases on the stack
+    shifted = 0
+    for step, transition in enumerate(taken.tolist()):
+        if starts:
+            right[step] = _wanted(words[starts[-1]], starts, shifted, parents, spans)
+        if transition == REDUCE:
+            starts.pop()
+        else:
+            starts.append(shifted)
+            shifted += 1
+    return right
+
+
+def _wanted(node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]) -> int:
+    """What to do with the top of the stack, the words [starts[-1], end); `node` is the gold leaf of the first of them."""
+    open_starts = set(starts)
+    while spans[node][1] < end or spans[node] == [starts[-1], end] or spans[node][0] not in open_starts:
+        if parents[node] < 0:
+            return -1
+        node = parents[node]
+    further_right, further_left = spans[node][1] > end, spans[node][0] < starts[-1]
+    return -1 if further_right and further_left else SHIFT if further_right else REDUCE

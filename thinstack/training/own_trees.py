@@ -1,0 +1,69 @@
+"""The parses of a model in training: as trees to learn from and to evaluate on, and how right they are."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thinstack.bracketing import bracketing
+from thinstack.core.transitions import spans_of
+from thinstack.models.model import Model
+from thinstack.models.spinn_model import SpinnModel
+from thinstack.training.examples import Example, join
+
+__all__ = ["agreement", "own_trees", "take_own_trees"]
+
+BATCH = 256
+
+
+@torch.inference_mode()
+def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
+    """Transitions (2n-1,) that the model chooses for each sentence, in evaluation mode. It is left as it was."""
+    training, device = model.training, next(model.parameters()).device
+    model.eval()
+    order = np.argsort([example.words for example in examples], kind="stable").tolist()
+    found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
+    for start in range(0, len(order), BATCH):
+        places = order[start : start + BATCH]
+        inputs = join([examples[place] for place in places], ["gold"] * len(places), parses=True).inputs
+        lengths = inputs["lengths"].numpy()
+        inputs["transitions"] = inputs["transitions"][:0]
+        steps = model({name: values.to(device) for name, values in inputs.items()})["parse"].cpu().numpy()
+        for place, part in zip(places, np.split(steps, np.cumsum(2 * lengths - 1)[:-1]), strict=True):
+            found[place] = part
+    model.train(training)
+    return found
+
+
+def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
+    """Make the trees of "self" of all examples those of the model; in the first epoch of training, the treebank's."""
+    if epoch == 1:
+        for example in examples:
+            example.trees["self"] = example.trees["gold"]
+        return
+    for example, steps in zip(examples, own_trees(model, examples), strict=True):
+        example.trees["self"] = example.over(steps)
+
+
+def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
+    """How well the trees of "self", that were taken before, agree with the treebank's, by the keys of `Bracketing`; and
+    `choices_right`, the percent of choices between SHIFT and REDUCE along the treebank's trees that the model makes as they do.
+    """
+    own, gold = ([spans_of(example.trees[source][0]) for example in examples] for source in ("self", "gold"))
+    return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold).to_dict()
+
+
+@torch.inference_mode()
+def _choices_right(model: SpinnModel, examples: Sequence[Example]) -> float | None:
+    model.eval()
+    device = next(model.parameters()).device
+    right = cases = 0
+    for start in range(0, len(examples), BATCH):
+        part = examples[start : start + BATCH]
+        inputs = {name: values.to(device) for name, values in join(part, ["gold"] * len(part), parses=True).inputs.items()}
+        joint = model.joint(inputs)
+        taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()
+        agrees = (taken == inputs["transitions"])[joint.free > 0]
+        right, cases = right + int(agrees.sum()), cases + agrees.shape[0]
+    return 100.0 * right / cases if cases else None
