@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from integrations.last_word_model import LABELS, best, expected, write_last_word_bundle
+from integrations.own_parse import own_parse
 
 import thinstack
 from thinstack.cli import main
@@ -67,7 +68,7 @@ def refused(answer: Answer, *parts: str) -> None:
 def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
     text = "A good film. It's awful"
     first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
-    assert list(first) == list(second) == ["text", "label", "scores", "tree", "nodes"]
+    assert list(first) == list(second) == ["text", "label", "scores", "tree", "transitions", "nodes"]
     assert [first["text"], second["text"]] == ["A good film.", "It's awful"]
     words = ["It", "'s", "awful"]
     spans = [(0, 2), (2, 4), (0, 4), (5, 10), (0, 10)]
@@ -170,6 +171,52 @@ def test_an_output_of_ascii_only_holds_any_text(bundle: Path, monkeypatch: pytes
 def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
     refused(cli("predict", "good", "caf\udce9", "--model", bundle), "text 2: no Unicode text, character 3")
     refused(cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n"), "standard input is no text in utf-8")
+
+
+# -- trees of the model's own -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def parsing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_last_word_bundle(tmp_path_factory.mktemp("bundle") / "parsing", parser="capped").path
+
+
+def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: Path) -> None:
+    text = "What a good film"
+    (own,) = cli("predict", text, "--json", "--model", parsing, "--source", "self").json
+    assert cli("predict", text, "--json", "--model", parsing).json == [own]
+    assert own["transitions"] == own_parse(4)
+    assert [node["text"] for node in own["nodes"]] == ["What", "a", "good", "a good", "What a good", "film", text]
+    assert thinstack.Tree.from_brackets(own["tree"]).transitions.tolist() == own_parse(4)
+    (left,) = cli("predict", text, "--json", "--model", parsing, "--source", "left").json
+    assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
+
+
+def test_own_parses_are_drawn(cli: Cli, parsing: Path, tmp_path: Path) -> None:
+    answer = cli("predict", "What a good film", "--model", parsing, "--html", tmp_path / "page.html")
+    assert answer == Answer(0, "", "")
+    assert "<bdi>What a good</bdi>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    drawing = cli("predict", "What a good film", "--model", parsing).out.splitlines()
+    assert sum(line.endswith("What a good") for line in drawing) == 1
+    assert sum(line.endswith("a good") for line in drawing) == 2
+
+
+def test_the_agreement_of_own_parses_is_shown(cli: Cli, parsing: Path, trees: Path) -> None:
+    # Of three words the own parse is left-branching, the treebank's is not.
+    figures = json.loads(cli("evaluate", parsing, trees, "--json", "--source", "self").out)
+    assert (figures["span_f1"], figures["span_f1_with_root"]) == (0.0, pytest.approx(100 * 2 / 3))
+    assert (figures["exact_trees"], figures["trees"]) == (0.0, 1)
+    shown = cli("evaluate", parsing, trees, "--source", "self").out
+    assert [part in shown for part in ("F1 of spans", "66.67", "trees the same")] == [True] * 3
+    assert "F1" not in cli("evaluate", parsing, trees).out
+    assert "F1" not in cli("evaluate", parsing, trees, "--source", "self", "--text").out
+
+
+def test_own_parses_of_a_model_that_has_none_are_refused(cli: Cli, bundle: Path, trees: Path) -> None:
+    message = "no parser for the tree source 'self'; this model has balanced, left, right"
+    refused(cli("predict", "good", "--model", bundle, "--source", "self"), message)
+    refused(cli("evaluate", bundle, trees, "--source", "self"), message)
+    refused(cli("evaluate", bundle, trees, "--source", "self", "--text"), message)
 
 
 # -- models -------------------------------------------------------------------------------------------------------------
@@ -288,7 +335,16 @@ def test_the_version_is_printed(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    ["predict good --source sideways", "predict good --threads 0", "predict good --threads 257", "evaluate", "fly", "train"],
+    [
+        "predict good --source sideways",
+        "evaluate a b --source sideways",
+        "predict good --source gold",
+        "predict good --threads 0",
+        "predict good --threads 257",
+        "evaluate",
+        "fly",
+        "train",
+    ],
 )
 def test_wrong_usage_ends_with_code_2(cli: Cli, args: str) -> None:
     answer = cli(*args.split())

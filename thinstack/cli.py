@@ -31,6 +31,17 @@ DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUD
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
+_FIGURES = (
+    ("sentences", "root_accuracy", "roots"),
+    ("sentences, binary", "root_binary_accuracy", "binary_roots"),
+    ("phrases", "phrase_accuracy", "phrases"),
+    ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
+    ("F1 of spans", "span_f1", "spans"),
+    ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
+    ("trees the same", "exact_trees", "trees"),
+)
+"""Figures of an evaluation: what they are called, their key, and that of their number of cases."""
+
 
 def main() -> None:
     """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it with exit code 2."""
@@ -52,7 +63,9 @@ def _options(version: Annotated[bool, typer.Option("--version", help="Print the 
 def predict(
     texts: Annotated[list[str] | None, typer.Argument(help="Texts; by default each line of standard input is one.")] = None,
     model: ModelOption = "sst",
-    source: Annotated[TreeSource, typer.Option(help="Where trees come from; auto is what the model was trained for.")] = "auto",
+    source: Annotated[
+        TreeSource, typer.Option(help="Where trees come from: auto is what the model was trained for, self its own parse.")
+    ] = "auto",
     as_json: JsonOption = False,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained page to this file.")] = None,
     device: DeviceOption = "cpu",
@@ -88,7 +101,7 @@ def evaluate(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")],
     file: Annotated[str | None, typer.Argument(help="A file of labelled trees.")] = None,
     source: Annotated[
-        EvaluationSource, typer.Option(help="Whose trees to take; auto is what the model was trained for.")
+        EvaluationSource, typer.Option(help="Whose trees to take; auto is what the model was trained for, self its own parse.")
     ] = "gold",
     text: Annotated[bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")] = False,
     tree_format: Annotated[str, typer.Option("--format", help="Registered reader of the file's trees.")] = "brackets.v1",
@@ -96,7 +109,11 @@ def evaluate(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and phrases."""
+    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and phrases.
+
+    Of trees other than the treebank's also how well they agree with those: F1 of the spans of two words or more, and the
+    share of sentences, of three words or more, whose tree is the same.
+    """
     import thinstack
     from thinstack.evaluation import evaluate_file
     from thinstack.metrics import percent
@@ -115,16 +132,11 @@ def evaluate(
     title = f"{model} on {file}, source {source}{', raw text' if text else ''}"
     table = Table()
     table.add_column("")
-    table.add_column("accuracy", justify="right")
+    table.add_column("percent", justify="right")
     table.add_column("cases", justify="right")
-    rows = (
-        ("sentences", "root_accuracy", "roots"),
-        ("sentences, binary", "root_binary_accuracy", "binary_roots"),
-        ("phrases", "phrase_accuracy", "phrases"),
-        ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
-    )
-    for name, key, count in rows:
-        table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
+    for name, key, count in _FIGURES:
+        if key in figures:
+            table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
     console = Console()
     console.print(Text(title, style="italic"), soft_wrap=True)
     console.print(table)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.bracketing import bracketing
 from thinstack.config import EvaluationSource
 from thinstack.core import Tree
 from thinstack.data.raw_text import detokenize
@@ -45,8 +46,9 @@ def evaluate(
     """Accuracies in percent and counts, by the keys of `thinstack.metrics.Accuracy`; what has no case is None.
 
     `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases are then those that both
-    trees have. `text`: the words are detokenised first and read by spaCy, as a user's text would be; only whole sentences
-    are then compared. Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
+    trees have, and the keys of `thinstack.bracketing.Bracketing` tell how well the trees agree. `text`: the words are
+    detokenised first and read by spaCy, as a user's text would be; only whole sentences are then compared.
+    Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     if text:
         sentences = _sentences_of_text(predictor, treebank, source)
@@ -55,14 +57,12 @@ def evaluate(
     if source == "gold":
         labels = [known for _, known in treebank]
         scores = [prediction.scores for prediction in predictor.predict_trees([tree for tree, _ in treebank])]
-    else:
-        predictions = predictor.predict([tree.words for tree, _ in treebank], source=source)
-        labels = [
-            labels_by_span(tree.spans, known, prediction.spans)
-            for (tree, known), prediction in zip(treebank, predictions, strict=True)
-        ]
-        scores = [prediction.scores for prediction in predictions]
-    return measure(scores, labels).to_dict()
+        return measure(scores, labels).to_dict()
+    predictions = predictor.predict([tree.words for tree, _ in treebank], source=source)
+    spans, gold = [prediction.spans for prediction in predictions], [tree.spans for tree, _ in treebank]
+    labels = [labels_by_span(*item) for item in zip(gold, (known for _, known in treebank), spans, strict=True)]
+    figures = measure([prediction.scores for prediction in predictions], labels).to_dict()
+    return figures | bracketing(spans, gold).to_dict()
 
 
 def _sentences_of_text(

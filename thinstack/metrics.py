@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Accuracy", "labels_by_span", "measure", "percent"]
+__all__ = ["Accuracy", "fit_for_json", "labels_by_span", "measure", "percent"]
 
 IntArray = NDArray[np.int64]
 
@@ -38,7 +38,12 @@ class Accuracy:
 
     def to_dict(self) -> dict[str, float | None]:
         """The fields by name, fit for JSON: an accuracy over no case is None."""
-        return {name: None if math.isnan(value) else value for name, value in asdict(self).items()}
+        return fit_for_json(asdict(self))
+
+
+def fit_for_json(figures: dict[str, float]) -> dict[str, float | None]:
+    """The figures by name, None in place of NaN."""
+    return {name: None if math.isnan(value) else value for name, value in figures.items()}
 
 
 def percent(value: float | None) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.core.transitions import validate
+from thinstack.core.transitions import left, validate
 from thinstack.core.tree import depths
 from thinstack.data.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
 from thinstack.data.tree_sources import tree_maker
@@ -120,7 +120,14 @@ def test_tree_makers() -> None:
     assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
     table = table_with({(WINDOW, "c"): 1.0}, ("c",))
     assert tree_maker("distances", table)(words).tolist() == transitions_of([0, 1, 0, 0]).tolist()
+    assert tree_maker("self", table, parser=lambda words: left(len(words)))(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
     with pytest.raises(InputError, match=r"balanced, left, right$"):
         tree_maker("distances")
+    with pytest.raises(
+        InputError, match=r"no parser for the tree source 'self'; this model has balanced, left, right, dist\w+$"
+    ):
+        tree_maker("self", table)
+    with pytest.raises(InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"):
+        tree_maker("gold", parser=lambda words: left(len(words)))
     with pytest.raises(InputError, match="'gold'"):
         tree_maker("gold", table)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import spacy
+from integrations.own_parse import parser_of
 from numpy.typing import NDArray
 from onnx import TensorProto, checker, helper, numpy_helper
 from spacy.language import Language
@@ -45,34 +46,41 @@ def pipeline(bundle: Path, **settings: Any) -> Language:
     return nlp
 
 
-def write_last_word_bundle(path: Path, *, tree_source: str = "balanced", table: NDArray[np.float32] = TABLE) -> Bundle:
+def write_last_word_bundle(
+    path: Path, *, tree_source: str = "balanced", table: NDArray[np.float32] = TABLE, parser: str | None = None
+) -> Bundle:
+    """`parser`: the model parses, in this way (`own_parse.PARSERS`), and that is its tree source."""
     config = ModelConfig.parse(
         {
             "labels": LABELS,
             "embedding": EmbeddingConfig(kind="words", size=3),
             "cell": CellConfig(name="nary_lstm.v1", hidden_size=3),
             "head": HeadConfig(name="node_classifier.v1"),
-            "tree_source": tree_source,
+            "tree_source": "self" if parser else tree_source,
+            "encoder": {"tracker": {"size": 1}} if parser else {},
         },
         source="test",
     )
     vocabulary = "".join(f"{word}\n" for word in WORDS)
     assert len(WordVocabulary(WORDS)) == len(TABLE)
-    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(table), "README.md": b"A card."}
+    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(table, parser), "README.md": b"A card."}
     return write_bundle(path, files, config=config)
 
 
-def _model(table: NDArray[np.float32]) -> bytes:
+def _model(table: NDArray[np.float32], parser: str | None) -> bytes:
     def constant(name: str, value: NDArray[np.generic]) -> TensorProto:
         return numpy_helper.from_array(value, name)
 
+    parse = parser_of(parser, TensorProto.INT32, optional=False) if parser else None
+    steps = "taken" if parse else "transitions"
     nodes = [
-        helper.make_node("Sub", ["one", "transitions"], ["shift"]),
+        *(parse.nodes if parse else ()),
+        helper.make_node("Sub", ["one", steps], ["shift"]),
         helper.make_node("CumSum", ["shift", "axis"], ["shifted"]),
         helper.make_node("Sub", ["shifted", "one"], ["last"]),
         helper.make_node("Gather", ["token_ids", "last"], ["last_ids"]),
         helper.make_node("Gather", ["table", "last_ids"], ["of_word"]),
-        helper.make_node("Cast", ["transitions"], ["reduce"], to=TensorProto.FLOAT),
+        helper.make_node("Cast", [steps], ["reduce"], to=TensorProto.FLOAT),
         helper.make_node("Unsqueeze", ["reduce", "axes"], ["column"]),
         helper.make_node("Mul", ["column", "phrase"], ["of_phrase"]),
         helper.make_node("Add", ["of_word", "of_phrase"], ["logits"]),
@@ -83,10 +91,15 @@ def _model(table: NDArray[np.float32]) -> bytes:
         "last_word",
         [
             helper.make_tensor_value_info("token_ids", TensorProto.INT32, ["L"]),
-            helper.make_tensor_value_info("transitions", TensorProto.INT32, ["N"]),
+            *([helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"])] if parse else []),
+            helper.make_tensor_value_info("transitions", TensorProto.INT32, ["given"]),
         ],
-        [helper.make_tensor_value_info("node_scores", TensorProto.FLOAT, ["N", len(LABELS)])],
         [
+            helper.make_tensor_value_info("node_scores", TensorProto.FLOAT, ["N", len(LABELS)]),
+            *([parse.output] if parse else []),
+        ],
+        [
+            *(constant(name, value) for name, value in (parse.constants if parse else {}).items()),
             constant("one", np.array(1, np.int32)),
             constant("axis", np.array(0, np.int32)),
             constant("axes", np.array([1], np.int64)),

@@ -215,12 +215,13 @@ def test_an_unusual_word_breaks_nothing(predictor: Predictor) -> None:
 # -- models that do not fit -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["vocabulary_digest", "labels", "embedding"])
+@pytest.mark.parametrize("key", ["vocabulary_digest", "labels", "embedding", "parses"])
 def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key: str) -> None:
     own = {
         "vocabulary_digest": hashlib.sha256("".join(f"{word}\n" for word in WORDS).encode()).hexdigest(),
         "labels": '["bad", "good"]',
         "embedding": "words",
+        "parses": "false",
     }
     Predictor(bundle(tmp_path / "good", onnx=model("words", metadata=own)))
     with pytest.raises(BundleError, match=f"exported with {key} other, but the bundle has"):

@@ -30,11 +30,12 @@ def prediction() -> Prediction:
 def test_to_dict(prediction) -> None:
     found = prediction.to_dict()
     assert json.loads(json.dumps(found)) == found
-    assert list(found) == ["text", "label", "scores", "tree", "nodes"]
+    assert list(found) == ["text", "label", "scores", "tree", "transitions", "nodes"]
     assert found["text"] == "Not  bad!"
     assert found["label"] == "good"
     assert found["scores"] == {"bad": 0.05, "neutral": 0.15, "good": 0.8}
     assert found["tree"] == "(2 (2 (1 Not) (0 bad)) (1 !))"
+    assert found["transitions"] == [0, 0, 1, 0, 1]
     labels = ["neutral", "bad", "good", "neutral", "good"]
     places = [(0, 3, "Not"), (5, 8, "bad"), (0, 8, "Not  bad"), (8, 9, "!"), (0, 9, "Not  bad!")]
     for node, (start, end, text), label, scores in zip(found["nodes"], places, labels, SCORES, strict=True):

@@ -123,15 +123,15 @@ def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> Non
 def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     """Make the model fail on every call that holds the word `boom`; returns a list that gets the size of each call."""
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
-    real = predictor.node_scores
+    real = predictor.trees_and_scores
 
-    def node_scores(words: list[list[str]], transitions: list[Any]) -> list[Any]:
+    def trees_and_scores(words: list[list[str]], trees: Any) -> list[Any]:
         calls.append(len(words))
         if any("boom" in sentence for sentence in words):
             raise RuntimeError("boom is too much")
-        return real(words, transitions)
+        return real(words, trees)
 
-    monkeypatch.setattr(predictor, "node_scores", node_scores)
+    monkeypatch.setattr(predictor, "trees_and_scores", trees_and_scores)
     return calls
 
 

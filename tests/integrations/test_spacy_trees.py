@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
-from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import InputError
 from thinstack.integrations.spacy_trees import (
     constituency_tree,
     constituency_trees,
     dependency_tree,
     dependency_trees,
-    sentences,
+    reading,
 )
 
 
@@ -44,9 +43,9 @@ def parsed() -> Iterator[Callable[..., Doc]]:
 
 def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
-    sentence = sentences(doc, None)[number]
-    labels = ["x"] * len(sentence.transitions)
-    return Tree.from_transitions(sentence.transitions, sentence.words, labels).to_brackets().replace("(x ", "(")
+    found = reading(doc, parsed=True)
+    steps = found.parses[number]
+    return Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps)).to_brackets().replace("(x ", "(")
 
 
 def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
@@ -57,7 +56,7 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
     )
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in sentences(doc, None)] == [(0, 5), (5, 7)]
+    assert [(item.start, item.end) for item in reading(doc, parsed=True).sentences] == [(0, 5), (5, 7)]
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
@@ -99,14 +98,14 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
 )
 def test_a_parse_that_does_not_fit_is_refused(parsed: Callable[..., Doc], parse: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        sentences(parsed("a b c", parse), None)
+        reading(parsed("a b c", parse), parsed=True)
     assert "'a b c'" in str(caught.value)
 
 
 def test_without_any_parses_the_message_names_benepar() -> None:
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
-        sentences(doc, None)
+        reading(doc, parsed=True)
 
 
 def test_the_tokens_of_each_word() -> None:
@@ -115,7 +114,7 @@ def test_the_tokens_of_each_word() -> None:
     doc = nlp(" It is n't well-made. And/or\tit is.")
     words = [
         [(word, doc[first:last].text) for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)]
-        for found in sentences(doc, tree_maker("left"))
+        for found in reading(doc, parsed=False).sentences
     ]
     assert words == [
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from integrations.own_parse import parser_of
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from thinstack.bundles import Bundle, write_bundle
-from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
+from thinstack.config import CellConfig, EmbeddingConfig, EncoderConfig, HeadConfig, ModelConfig, TrackerConfig
 
 WORDS = ["the", "film", "is", "good", "bad", "-LRB-"]
 PIECES = ["[UNK]", "film", "##s", "good", "bad", "##ly"]
@@ -19,31 +20,40 @@ ROWS = {"words": len(WORDS) + 1, "wordpieces": len(PIECES)}
 TABLE = (np.arange(1, 8) ** 2 / 64).astype(np.float32)
 
 
-def config(kind: str, tree_source: str = "balanced") -> ModelConfig:
+def config(kind: str, tree_source: str = "balanced", *, parses: bool = False) -> ModelConfig:
     return ModelConfig(
         labels=("bad", "good"),
         embedding=EmbeddingConfig(kind=kind, size=1),
         cell=CellConfig(name="nary_lstm.v1", hidden_size=1),
         head=HeadConfig(name="node_classifier.v1"),
+        encoder=EncoderConfig(tracker=TrackerConfig(size=1, feeds=False) if parses else None),
         tree_source=tree_source,
     )
 
 
 def model(
-    kind: str, index: int = TensorProto.INT32, *, table: NDArray[np.float32] = TABLE, metadata: dict[str, str] | None = None
+    kind: str,
+    index: int = TensorProto.INT32,
+    *,
+    table: NDArray[np.float32] = TABLE,
+    metadata: dict[str, str] | None = None,
+    parser: str | None = None,
+    optional: bool = False,
 ) -> bytes:
     """Node i scores [p, 1 - p], p = sigmoid(v - t), v the value of the last word shifted, t the transition (0 or 1).
 
-    The value of a word is its row of the table; of a word of pieces, the sum of their rows.
+    The value of a word is its row of the table; of a word of pieces, the sum of their rows. `parser`: whether it parses, and
+    how (`own_parse.PARSERS`); its transitions may then be `optional`.
     """
     node = helper.make_node
+    steps = "taken" if parser else "transitions"
     graph = [
-        node("Cast", ["transitions"], ["steps"], to=TensorProto.INT64),
+        node("Cast", [steps], ["steps"], to=TensorProto.INT64),
         node("Sub", ["one", "steps"], ["shift"]),
         node("CumSum", ["shift", "axis"], ["shifted"]),
         node("Sub", ["shifted", "one"], ["last"]),
         node("Gather", ["values", "last"], ["v"]),
-        node("Cast", ["transitions"], ["t"], to=TensorProto.FLOAT),
+        node("Cast", [steps], ["t"], to=TensorProto.FLOAT),
         node("Sub", ["v", "t"], ["logit"]),
         node("Sigmoid", ["logit"], ["p"]),
         node("Sub", ["onef", "p"], ["q"]),
@@ -79,13 +89,18 @@ def model(
         "minus_one": np.array([-1]),
         "end": np.array([2**31]),
     }
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("node_scores", "root_scores")]
+    if parser:
+        parse = parser_of(parser, index, optional=optional)
+        graph, constants = [*parse.nodes, *graph], constants | parse.constants
+        names, outputs = [*names, "lengths"], [*outputs, parse.output]
     used = {name for item in graph for name in item.input}
     proto = helper.make_model(
         helper.make_graph(
             graph,
             "tiny",
             [helper.make_tensor_value_info(name, index, [None]) for name in [*names, "transitions"]],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("node_scores", "root_scores")],
+            outputs,
             [numpy_helper.from_array(value, name) for name, value in constants.items() if name in used],
         ),
         opset_imports=[helper.make_opsetid("", 18)],
@@ -96,12 +111,22 @@ def model(
 
 
 def bundle(folder: Path, kind: str = "words", *, tree_source: str = "balanced", onnx: bytes | None = None) -> Bundle:
+    return _write(folder, kind, model(kind) if onnx is None else onnx, config(kind, tree_source))
+
+
+def parsing_bundle(folder: Path, kind: str = "words", *, tree_source: str = "self", onnx: bytes | None = None) -> Bundle:
+    """One whose model has a parser."""
+    content = model(kind, parser="capped") if onnx is None else onnx
+    return _write(folder, kind, content, config(kind, tree_source, parses=True))
+
+
+def _write(folder: Path, kind: str, onnx: bytes, config: ModelConfig) -> Bundle:
     entries = WORDS if kind == "words" else PIECES
     files = {
         "vocabulary.txt": "".join(f"{entry}\n" for entry in entries).encode(),
-        "onnx/model.onnx": model(kind) if onnx is None else onnx,
+        "onnx/model.onnx": onnx,
     }
-    return write_bundle(folder, files, config=config(kind, tree_source))
+    return write_bundle(folder, files, config=config)
 
 
 def expected(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDArray[np.float64]:

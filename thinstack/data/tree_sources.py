@@ -17,15 +17,18 @@ TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
 SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
 
-def tree_maker(source: str, distances: DistanceTable | None = None) -> TreeMaker:
-    """What makes the trees of `source`: "balanced", "left", "right", or "distances" by the table given.
+def tree_maker(source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None) -> TreeMaker:
+    """What makes the trees of `source`: "balanced", "left", "right", "distances" by the table given, or "self", the parser.
 
-    Raises InputError for any other source, or if there is no table.
+    Raises InputError for any other source, or if there is no table or parser.
     """
-    if source == "distances" and distances is not None:
-        return distances.transitions
-    if source not in SHAPES:
-        known = (*SHAPES, *(("distances",) if distances else ()))
-        raise InputError(f"unknown tree source {source!r}; this model has {', '.join(known)}")
-    shape = SHAPES[source]
-    return lambda words: shape(len(words))
+    if source in SHAPES:
+        shape = SHAPES[source]
+        return lambda words: shape(len(words))
+    makers = {"distances": None if distances is None else distances.transitions, "self": parser}
+    maker = makers.get(source)
+    if maker is None:
+        known = ", ".join([*SHAPES, *(name for name, there in makers.items() if there)])
+        problem = "no parser for the" if source == "self" else "unknown"
+        raise InputError(f"{problem} tree source {source!r}; this model has {known}")
+    return maker

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack.errors import InputError
 
-__all__ = ["batches", "check_lengths", "joined_transitions"]
+__all__ = ["batches", "check_lengths", "check_trees", "joined_transitions"]
 
 IntArray = NDArray[np.int64]
 
@@ -58,12 +58,15 @@ def joined_transitions(trees: Sequence[NDArray[np.integer]], lengths: IntArray, 
     joined = np.concatenate([np.ravel(tree) for tree in trees])
     if not np.issubdtype(joined.dtype, np.integer):
         raise InputError(f"transitions must be integers, found {joined.dtype}")
-    _check_trees(joined, sizes, positions)
+    check_trees(joined, sizes, positions)
     return joined
 
 
-def _check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:
-    """A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls below one node."""
+def check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:
+    """Raise InputError, naming the sentence, unless the transitions (N,) are one tree of each of these sizes.
+
+    A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls below one node.
+    """
     ends = np.cumsum(sizes)
     depth = np.cumsum(1 - 2 * joined.astype(np.int64))
     above = np.arange(len(sizes))

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,36 @@ from thinstack.config import Device, TreeSource
 from thinstack.core import Tree
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.integrations.batching import batches, check_lengths, joined_transitions
+from thinstack.integrations.batching import batches, check_lengths, check_trees, joined_transitions
 from thinstack.integrations.prediction import Prediction
 from thinstack.integrations.session import open_session
 from thinstack.manifest import MEND, ONNX_FILE
 
-__all__ = ["Predictor"]
+__all__ = ["Predictor", "Scored", "Trees"]
+
+Trees = TreeSource | Sequence[NDArray[np.integer]]
+"""The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1 REDUCE."""
 
 BATCH_NODES = 4096
 """Nodes of a batch at most (or one sentence)."""
 
-_INPUTS = {"words": ["token_ids", "transitions"], "wordpieces": ["piece_ids", "pieces_per_word", "transitions"]}
+_WORD_INPUTS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
+PARSE_OUTPUT = "parse"
+"""The output of the trees that a model makes; a name of its own, since no two values of an ONNX graph may share one."""
+
+Inputs = dict[str, NDArray[np.integer]]
+
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 # Sessions of a parent process: their threads are not there after a fork, and taking such a session down waits for them.
 _ORPHANS: list[Any] = []
+
+
+class Scored(NamedTuple):
+    """The tree of a sentence, transitions (2n-1,) int8, and the probabilities of the classes for its nodes, (2n-1, C)."""
+
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
 
 
 class Predictor:
@@ -67,32 +82,43 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """Probabilities (2n-1, C) of the classes for every node of each sentence's tree, in transition order.
+        """Probabilities (2n-1, C) of the classes for every node of each sentence's tree; see `trees_and_scores`."""
+        return [found.scores for found in self.trees_and_scores(words, transitions)]
 
-        `words`: the n >= 1 words of each sentence, in treebank conventions. `transitions`: (2n-1,) of each, 0 SHIFT, 1 REDUCE.
+    def trees_and_scores(self, words: Sequence[Sequence[str]], trees: Trees = "auto") -> list[Scored]:
+        """The tree of each sentence and the probabilities of the classes for every node, in transition order.
+
+        `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: theirs, or the source that they come from:
+        "auto" is what the model was trained to get, "self" the parse of the model, which it makes as it scores.
         Sentences run in batches of BATCH_NODES nodes; what comes out for one does not depend on the others.
-        Raises InputError, naming the sentence (from 0), for one without words or whose transitions are no single tree.
+        Raises InputError for a source that the model does not have, and, naming the sentence (from 0), for one without words
+        or whose transitions are no single tree; BundleError if the model fails, or its parses are no trees.
         """
-        if len(words) != len(transitions):
-            raise InputError(f"{len(words)} sentences need as many trees, found {len(transitions)}")
         lengths = check_lengths(words)
-        found: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(words)
+        steps = self._given(words, trees)
+        found: dict[int, Scored] = {}
         for positions in batches(lengths, nodes=BATCH_NODES):
-            places = positions.tolist()
-            steps = joined_transitions([transitions[i] for i in places], lengths[positions], positions)
-            scores = self._run(self._word_inputs([words[i] for i in places], places), steps)
-            ends = np.cumsum(2 * lengths[positions] - 1).tolist()
+            places, sizes = positions.tolist(), 2 * lengths[positions] - 1
+            inputs = self._word_inputs([words[i] for i in places], places)
+            if self.config.parses:
+                inputs["lengths"] = lengths[positions]
+            if steps is None:
+                batch = self._parse(inputs, sizes, positions)
+            else:
+                given = joined_transitions([steps[i] for i in places], lengths[positions], positions)
+                (scores,) = self._run({**inputs, "transitions": given}, ["node_scores"], len(given))
+                batch = Scored(given.astype(np.int8, copy=False), scores)
+            ends = np.cumsum(sizes).tolist()
             for place, start, end in zip(places, [0, *ends], ends, strict=False):
-                found[place] = scores[start:end]
-        return found
+                found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
+        return [found[place] for place in range(len(words))]
 
     def predict(self, sentences: Sequence[Sequence[str]], *, source: TreeSource = "auto") -> list[Prediction]:
         """Predictions over sentences of words (treebank conventions), whose trees are made as `source` says.
 
-        "auto" is what the model was trained to get. Raises InputError as `node_scores` does.
+        Sources and errors are those of `trees_and_scores`.
         """
-        check_lengths(sentences)
-        return self._predictions(sentences, list(map(self.tree_maker(source), sentences)))
+        return self._predictions(sentences, source)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over the words and nodes of binary trees. Raises TreeError, naming the tree (from 0), for any other."""
@@ -105,27 +131,54 @@ class Predictor:
         return self._predictions([tree.words for tree in trees], steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """The function from the n >= 1 words of a sentence to its transitions (2n-1,); "auto" is the model's own source."""
-        return tree_maker(self.config.tree_source if source == "auto" else source, self._distances)
+        """The function from the n >= 1 words of a sentence to its transitions (2n-1,); "auto" is the model's own source.
 
-    def _predictions(self, words: Sequence[Sequence[str]], steps: Sequence[NDArray[np.int8]]) -> list[Prediction]:
-        rows = self.node_scores(words, steps)
-        return [Prediction.of_words(*parts, self.labels) for parts in zip(words, steps, rows, strict=True)]
+        Raises InputError for a source that the model does not have.
+        """
+
+        def parser(words: Sequence[str]) -> NDArray[np.int8]:
+            return self.trees_and_scores([words], "self")[0].transitions
+
+        return tree_maker(self._resolved(source), self._distances, parser if self.config.parses else None)
+
+    def _resolved(self, source: TreeSource) -> str:
+        return self.config.tree_source if source == "auto" else source
+
+    def _given(self, words: Sequence[Sequence[str]], trees: Trees) -> Sequence[NDArray[np.integer]] | None:
+        """The trees that the model is given, or None where it makes its own."""
+        if not isinstance(trees, str):
+            if len(words) != len(trees):
+                raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
+            return trees
+        make_tree = self.tree_maker(trees)
+        return None if self._resolved(trees) == "self" else list(map(make_tree, words))
+
+    def _predictions(self, words: Sequence[Sequence[str]], trees: Trees) -> list[Prediction]:
+        found = self.trees_and_scores(words, trees)
+        return [Prediction.of_words(sentence, *item, self.labels) for sentence, item in zip(words, found, strict=True)]
 
     def _start(self) -> None:
         self._session, self.device = open_session(
             self._model, device=self._requested, threads=self.threads, source=self._source
         )
-        found = {item.name: item.type for item in self._session.get_inputs()}
+        # onnxruntime lists an input that may be left out apart from the others.
+        inputs = [*self._session.get_inputs(), *self._session.get_overridable_initializers()]
+        found = {item.name: item.type for item in inputs}
         outputs = [item.name for item in self._session.get_outputs()]
         if self.config.trees != "binary" or "node_scores" not in outputs:
             raise BundleError(
                 f"{self._source}: expected a model that scores the nodes of binary trees; it reads {self.config.trees} trees "
                 f"and gives {', '.join(outputs)}; run the file itself with onnxruntime"
             )
-        expected = _INPUTS[self.config.embedding.kind]
+        trees = ["lengths", "transitions"] if self.config.parses else ["transitions"]
+        expected = [*_WORD_INPUTS[self.config.embedding.kind], *trees]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             raise BundleError(f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found {found}")
+        if self.config.parses and PARSE_OUTPUT not in outputs:
+            raise BundleError(
+                f"{self._source}: the configuration says that the model parses, but it gives no {PARSE_OUTPUT}, only "
+                f"{', '.join(outputs)}; {MEND}"
+            )
         self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
@@ -136,6 +189,7 @@ class Predictor:
             "vocabulary_digest": self.vocabulary.digest(),
             "labels": json.dumps(self.labels, ensure_ascii=False),
             "embedding": self.config.embedding.kind,
+            "parses": json.dumps(self.config.parses),
         }
         for key, value in own.items():
             if metadata.get(key, value) != value:
@@ -143,7 +197,7 @@ class Predictor:
                     f"{self._source}: exported with {key} {metadata[key]:.80}, but the bundle has {value:.80}; {MEND}"
                 )
 
-    def _word_inputs(self, words: list[Sequence[str]], places: list[int]) -> dict[str, NDArray[np.int64]]:
+    def _word_inputs(self, words: list[Sequence[str]], places: list[int]) -> Inputs:
         flat = list(chain.from_iterable(words))
         try:
             ids = self.vocabulary.ids(flat)
@@ -154,23 +208,37 @@ class Predictor:
                         raise InputError(f"sentence {place}: a word is a string, found {word!r:.80}") from None
             raise
         arrays = ids if isinstance(ids, tuple) else (ids,)
-        return dict(zip(_INPUTS[self.config.embedding.kind], arrays, strict=False))
+        return dict(zip(_WORD_INPUTS[self.config.embedding.kind], arrays, strict=True))
 
-    def _run(self, inputs: dict[str, NDArray[np.int64]], steps: NDArray[np.integer]) -> NDArray[np.float32]:
+    def _parse(self, inputs: Inputs, sizes: NDArray[np.int64], positions: NDArray[np.int64]) -> Scored:
+        """The model's own trees of a batch, of these sizes, and their scores."""
+        nodes = int(sizes.sum())
+        scores, steps = self._run({**inputs, "transitions": np.empty(0, np.int8)}, ["node_scores", PARSE_OUTPUT], nodes)
+        if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
+            raise BundleError(f"{self._source}: expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}")
+        try:
+            check_trees(steps, sizes, positions)
+        except InputError as error:
+            raise BundleError(f"{self._source}: the model's own parse is no tree: {error}") from None
+        return Scored(steps.astype(np.int8), scores)
+
+    def _run(self, inputs: Inputs, outputs: list[str], nodes: int) -> list[NDArray[Any]]:
+        """These outputs, the scores (nodes, C) first, of the model."""
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
             self._start()
-        feeds = {name: array.astype(self._types[name], copy=False) for name, array in {**inputs, "transitions": steps}.items()}
+        feeds = {name: array.astype(self._types[name], copy=False) for name, array in inputs.items()}
         try:
-            scores: NDArray[np.float32] = self._session.run(["node_scores"], feeds)[0]
+            found: list[NDArray[Any]] = self._session.run(outputs, feeds)
         except Exception as error:  # onnxruntime's errors have no base class of their own
-            raise BundleError(f"{self._source}: the model failed on {len(steps)} nodes: {error}") from None
-        if scores.shape != (len(steps), len(self.labels)) or not np.isfinite(scores).all():
+            raise BundleError(f"{self._source}: the model failed on {nodes} nodes: {error}") from None
+        scores = found[0]
+        if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
             raise BundleError(
-                f"{self._source}: expected finite scores of {len(steps)} nodes and {len(self.labels)} labels; "
+                f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} labels; "
                 f"found shape {scores.shape}, {int((~np.isfinite(scores)).sum())} not finite"
             )
-        return scores
+        return found
 
 
 def _reopen(path: str, device: Device, threads: int | None) -> Predictor:

@@ -72,7 +72,7 @@ class Prediction:
         return Tree.from_transitions(self.transitions, words, [str(i) for i in self.label_ids.tolist()])
 
     def to_dict(self) -> dict[str, Any]:
-        """Data fit for JSON: `text`, `label`, `scores`, `tree` (labelled brackets) and `nodes`.
+        """Data fit for JSON: `text`, `label`, `scores`, the tree as labelled brackets (`tree`) and `transitions`, and `nodes`.
 
         A node has `start` and `end` (characters of `text`), `text`, `label` and `scores`; nodes are in transition order.
         """
@@ -94,5 +94,6 @@ class Prediction:
             "label": self.label,
             "scores": nodes[-1]["scores"],
             "tree": self.tree.to_brackets(),
+            "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }

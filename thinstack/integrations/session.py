@@ -49,6 +49,8 @@ def _options(onnxruntime: Any, threads: int | None) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or _usable_cores()
     options.inter_op_num_threads = 1
+    # Errors only: it would warn on standard error of every input that may be left out.
+    options.log_severity_level = 3
     # Threads that spin while they wait take the cores that tokenizing and other sessions need.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

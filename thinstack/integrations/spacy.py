@@ -7,8 +7,9 @@
 Settings (the factory's arguments):
 
 - `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
-- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained for; `balanced`, `left` and
-  `right` are fixed shapes; `benepar` reads the parses of the component of that name (`thinstack.integrations.spacy_trees`).
+- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained for; `self` is the parse of
+  a model that has a parser, made as it scores; `balanced`, `left` and `right` are fixed shapes; `benepar` reads the parses of
+  the component of that name (`thinstack.integrations.spacy_trees`).
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it runs, else a warning and the
   CPU). `spacy.prefer_gpu` is of no account.
 - `threads`: that one operator may take on the CPU; None (default) is all the cores that the process
@@ -22,8 +23,8 @@ What it sets on a Doc, sentences being `doc.sents` where boundaries are set, els
 - `doc.cats`: {label: probability} for every label of the model, summing to 1; all 0.0 for a Doc without words. With two such
   components in a pipeline the labels of both are there, and where they have the same the later one holds.
 - `Doc._.tree_sentiment`, plain data, and what is read from it: `Doc._.sentiment_phrases`, `Span._.sentiment_label`,
-  `Span._.sentiment_scores`, `Span._.sentiment_tree`, described in `thinstack.integrations.spacy_results`. `predictions(doc)`
-  gives each sentence in a form that can be drawn.
+  `Span._.sentiment_scores`, `Span._.sentiment_tree`, `Span._.sentiment_phrases`, described in
+  `thinstack.integrations.spacy_results`. `predictions(doc)` gives each sentence in a form that can be drawn.
 
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model`
 names is then not needed any more. Settings are in spaCy's `config.cfg`, so that they can be overridden on loading: another
@@ -31,29 +32,28 @@ names is then not needed any more. Settings are in spaCy's `config.cfg`, so that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.config import Device
-from thinstack.errors import BundleError, UnknownNameError
+from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations import spacy_bundle, spacy_results, spacy_scorer, spacy_trees
 from thinstack.integrations.spacy_results import Sentence, predictions
+from thinstack.integrations.spacy_trees import Reading
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from thinstack.bundles import Bundle
-    from thinstack.integrations.onnxruntime import Predictor
+    from thinstack.integrations.onnxruntime import Predictor, Scored
 
 __all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
 
-Source = Literal["auto", "balanced", "left", "right", "benepar"]
+Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
-Scores = list[NDArray[np.float32]]
 
 Result = TypeVar("Result")
 
@@ -90,8 +90,8 @@ class TreeSentiment:
 
     def __call__(self, doc: "Doc") -> "Doc":
         """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
-        sentences = self._sentences(doc)
-        self._annotate(doc, sentences, self._scores(sentences))
+        read = self._read(doc)
+        self._annotate(doc, read.sentences, self._scored(read))
         return doc
 
     def pipe(self, stream: "Iterable[Doc]", *, batch_size: int = 128) -> "Iterator[Doc]":
@@ -102,40 +102,43 @@ class TreeSentiment:
         """
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
-            sentences = [_attempt(self._sentences, doc) for doc in docs]
-            for doc, found, scores in zip(docs, sentences, self._scores_by_doc(sentences), strict=True):
-                if isinstance(found, Exception) or isinstance(scores, Exception):
-                    error = found if isinstance(found, Exception) else scores
+            reads = [_attempt(self._read, doc) for doc in docs]
+            for doc, read, scored in zip(docs, reads, self._scored_by_doc(reads), strict=True):
+                if isinstance(read, Exception) or isinstance(scored, Exception):
+                    error = read if isinstance(read, Exception) else scored
                     self.get_error_handler()(self.name, self, [doc], error)
                 else:
-                    self._annotate(doc, found, scores)
+                    self._annotate(doc, read.sentences, scored)
                     yield doc
 
-    def _sentences(self, doc: "Doc") -> list[Sentence]:
-        return spacy_trees.sentences(doc, None if self.source == "benepar" else self.predictor.tree_maker(self.source))
+    def _read(self, doc: "Doc") -> Reading:
+        return spacy_trees.reading(doc, parsed=self.source == "benepar")
 
-    def _scores(self, sentences: Sequence[Sentence]) -> Scores:
-        """The scores (2L - 1, C) of each sentence."""
-        if not sentences:
+    def _scored(self, read: Reading) -> "list[Scored]":
+        """The tree of each sentence and the scores of its phrases."""
+        predictor = self.predictor  # a missing model is an error of every Doc, with words or without
+        if not read.sentences:
             return []
-        return self.predictor.node_scores([item.words for item in sentences], [item.transitions for item in sentences])
+        trees = read.parses if self.source == "benepar" else self.source
+        return predictor.trees_and_scores([item.words for item in read.sentences], trees)
 
-    def _scores_by_doc(self, docs: Sequence[list[Sentence] | Exception]) -> Sequence[Scores | Exception]:
-        groups = [[] if isinstance(found, Exception) else found for found in docs]
-        flat = _attempt(self._scores, [sentence for group in groups for sentence in group])
+    def _scored_by_doc(self, reads: Sequence[Reading | Exception]) -> "Sequence[list[Scored] | Exception]":
+        groups = [Reading([], []) if isinstance(read, Exception) else read for read in reads]
+        joined = Reading(*(list(chain.from_iterable(parts)) for parts in zip(*groups, strict=True)))
+        flat = _attempt(self._scored, joined)
         if isinstance(flat, Exception):
-            return [_attempt(self._scores, group) for group in groups]
+            return [_attempt(self._scored, group) for group in groups]
         rows = iter(flat)
-        return [[next(rows) for _ in group] for group in groups]
+        return [[next(rows) for _ in group.sentences] for group in groups]
 
-    def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scores: Scores) -> None:
-        records = [spacy_results.record(*pair) for pair in zip(sentences, scores, strict=True)]
+    def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scored: "Sequence[Scored]") -> None:
+        records = [spacy_results.record(sentence, *found) for sentence, found in zip(sentences, scored, strict=True)]
         labels = self.predictor.labels
         doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
         means = np.zeros(len(labels))
         if sentences:
             weights = np.array([len(item.words) if self.aggregation == "words" else 1 for item in sentences])
-            means = weights @ np.array([rows[-1] for rows in scores]) / weights.sum()
+            means = weights @ np.array([found.scores[-1] for found in scored]) / weights.sum()
         doc.cats.update(zip(labels, means.tolist(), strict=True))
 
     def get_error_handler(self) -> Callable[..., Any]:
@@ -165,14 +168,20 @@ class TreeSentiment:
     def load(self) -> None:
         """Read the bundle that `model` names and start it.
 
-        Raises UnknownNameError, BundleError, DeviceError, and MissingExtraError where onnxruntime is not installed.
+        Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the source, and
+        MissingExtraError where onnxruntime is not installed.
         """
         from thinstack.bundles import open_bundle
 
         self._start(open_bundle(self.model))
 
     def use(self, predictor: "Predictor") -> None:
-        """Take a running model, whose bundle is the one that `model` names."""
+        """Take a running model, whose bundle is the one that `model` names.
+
+        Raises InputError if it does not have the source.
+        """
+        if self.source != "benepar":
+            predictor.tree_maker(self.source)
         self._files, self._predictor, self.labels = {}, predictor, tuple(predictor.labels)
 
     def _start(self, bundle: "Bundle") -> None:
@@ -243,8 +252,8 @@ def make_tree_sentiment(
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
     A saved pipeline is read by calling the factory, then `from_disk`: the bundle that `model` names may be gone, or another.
-    What a pipeline holds is noted in its `meta`, which comes with it: a bundle that is noted may be missing here, and a
-    `model` other than the noted one was overridden, so that `from_disk` leaves it in place.
+    What a pipeline holds is noted in its `meta`, which comes with it: a bundle that is noted may be missing or unfit here, and
+    a `model` other than the noted one was overridden, so that `from_disk` leaves it in place.
     """
     component = TreeSentiment(
         name, model=model, source=source, device=device, threads=threads, aggregation=aggregation, scorer=scorer
@@ -253,7 +262,7 @@ def make_tree_sentiment(
     noted = notes.get(name, model if model in notes.values() else None)  # a renamed component has its old name there
     try:
         component.load()
-    except (BundleError, UnknownNameError):
+    except (BundleError, InputError, UnknownNameError):
         if noted != model:
             raise
     component.note(nlp.meta, overridden=noted not in (None, model))

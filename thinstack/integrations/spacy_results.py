@@ -16,9 +16,11 @@ when asked for:
   `start_char`, `end_char`, `text`, `label` and `scores` {label: probability}; a phrase may be one word.
 - `Span._.sentiment_label`: the most probable class of the span,
 - `Span._.sentiment_scores`: {label: probability} of the span,
-- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers;
+- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers,
+- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence `sent` both the brackets
+  (`sent._.sentiment_tree`) and the spans are there, whoever made the tree, the model itself included;
 
-the three are None for a span that is no phrase of a tree. White space at the ends of a span is of no account.
+the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no account.
 `predictions(doc)` gives the sentences as `thinstack.integrations.prediction.Prediction`, which can be drawn.
 The results are about the tokens of the Doc as they were: merge or split tokens before, not after.
 """
@@ -41,23 +43,31 @@ __all__ = ["Sentence", "predictions", "record", "register_extensions"]
 
 
 class Sentence(NamedTuple):
-    """Tokens [start, end) of a Doc as L words, the tokens (L, 2) that each was made of, and the tree over them (2L - 1,)."""
+    """Tokens [start, end) of a Doc as L words, and the tokens (L, 2) that each was made of."""
 
     start: int
     end: int
     words: list[str]
     tokens: NDArray[np.int64]
+
+
+class _Annotated(NamedTuple):
+    """A sentence with its tree (2L - 1,), the scores (2L - 1, C) of its phrases and the names of the C classes."""
+
+    sentence: Sentence
     transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    labels: tuple[str, ...]
 
 
-def record(sentence: Sentence, scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The stored form of one sentence with the scores (2L - 1, C) of its phrases."""
+def record(sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np.float32]) -> dict[str, Any]:
+    """The stored form of one sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its phrases."""
     return {
         "start": sentence.start,
         "end": sentence.end,
         "words": sentence.words,
         "tokens": sentence.tokens.astype("<i4").tobytes(),
-        "transitions": sentence.transitions.tobytes(),
+        "transitions": transitions.tobytes(),
         "scores": scores.astype("<f4", copy=False).tobytes(),
     }
 
@@ -68,7 +78,7 @@ def predictions(doc: "Doc") -> list[Prediction]:
     The Doc may come from a DocBin, in a process without the component. Raises ConfigError as `register_extensions` does.
     """
     register_extensions()
-    return [_phrase(doc, sentence, scores, labels, len(scores) - 1) for sentence, scores, labels in _sentences(doc)]
+    return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
 
 
 def register_extensions() -> None:
@@ -81,6 +91,7 @@ def register_extensions() -> None:
         (Span, "sentiment_label", {"getter": _label}),
         (Span, "sentiment_scores", {"getter": _scores}),
         (Span, "sentiment_tree", {"getter": _brackets}),
+        (Span, "sentiment_phrases", {"getter": _phrases_inside}),
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
@@ -95,38 +106,44 @@ def register_extensions() -> None:
         kind.set_extension(name, force=True, **options)
 
 
-def _sentences(doc: "Doc") -> Iterator[tuple[Sentence, NDArray[np.float32], tuple[str, ...]]]:
+def _sentences(doc: "Doc") -> Iterator[_Annotated]:
     stored = doc._.tree_sentiment
     for item in stored["sentences"] if stored else ():
         yield _decoded(item, tuple(stored["labels"]))
 
 
-def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> tuple[Sentence, NDArray[np.float32], tuple[str, ...]]:
+def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> _Annotated:
     tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
     transitions = np.frombuffer(item["transitions"], np.int8)
     scores = np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels))
-    return Sentence(item["start"], item["end"], item["words"], tokens, transitions), scores, labels
+    return _Annotated(Sentence(item["start"], item["end"], item["words"], tokens), transitions, scores, labels)
 
 
-def _phrase(doc: "Doc", sentence: Sentence, scores: NDArray[np.float32], labels: tuple[str, ...], node: int) -> Prediction:
-    """The subtree of one node: in transition order it is contiguous and ends with the node."""
-    first, behind = spans_of(sentence.transitions)[node].tolist()
+def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
+    """The prediction for the phrase of one node."""
+    sentence = found.sentence
+    first, behind = spans_of(found.transitions)[node].tolist()
     tokens = sentence.tokens[first:behind]
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
     offsets = np.array([(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()], np.int64)
-    nodes = slice(node - 2 * (behind - first) + 2, node + 1)
+    nodes = _subtree(node, behind - first)
     return Prediction(
         text=span.text,
         words=tuple(sentence.words[first:behind]),
         offsets=offsets - span.start_char,
-        transitions=sentence.transitions[nodes],
-        scores=scores[nodes],
-        labels=labels,
+        transitions=found.transitions[nodes],
+        scores=found.scores[nodes],
+        labels=found.labels,
     )
 
 
-def _of_span(span: "Span") -> Prediction | None:
-    """The prediction for a span that is a phrase of a tree."""
+def _subtree(node: int, words: int) -> slice:
+    """The nodes at and below one over so many words: in transition order they are side by side, the node the last."""
+    return slice(node - 2 * words + 2, node + 1)
+
+
+def _node_of(span: "Span") -> tuple[_Annotated, int] | None:
+    """The node whose phrase is the span."""
     inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
     if not inside or not stored:
         return None
@@ -134,13 +151,20 @@ def _of_span(span: "Span") -> Prediction | None:
     place = bisect(stored["sentences"], start, key=lambda item: int(item["start"])) - 1
     if place < 0 or end > stored["sentences"][place]["end"]:
         return None
-    sentence, scores, labels = _decoded(stored["sentences"][place], tuple(stored["labels"]))
-    first = int(np.searchsorted(sentence.tokens[:, 0], start))
-    behind = int(np.searchsorted(sentence.tokens[:, 1], end, side="right"))
-    if first >= behind or (sentence.tokens[first, 0], sentence.tokens[behind - 1, 1]) != (start, end):
+    found = _decoded(stored["sentences"][place], tuple(stored["labels"]))
+    tokens = found.sentence.tokens
+    first = int(np.searchsorted(tokens[:, 0], start))
+    behind = int(np.searchsorted(tokens[:, 1], end, side="right"))
+    if first >= behind or (tokens[first, 0], tokens[behind - 1, 1]) != (start, end):
         return None
-    nodes = np.flatnonzero((spans_of(sentence.transitions) == (first, behind)).all(axis=1))
-    return _phrase(span.doc, sentence, scores, labels, int(nodes[0])) if nodes.size else None
+    nodes = np.flatnonzero((spans_of(found.transitions) == (first, behind)).all(axis=1))
+    return (found, int(nodes[0])) if nodes.size else None
+
+
+def _of_span(span: "Span") -> Prediction | None:
+    """The prediction for a span that is a phrase of a tree."""
+    place = _node_of(span)
+    return _phrase(span.doc, *place) if place else None
 
 
 def _label(span: "Span") -> str | None:
@@ -159,21 +183,28 @@ def _brackets(span: "Span") -> str | None:
 
 
 def _phrases(doc: "Doc") -> list[dict[str, Any]]:
-    phrases = []
-    for sentence, scores, labels in _sentences(doc):
-        spans = spans_of(sentence.transitions)
-        starts, ends = sentence.tokens[spans[:, 0], 0].tolist(), sentence.tokens[spans[:, 1] - 1, 1].tolist()
-        for start, end, best, row in zip(starts, ends, scores.argmax(axis=1).tolist(), scores.tolist(), strict=True):
-            span = doc[start:end]
-            phrases.append(
-                {
-                    "start": start,
-                    "end": end,
-                    "start_char": span.start_char,
-                    "end_char": span.end_char,
-                    "text": span.text,
-                    "label": labels[best],
-                    "scores": dict(zip(labels, row, strict=True)),
-                }
-            )
-    return phrases
+    return [phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)]
+
+
+def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
+    place = _node_of(span)
+    return list(_listed(span.doc, *place)) if place else None
+
+
+def _listed(doc: "Doc", found: _Annotated, node: int) -> Iterator[dict[str, Any]]:
+    """The phrases below and at one node."""
+    spans, tokens = spans_of(found.transitions), found.sentence.tokens
+    nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
+    starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
+    rows = found.scores[nodes]
+    for start, end, best, row in zip(starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True):
+        span = doc[start:end]
+        yield {
+            "start": start,
+            "end": end,
+            "start_char": span.start_char,
+            "end_char": span.end_char,
+            "text": span.text,
+            "label": found.labels[best],
+            "scores": dict(zip(found.labels, row, strict=True)),
+        }

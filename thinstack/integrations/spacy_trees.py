@@ -1,4 +1,4 @@
-"""From spaCy's parses to trees, and from a Doc to what a model reads: sentences as treebank words with a binary tree each.
+"""From spaCy's parses to trees, and from a Doc to what a model reads: sentences as treebank words.
 
 Tokens of white space are in no tree: the words, which are the nodes of a dependency tree, are the other tokens in order.
 """
@@ -6,7 +6,7 @@ Tokens of white space are in no tree: the words, which are the nodes of a depend
 import re
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,22 @@ from thinstack.core.binarize import binarize
 from thinstack.core.tree import depths
 from thinstack.data import ptb
 from thinstack.data.raw_text import treebank_words
-from thinstack.data.tree_sources import TreeMaker
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy_results import Sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-__all__ = ["constituency_tree", "constituency_trees", "dependency_tree", "dependency_trees", "sentences"]
+__all__ = ["Reading", "constituency_tree", "constituency_trees", "dependency_tree", "dependency_trees", "reading"]
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
+
+
+class Reading(NamedTuple):
+    """Sentences, and the transitions (2L - 1,) of each where parses were read with them."""
+
+    sentences: list[Sentence]
+    parses: list[NDArray[np.int8]]
 
 
 def dependency_trees(doc: "Doc") -> list[Tree]:
@@ -81,21 +87,17 @@ def constituency_tree(sentence: "Span | Doc") -> Tree:
     return tree
 
 
-def sentences(doc: "Doc", make_tree: TreeMaker | None) -> list[Sentence]:
+def reading(doc: "Doc", *, parsed: bool) -> Reading:
     """The sentences of a Doc that hold words; the whole Doc is one where no sentence boundaries are set.
 
-    `make_tree` makes the tree of its words. Without it the labelled brackets that benepar leaves in `Span._.parse_string` are
-    read, binarised (`thinstack.core.binarize`); where treebank words and tokens differ, a token that makes several words
-    becomes a phrase of them, and a word made of several tokens stands where its first token does.
-    Raises InputError if there are no such brackets, or they are not about the tokens of the sentence.
+    `parsed`: the labelled brackets that benepar leaves in `Span._.parse_string` are read, binarised
+    (`thinstack.core.binarize`); where treebank words and tokens differ, a token that makes several words becomes a phrase of
+    them, and a word made of several tokens stands where its first token does. InputError is then raised if there are no such
+    brackets, or they are not about the tokens of the sentence.
     """
-    found = []
-    for span in _spans(doc):
-        words, tokens = _words(span)
-        if words:
-            steps = make_tree(words) if make_tree else _parsed(span, words, tokens)
-            found.append(Sentence(span.start, span.end, words, tokens, steps))
-    return found
+    found = [Sentence(span.start, span.end, *_words(span)) for span in _spans(doc)]
+    worded = [sentence for sentence in found if sentence.words]
+    return Reading(worded, [_parsed(doc, sentence) for sentence in worded] if parsed else [])
 
 
 def _spans(doc: "Doc") -> "Iterable[Span]":
@@ -139,11 +141,12 @@ def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
     return words, np.stack([owners[tokens[:, 0]], owners[tokens[:, 1] - 1] + 1], axis=1) + span.start
 
 
-def _parsed(span: "Span", words: list[str], tokens: NDArray[np.int64]) -> NDArray[np.int8]:
+def _parsed(doc: "Doc", sentence: Sentence) -> NDArray[np.int8]:
     """Transitions of the sentence's parse over its treebank words."""
+    span = doc[sentence.start : sentence.end]
     tree = constituency_tree(span)
     groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
-    for word, (first, _) in zip(words, tokens.tolist(), strict=True):
+    for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
         groups[first].append(word)
     return binarize(tree, list(groups.values())).transitions
 
