@@ -109,13 +109,16 @@ class TrackerConfig(_Strict):
 
     `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of the composition, the e of (1);
     without it, training is as fast as without a tracking LSTM. `parses`: whether it has a transition classifier (5), so that
-    the model makes trees of its own.
+    the model makes trees of its own. `beam`: how many hypotheses of a sentence's tree are kept while it does. `dropout`: of the
+    outputs of nodes that it reads.
     """
 
     size: int = Field(gt=0)
     lookahead: int = Field(default=1, gt=0)
     feeds: bool = True
     parses: bool = True
+    beam: int = Field(default=1, gt=0)
+    dropout: Rate = 0.0
 
 
 class EncoderConfig(_Strict):
@@ -173,7 +176,10 @@ class ModelConfig(_Strict):
     @classmethod
     def _own_trees(cls, data: Any) -> Any:
         if isinstance(data, dict) and "tree_source" not in data:
-            encoder = EncoderConfig.model_validate(data.get("encoder", {}))
+            try:
+                encoder = EncoderConfig.model_validate(data.get("encoder", {}))
+            except ValidationError:
+                return data  # the field itself says what is wrong
             if encoder.tracker is not None and encoder.tracker.parses:
                 return {**data, "tree_source": "self"}
         return data

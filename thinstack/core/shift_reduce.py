@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from thinstack.core.beam import likeliest, trace, widen
 from thinstack.core.cell import Cell, Links
 from thinstack.core.stack_encoding import StackEncoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
@@ -27,6 +28,35 @@ class _Stack(NamedTuple):
     reads: Tensor
     read_gradients: Tensor
     token: Tensor
+
+
+class _Hypotheses(NamedTuple):
+    """Where the sentences that go on are, each with one or more hypotheses side by side.
+
+    `front` is the next word of the buffer, `ends` the one after the last; a row of `queue` is what stands on the stack, over
+    two numbers of nothing, up to `height`; `hidden` and `memory` are those of the tracking LSTM; `scores` are log-probabilities.
+    """
+
+    front: Tensor
+    height: Tensor
+    queue: Tensor
+    ends: Tensor
+    hidden: Tensor
+    memory: Tensor
+    scores: Tensor
+
+
+class _Step(NamedTuple):
+    """What the hypotheses did: `pairs` was on top of their stacks, `numbers` they pushed, `taken` is the transition, `choices`
+    its scores, `free` whether there was a choice; `source` is the hypothesis before, empty without a beam."""
+
+    pairs: Tensor
+    numbers: Tensor
+    taken: Tensor
+    choices: Tensor
+    free: Tensor
+    scores: Tensor
+    source: Tensor
 
 
 class ShiftReduce(nn.Module):
@@ -61,7 +91,7 @@ class ShiftReduce(nn.Module):
         pairs, reducing = torch.split(plan.pairs, counts), torch.split(plan.reducing, reduce_counts)
         leaves = self.cell.leaf(leaf_inputs)
         outputs = [self.cell.output(leaves)]
-        stack, buffer = self._start(leaves, outputs[0], table)
+        stack, buffer = self._start(leaves, outputs[0], table, 1)
         # All at once, for a gather's backward pass goes through all rows of what it gathers from.
         fronts = torch.split(buffer.index_select(0, plan.fronts), counts)
         hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker_size])
@@ -80,62 +110,64 @@ class ShiftReduce(nn.Module):
         scores = _in_node_order(choices, table)
         return _encoding(outputs, numbers, transitions.long(), scores, plan.free, table)
 
-    def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> StackEncoding:
-        """Encode sentences over the trees that the transition classifier chooses: at each step the likelier transition.
+    def parse(self, leaf_inputs: Tensor, lengths: Tensor, beam: int = 1) -> StackEncoding:
+        """Encode sentences over the trees that the transition classifier chooses: at each step the likelier transition or, with
+        a `beam` above 1, those of the likeliest of so many hypotheses.
 
         SHIFT is possible while there are words, REDUCE while two nodes are on the stack, so that each sentence gets one tree
-        over all its words, by 2n - 1 transitions. No gradients are kept. Arguments are those of `forward`.
+        over all its words, by 2n - 1 transitions. No gradients are kept. Other arguments are those of `forward`.
         """
         with torch.no_grad():
             table = timetable(lengths)
             counts: list[int] = table.counts.tolist()
-            words, made = leaf_inputs.shape[0], 1 + leaf_inputs.shape[0]
+            made = 1 + leaf_inputs.shape[0]
             leaves = self.cell.leaf(leaf_inputs)
             outputs = [self.cell.output(leaves)]
-            stack, buffer = self._start(leaves, outputs[0], table)
-            hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker_size])
-            memory = hidden
-            ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
-            front = ends - lengths.long().index_select(0, table.order)
-            # A row of Q is what stands on a sentence's stack, over two numbers of nothing.
-            queue, height = front.new_zeros([lengths.shape[0], 3 + len(counts) // 2]), torch.full_like(front, 2)
-            top = torch.arange(-2, 0, device=front.device)
-            numbers, taken, free = [front[:0]], [front[:0]], [front[:0]]
-            choices = [self._choices(hidden[:0])]
+            stack, buffer = self._start(leaves, outputs[0], table, beam)
+            now = _first_hypotheses(leaf_inputs, lengths, table, self.tracker_size, beam)
+            steps: list[_Step] = []
             for count in counts:
-                front, height, hidden, memory = front[:count], height[:count], hidden[:count], memory[:count]
-                pairs = queue[:count].gather(1, height.unsqueeze(1) + top)
-                has_word, has_pair = front < ends[:count], height > 3
-                if self.tracker is not None:
-                    gates = _add_up(stack, pairs) + buffer.index_select(0, torch.where(has_word, front, words))
-                    hidden, memory = self.tracker.step(gates, hidden, memory)
-                scores = self._choices(hidden)
-                reduces = has_pair & ((scores[:, 1] > scores[:, 0]) | ~has_word)
-                rows, action = reduces.nonzero().squeeze(1), reduces.long()
-                pushed = front + 1
+                now = _keep(now, count * beam)
+                now, step = self._decide(stack, buffer, now, beam)
+                rows = step.taken.nonzero().squeeze(1)
                 if rows.shape[0] > 0:
-                    stack, output = self._reduce(stack, pairs.index_select(0, rows), hidden.index_select(0, rows), made)
-                    pushed.index_copy_(0, rows, torch.arange(made, made + rows.shape[0], device=front.device))
+                    context = now.hidden.index_select(0, rows)
+                    stack, output = self._reduce(stack, step.pairs.index_select(0, rows), context, made)
+                    step.numbers.index_copy_(0, rows, torch.arange(made, made + rows.shape[0], device=rows.device))
                     outputs.append(output)
                     made += rows.shape[0]
-                front, height = front + 1 - action, height + 1 - 2 * action
-                queue[:count].scatter_(1, height.unsqueeze(1) - 1, pushed.unsqueeze(1))
-                numbers.append(pushed)
-                taken.append(action)
-                free.append((has_word & has_pair).long())
-                choices.append(scores)
-            return _encoding(
-                outputs,
-                _in_node_order(numbers, table),
-                _in_node_order(taken, table),
-                _in_node_order(choices, table),
-                _in_node_order(free, table),
-                table,
-            )
+                now.queue.scatter_(1, now.height.unsqueeze(1) - 1, step.numbers.unsqueeze(1))
+                steps.append(step)
+            return _parsed(outputs, steps, table, beam)
 
-    def _start(self, leaves: list[Tensor], outputs: Tensor, table: Timetable) -> tuple[_Stack, Tensor]:
+    def _decide(self, stack: _Stack, buffer: Tensor, now: _Hypotheses, beam: int) -> tuple[_Hypotheses, _Step]:
+        """Let the tracking LSTM read and choose; the hypotheses after that, and what they do, with no node made yet."""
+        pairs = now.queue.gather(1, now.height.unsqueeze(1) + torch.arange(-2, 0, device=now.height.device))
+        has_word, has_pair = now.front < now.ends, now.height > 3
+        hidden, memory = now.hidden, now.memory
+        if self.tracker is not None:
+            front = torch.where(has_word, now.front, buffer.shape[0] - 1)
+            gates = _add_up(stack, pairs) + buffer.index_select(0, front)
+            hidden, memory = self.tracker.step(gates, hidden, memory)
+        choices = self._choices(hidden)
+        free, scores, source = (has_word & has_pair).long(), now.scores, pairs[:0, 0]
+        if beam > 1:
+            source, taken, scores = likeliest(choices, has_word, has_pair, now.scores, beam)
+            hidden, memory = hidden.index_select(0, source), memory.index_select(0, source)
+            pairs, choices, free = pairs.index_select(0, source), choices.index_select(0, source), free.index_select(0, source)
+            front, height = now.front.index_select(0, source), now.height.index_select(0, source)
+            queue = now.queue.index_select(0, source)
+        else:
+            taken = (has_pair & ((choices[:, 1] > choices[:, 0]) | ~has_word)).long()
+            front, height, queue = now.front, now.height, now.queue
+        after = _Hypotheses(front + 1 - taken, height + 1 - 2 * taken, queue, now.ends, hidden, memory, scores)
+        return after, _Step(pairs, front + 1, taken, choices, free, scores, source)
+
+    def _start(self, leaves: list[Tensor], outputs: Tensor, table: Timetable, beam: int) -> tuple[_Stack, Tensor]:
         """The stack with the words in it, ready to be pushed, and what the tracking LSTM reads of the buffer (L + 1, 4T)."""
         nodes = table.places.shape[0]
+        if beam > 1:  # hypotheses may make a node at every step and be given up
+            nodes = outputs.shape[0] + beam * nodes
         parts = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
         reads = outputs.new_empty([1 + nodes, 8 * self.tracker_size])
         reads[0] = 0
@@ -186,6 +218,67 @@ def _add_up(stack: _Stack, pairs: Tensor) -> Tensor:
     index = (2 * pairs + torch.arange(2, device=pairs.device)).flatten()
     rows = read(stack.reads.view(-1, gates), stack.read_gradients.view(-1, gates), stack.token, index)
     return rows.view(pairs.shape[0], 2, gates).sum(1)
+
+
+def _first_hypotheses(words: Tensor, lengths: Tensor, table: Timetable, tracker_size: int, beam: int) -> _Hypotheses:
+    """One hypothesis for each sentence, by falling length, and with a beam others of no probability."""
+    counts = lengths.long().index_select(0, table.order)
+    ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
+    front, ends = widen(ends - counts, beam), widen(ends, beam)
+    longest = int(lengths.max()) if lengths.shape[0] > 0 else 0
+    scores = words.new_zeros([lengths.shape[0], beam])
+    scores[:, 1:] = float("-inf")
+    hidden = words.new_zeros([front.shape[0], tracker_size])
+    queue = front.new_zeros([front.shape[0], 2 + longest])
+    return _Hypotheses(front, torch.full_like(front, 2), queue, ends, hidden, hidden, scores.flatten())
+
+
+def _keep(now: _Hypotheses, count: int) -> _Hypotheses:
+    """The first `count` hypotheses: sentences end last first."""
+    return _Hypotheses(
+        now.front[:count],
+        now.height[:count],
+        now.queue[:count],
+        now.ends[:count],
+        now.hidden[:count],
+        now.memory[:count],
+        now.scores[:count],
+    )
+
+
+def _parsed(outputs: list[Tensor], steps: list[_Step], table: Timetable, beam: int) -> StackEncoding:
+    """What the best hypotheses found."""
+    none = outputs[0][:0]
+    numbers, taken, free = [table.order[:0]], [table.order[:0]], [table.order[:0]]
+    choices = [none.new_zeros([0, 2])]
+    if beam > 1 and len(steps) > 0:
+        rows = trace([step.source for step in steps], [step.scores for step in steps], beam)
+        steps = [_rows_of(steps[k], rows[k]) for k in range(len(steps))]
+    for step in steps:
+        numbers.append(step.numbers)
+        taken.append(step.taken)
+        free.append(step.free)
+        choices.append(step.choices)
+    return _encoding(
+        outputs,
+        _in_node_order(numbers, table),
+        _in_node_order(taken, table),
+        _in_node_order(choices, table),
+        _in_node_order(free, table),
+        table,
+    )
+
+
+def _rows_of(step: _Step, rows: Tensor) -> _Step:
+    return _Step(
+        step.pairs.index_select(0, rows),
+        step.numbers.index_select(0, rows),
+        step.taken.index_select(0, rows),
+        step.choices.index_select(0, rows),
+        step.free.index_select(0, rows),
+        step.scores.index_select(0, rows),
+        rows,
+    )
 
 
 def _in_node_order(by_step: list[Tensor], table: Timetable) -> Tensor:

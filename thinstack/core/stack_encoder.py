@@ -21,18 +21,20 @@ class StackEncoder(nn.Module):
     Args:
         cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, which then feeds it, or 0.
         tracker: the tracking LSTM, with a transition classifier where the encoder is to parse.
+        beam: how many hypotheses of a sentence's tree are kept while it parses.
 
     Attributes:
         hidden_size: width H of a node's output.
         feeds: whether the tracking LSTM feeds the composition.
     """
 
-    def __init__(self, cell: Cell, tracker: TrackingLSTM):
+    def __init__(self, cell: Cell, tracker: TrackingLSTM, *, beam: int = 1):
         super().__init__()
         self.by_step, self.by_depth = ShiftReduce(cell, tracker), DepthOrdered(cell)
         self.cell, self.tracker = cell, tracker
         self.hidden_size = cell.hidden_size
         self.feeds = cell.inner_size > 0
+        self.beam = int(beam)
 
     def forward(self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True) -> StackEncoding:
         """Encode sentences over given trees.
@@ -56,7 +58,7 @@ class StackEncoder(nn.Module):
 
     def parse(self, words: Tensor, lengths: Tensor) -> StackEncoding:
         """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are those of `forward`."""
-        return self.by_step.parse(words, lengths)
+        return self.by_step.parse(words, lengths, self.beam)
 
     def follow(self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Scores of the transitions (N, 2) and where both were possible (N,), in node order, from the finished states.

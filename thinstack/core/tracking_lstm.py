@@ -29,11 +29,13 @@ class TrackingLSTM(nn.Module):
         size: T.
         lookahead: k, how many words of the buffer are read.
         parses: whether there is a transition classifier.
+        dropout: of the outputs that are read.
     """
 
-    def __init__(self, *, input_size: int, size: int, lookahead: int = 1, parses: bool = False):
+    def __init__(self, *, input_size: int, size: int, lookahead: int = 1, parses: bool = False, dropout: float = 0.0):
         super().__init__()
         self.input_size, self.size, self.lookahead, self.parses = int(input_size), int(size), int(lookahead), bool(parses)
+        self.dropout = nn.Dropout(dropout)
         gates = 4 * self.size
         self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
         self.w_buffer = nn.Parameter(torch.empty(self.input_size, self.lookahead * gates))  # h_b^1 .. h_b^k
@@ -48,7 +50,7 @@ class TrackingLSTM(nn.Module):
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
         """What nodes add to the gates, from their outputs (n, H): (n, 8T), as h_s^2 and as h_s^1."""
-        return affine(outputs.new_zeros([8 * self.size]), outputs, self.w_stack)
+        return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
         """What the buffer adds to the gates, (L + 1, 4T): row w where w is its first word, row L where it is empty.
@@ -58,7 +60,7 @@ class TrackingLSTM(nn.Module):
             ends: (L,) the word after the last of each word's sentence.
         """
         words, gates = outputs.shape[0], 4 * self.size
-        ahead_of = affine(outputs.new_zeros([self.lookahead * gates]), outputs, self.w_buffer)
+        ahead_of = affine(outputs.new_zeros([self.lookahead * gates]), self.dropout(outputs), self.w_buffer)
         parts = torch.cat([ahead_of.view(words * self.lookahead, gates), outputs.new_zeros([1, gates])])
         position = torch.arange(words, device=outputs.device)
         added = self.b.expand(words, gates)

@@ -92,10 +92,14 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
         )
     if problem:
         raise ConfigError(f"model.cell: {problem}")
-    return StackEncoder(
-        cell,
-        TrackingLSTM(input_size=cell.hidden_size, size=tracker.size, lookahead=tracker.lookahead, parses=tracker.parses),
+    tracking = TrackingLSTM(
+        input_size=cell.hidden_size,
+        size=tracker.size,
+        lookahead=tracker.lookahead,
+        parses=tracker.parses,
+        dropout=tracker.dropout,
     )
+    return StackEncoder(cell, tracking, beam=tracker.beam)
 
 
 def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:
