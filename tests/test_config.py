@@ -19,6 +19,7 @@ MODEL = {
         "top_down": {"name": "top_down_lstm.v1", "hidden_size": 150, "options": {"inputs": "per_side"}},
         "separate": True,
         "readout": ["leaves", "up"],
+        "tracker": None,
     },
     "trees": "dependency",
     "relations": ["nsubj", "det"],
@@ -86,6 +87,43 @@ def test_defaults() -> None:
     assert encoder.readout == ("up", "down", "leaves")
 
 
+SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
+
+
+def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
+    return {**SMALL, "encoder": {"tracker": {"size": 3, **(tracker or {})}}, **fields}
+
+
+def test_a_tracker_and_its_defaults() -> None:
+    config = ModelConfig.parse(with_tracker(), source="config.json")
+    tracker = config.encoder.tracker
+    assert (tracker.size, tracker.lookahead, tracker.feeds, tracker.parses) == (3, 1, True, True)
+    assert (tracker.beam, tracker.dropout) == (1, 0)
+    assert config.parses
+    assert not ModelConfig.parse(with_tracker({"parses": False}), source="config.json").parses
+    assert not ModelConfig.parse(SMALL, source="config.json").parses
+    assert ModelConfig.parse(json.loads(config.model_dump_json()), source="again") == config
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (with_tracker(), "self"),
+        (with_tracker({"feeds": False}), "self"),
+        (with_tracker(tree_source="right"), "right"),
+        (with_tracker(tree_source="self"), "self"),
+        (with_tracker({"parses": False}), "balanced"),
+        (SMALL, "balanced"),
+    ],
+)
+def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data: dict, expected: str) -> None:
+    """Whether the encoder comes as plain data or as what was made of it, and once more after a round trip."""
+    config = ModelConfig.parse(data, source="config.json")
+    assert config.tree_source == expected
+    assert ModelConfig(**{**data, "encoder": config.encoder}) == config
+    assert ModelConfig.parse(config.model_dump(), source="again") == config
+
+
 def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
     found = Recipe.read(recipe())
     assert found.name == "small"
@@ -122,6 +160,22 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}), "embedding.dropout", "nan"),
         (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
+        (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
+        (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
+        (with_tracker({"beam": 0}), "encoder.tracker.beam", "0"),
+        (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
+        (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
+        (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
+        (with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}), "a tracker goes with one layer and no top_down", "2"),
+        (
+            with_tracker(encoder={"tracker": {"size": 3}, "top_down": "shared"}),
+            "encoder: Value error, a tracker goes with one layer and no top_down",
+            "shared",
+        ),
+        (with_tracker(trees="dependency"), "a tracker reads binary trees, found trees = 'dependency'", "size"),
+        (with_tracker(trees="sequence"), "a tracker reads binary trees, found trees = 'sequence'", "size"),
+        (with_tracker({"parses": False}, tree_source="self"), "'self' needs an encoder.tracker that parses", "size"),
+        ({**SMALL, "tree_source": "self"}, "'self' needs an encoder.tracker that parses", "labels"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
         (None, "it: Input should be", "None"),

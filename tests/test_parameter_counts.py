@@ -72,11 +72,42 @@ def test_table_4_of_teng(cell: str, d: int, bidirectional: bool, expected: int) 
     assert count(model.encoder, model.head) == expected
 
 
-def test_spinn_pi_nt_of_bowman() -> None:
-    """Table 3, without embeddings and batch normalisation: (1) and (4) at 300, (6) with two layers of 1024, three classes."""
-    head = {"name": "entailment.v1", "options": {"layers": 2, "batch_norm": False}}
-    model = model_of({"name": "spinn_lstm.v1", "hidden_size": 300}, head, labels=["e", "c", "n"])
-    assert count(model.encoder, model.head) == 3_364_599
+D, MLP, LABELS = 300, 1024, 3
+LEAF_AND_COMPOSITION = (D * 2 * D + 2 * D) + (2 * D * 5 * D + 5 * D)  # (4) and (1) without e
+FIRST_LAYER, NEXT_LAYER, SOFTMAX = 4 * D * MLP + MLP, MLP * MLP + MLP, MLP * LABELS + LABELS  # of (6)
+
+
+def tracking(size: int, *, parses: bool) -> int:
+    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1 and h_b^1 with one bias a gate; (5)."""
+    return size * 5 * D + (3 * D * 4 * size + size * 4 * size + 4 * size) + (size * 2 + 2 if parses else 0)
+
+
+BOWMAN = {  # Table 3, without embeddings and batch normalisation: tracker, layers of the MLP, formula, count
+    "SPINN-PI-NT": (None, 2, LEAF_AND_COMPOSITION + FIRST_LAYER + NEXT_LAYER + SOFTMAX, 3_364_599),
+    "SPINN-PI": (
+        {"size": 61, "parses": False},
+        2,
+        LEAF_AND_COMPOSITION + tracking(61, parses=False) + FIRST_LAYER + NEXT_LAYER + SOFTMAX,
+        3_690_827,
+    ),
+    "SPINN": (
+        {"size": 79, "parses": True},
+        1,
+        LEAF_AND_COMPOSITION + tracking(79, parses=True) + FIRST_LAYER + SOFTMAX,
+        2_743_339,
+    ),
+}
+
+
+@pytest.mark.parametrize("variant", BOWMAN)
+def test_table_3_of_bowman(variant: str) -> None:
+    """Three models from one configuration."""
+    tracker, layers, formula, expected = BOWMAN[variant]
+    assert formula == expected
+    head = {"name": "entailment.v1", "options": {"layers": layers, "width": MLP, "batch_norm": False}}
+    encoder = {} if tracker is None else {"tracker": tracker}
+    model = model_of({"name": "spinn_lstm.v1", "hidden_size": D}, head, labels=["e", "c", "n"], encoder=encoder)
+    assert count(model.encoder, model.head) == expected
 
 
 def readme_counts() -> dict[str, int]:

@@ -74,6 +74,7 @@ class ShiftReduce(nn.Module):
         self.cell = cell
         self.tracker = tracker
         self.tracker_size = 0 if tracker is None else tracker.size
+        self.parses = tracker is not None and tracker.parses
 
     def forward(self, leaf_inputs: Tensor, transitions: Tensor, lengths: Tensor) -> StackEncoding:
         """Encode sentences over given trees.
@@ -116,7 +117,10 @@ class ShiftReduce(nn.Module):
 
         SHIFT is possible while there are words, REDUCE while two nodes are on the stack, so that each sentence gets one tree
         over all its words, by 2n - 1 transitions. No gradients are kept. Other arguments are those of `forward`.
+        Raises ValueError without a transition classifier.
         """
+        if not self.parses:
+            raise ValueError("parsing needs a tracking LSTM with a transition classifier: parses = True")
         with torch.no_grad():
             table = timetable(lengths)
             counts: list[int] = table.counts.tolist()

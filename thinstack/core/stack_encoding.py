@@ -11,7 +11,7 @@ class StackEncoding(NamedTuple):
     """N nodes of B binary trees.
 
     Attributes:
-        stacked: (N, H) outputs of all nodes, in an order of the executor's own.
+        stacked: (N, H) outputs of all nodes, in an order of the executor's own; (M, H) with those that a beam search gave up.
         places: (N,) the row of each node in `stacked`.
         roots: (B, H) outputs of the roots.
         transitions: (N,) int64 that were taken.

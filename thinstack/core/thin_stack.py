@@ -15,7 +15,7 @@ __all__ = ["gradients_of", "read", "write"]
 
 def gradients_of(store: Tensor) -> Tensor:
     """The table of gradients that goes with `store`; without rows where none is needed."""
-    return torch.zeros_like(store) if torch.is_grad_enabled() else store[:0]
+    return torch.empty_like(store) if torch.is_grad_enabled() else store[:0]
 
 
 def write(store: Tensor, gradients: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
@@ -47,9 +47,7 @@ class _Write(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
         # All reads of these rows took this token or a later one, so their gradients are complete.
-        complete = ctx.gradients.index_select(0, ctx.places)
-        ctx.gradients.index_fill_(0, ctx.places, 0)
-        return grad, complete, None, None, None
+        return grad, _of_this_pass(ctx.gradients).index_select(0, ctx.places), None, None, None
 
 
 class _Read(torch.autograd.Function):
@@ -62,6 +60,16 @@ class _Read(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        ctx.gradients.index_add_(0, ctx.index, grad)
+        _of_this_pass(ctx.gradients).index_add_(0, ctx.index, grad)
         (token,) = ctx.saved_tensors
         return torch.zeros_like(token), None, None, None
+
+
+def _of_this_pass(gradients: Tensor) -> Tensor:
+    """The table, emptied if another backward pass has been here: one to some inputs only leaves rows that nobody took."""
+    table: Any = gradients if gradients._base is None else gradients._base
+    task = torch._C._current_graph_task_id()
+    if getattr(table, "backward_pass", None) != task:
+        table.zero_()
+        table.backward_pass = task
+    return gradients

@@ -85,8 +85,8 @@ class SpinnModel(Model):
     def encode(self, inputs: dict[str, Tensor], track: bool) -> StackEncoding:
         """Encode the sentences, over given trees where there are some. `track`: whether the scores of transitions are wanted.
 
-        Raises ValueError for sentences without words, another number of words than the trees have, and where a model without a
-        parser is given no trees.
+        Raises ValueError for sentences without words, another number of words than the trees have, lengths that are not those
+        of the trees, and where a model without a parser is given no trees.
         """
         words: Tensor = self.embedding(inputs)
         transitions = inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
@@ -98,6 +98,8 @@ class SpinnModel(Model):
             raise ValueError("lengths must be at least 1: leave out sentences without words")
         if words.shape[0] != int(lengths.sum()):
             raise ValueError(f"expected {int(lengths.sum())} words, as many as the sentences have, found {words.shape[0]}")
+        if given and "lengths" in inputs and not torch.equal(sentence_lengths(transitions), lengths.long()):
+            raise ValueError("lengths and transitions disagree: 2n - 1 transitions make one tree of the n words of a sentence")
         if not given:
             parsed = self.encoder.parse(words, lengths)
             if not torch.is_grad_enabled():

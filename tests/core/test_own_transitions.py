@@ -1,0 +1,146 @@
+"""The transitions that a tracking LSTM chooses by itself: always one tree a sentence, and those of the reference."""
+
+import numpy as np
+import pytest
+import torch
+from stacks import FED, PLAIN, X, batch_of, by_reference, cell_of, in_node_order, mixed_sizes, tracker_of
+from torch import Tensor
+
+from thinstack.core import reference
+from thinstack.core.shift_reduce import ShiftReduce
+from thinstack.core.stack_encoder import StackEncoder
+from thinstack.core.transitions import validate
+
+
+def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:
+    cell = cell_of(name)
+    return ShiftReduce(cell, tracker_of(cell, lookahead, **drawn))
+
+
+def check_trees(transitions: Tensor, lengths: list[int]) -> None:
+    """One tree over all of its words for each sentence."""
+    assert len(transitions) == sum(2 * words - 1 for words in lengths)
+    for taken, words in zip(transitions.split([2 * words - 1 for words in lengths]), lengths, strict=True):
+        validate(taken.numpy(), words)
+
+
+LEAN = (-6.0, -1.5, 0.0, 1.5, 6.0)
+"""What is added to the score of REDUCE: from a parser that all but never REDUCEs to one that all but always does."""
+
+
+@pytest.mark.parametrize("lean", LEAN)
+def test_ten_thousand_random_inputs(lean: float) -> None:
+    """2,000 for each lean, of 1 to 14 words, by 8 sets of weights from small to large."""
+    reduces = words = 0
+    for seed in range(8):
+        parser = parser_of(("spinn_lstm_fed", "nary_lstm")[seed % 2], 1 + seed % 3, seed=seed, scale=0.2 * 2**seed)
+        parser.tracker.b_transition.data = torch.tensor([0, lean], dtype=torch.float64)
+        batch = batch_of(mixed_sizes(250, seed), seed)
+        found = parser.parse(batch.words, batch.lengths)
+        check_trees(found.transitions, batch.lengths.tolist())
+        free = found.free == 1
+        assert torch.equal(found.transitions[free], found.choices[free].argmax(1))
+        reduces, words = reduces + int(found.transitions[free].sum()), words + int(free.sum())
+    share = reduces / words
+    assert {-6.0: share < 0.3, 0.0: 0.2 < share < 0.8, 6.0: share > 0.7}.get(lean, 0.05 < share < 0.95), share
+
+
+@pytest.mark.parametrize("lookahead", [1, 2, 5])
+@pytest.mark.parametrize("name", PLAIN | FED)
+def test_the_parse_of_the_reference(name: str, lookahead: int) -> None:
+    for seed, size in enumerate((1, 6, 15)):
+        parser = parser_of(name, lookahead, seed=seed)
+        words, lengths, given = batch_of(mixed_sizes(size, seed + 20), seed)
+        expected = by_reference(parser.cell, parser.tracker, words, lengths)
+        found = in_node_order(parser.parse(words, lengths))
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
+        assert not any(part.requires_grad for part in found)
+        assert size < 15 or found.transitions.tolist() != given.tolist()
+
+
+@pytest.mark.parametrize("name", PLAIN | FED)
+def test_its_own_trees_given_back(name: str) -> None:
+    """The same outputs, scores and choices, by either executor."""
+    parser = parser_of(name, 2)
+    words, lengths, _ = batch_of(mixed_sizes(30, 5))
+    own = in_node_order(parser.parse(words, lengths))
+    for executor in (parser, StackEncoder(parser.cell, parser.tracker)):
+        given = in_node_order(executor(words, own.transitions, lengths))
+        torch.testing.assert_close(given, own, rtol=0, atol=1e-12)
+
+
+LENGTHS = {"one": [1], "two": [2], "long": [300], "none": [], "mixed": [2, 1, 300, 1, 7, 2], "ones": [1, 1, 1]}
+
+
+@pytest.mark.parametrize("lean", [-6.0, 0.0, 6.0])
+@pytest.mark.parametrize("sizes", LENGTHS.values(), ids=list(LENGTHS))
+def test_sentences_of_any_length(sizes: list[int], lean: float) -> None:
+    parser = parser_of("spinn_lstm_fed", 2)
+    parser.tracker.b_transition.data += torch.tensor([0, lean])
+    words, lengths, _ = batch_of(sizes)
+    found = in_node_order(parser.parse(words, lengths))
+    check_trees(found.transitions, sizes)
+    assert found.roots.shape == (len(sizes), 4)
+    assert torch.isfinite(found.outputs).all()
+    given = in_node_order(parser(words, found.transitions, lengths))
+    torch.testing.assert_close(given, found, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["spinn_lstm_fed", "child_sum_lstm"])
+def test_neighbours_change_nothing(name: str) -> None:
+    parser = parser_of(name, 2)
+    sizes = [3, 1, 9, 2, 9, 5]
+    words, lengths, _ = batch_of(sizes)
+    together = in_node_order(parser.parse(words, lengths))
+    nodes = [part.split([2 * size - 1 for size in sizes]) for part in (together.outputs, together.choices)]
+    taken = together.transitions.split([2 * size - 1 for size in sizes])
+    for rank, sentence in enumerate(words.split(sizes)):
+        alone = in_node_order(parser.parse(sentence, lengths[rank : rank + 1]))
+        assert alone.transitions.tolist() == taken[rank].tolist()
+        for part, found in zip((alone.outputs, alone.choices), nodes, strict=True):
+            torch.testing.assert_close(part, found[rank], rtol=0, atol=1e-13)
+        torch.testing.assert_close(alone.roots[0], together.roots[rank], rtol=0, atol=1e-13)
+    order = np.array([4, 2, 5, 0, 3, 1])
+    pieces = words.split(sizes)
+    shuffled = in_node_order(parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order]))
+    torch.testing.assert_close(shuffled.roots, together.roots[order], rtol=0, atol=1e-13)
+
+
+def likeliest_by_beam(parser: ShiftReduce, words: Tensor, width: int) -> list[int]:
+    """Transitions of the best of the hypotheses that are left at the end. The scores before each transition are those of the
+    reference on any tree that begins as the hypothesis does: here all SHIFTs first."""
+    n, hypotheses = len(words), [(0.0, [])]
+    for step in range(2 * n - 1):
+        ways = []
+        for score, taken in hypotheses:
+            rest = [0] * (n - taken.count(0)) + [1] * (n - 1 - taken.count(1))
+            found = reference.encode_spinn(
+                parser.cell, parser.tracker, words, torch.tensor([n]), torch.tensor(taken + rest, dtype=torch.long)
+            )
+            logs = torch.log_softmax(found.choices[step][0], 0).tolist() if found.free[step] else [0.0, 0.0]
+            possible = [action for action in (0, 1) if found.free[step] or action == rest[0]]
+            ways += [(score + logs[action], [*taken, action]) for action in possible]
+        hypotheses = sorted(ways, reverse=True)[:width]
+    return hypotheses[0][1]
+
+
+@pytest.mark.parametrize("name", ["spinn_lstm_fed", "child_sum_lstm"])
+@pytest.mark.parametrize("beam", [1, 2, 3])
+def test_a_beam_keeps_the_likeliest_hypotheses(name: str, beam: int) -> None:
+    parser = parser_of(name, seed=7, scale=2.0)
+    words, lengths, _ = batch_of([3, 5, 1, 4, 2, 5])
+    expected = [step for sentence in words.split(lengths.tolist()) for step in likeliest_by_beam(parser, sentence, beam)]
+    found = parser.parse(words, lengths, beam)
+    assert found.transitions.tolist() == expected
+    given = in_node_order(parser(words, found.transitions, lengths))
+    torch.testing.assert_close(found.stacked[found.places], given.outputs, rtol=0, atol=1e-12)
+
+
+def test_inputs_stay_as_they_were() -> None:
+    parser, (words, lengths, _) = parser_of("two_widths_fed"), batch_of([3, 5])
+    before = words.clone(), lengths.clone()
+    parser.parse(words, lengths)
+    parser.parse(words, lengths.int())
+    assert torch.equal(words, before[0])
+    assert torch.equal(lengths, before[1])
+    assert words.shape == (8, X)

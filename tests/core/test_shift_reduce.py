@@ -1,0 +1,249 @@
+"""The shift-reduce executor on given trees, against the reference recursion in float64."""
+
+import pytest
+import torch
+from stacks import (
+    FED,
+    PLAIN,
+    SCRIPT_WARNING,
+    Batch,
+    Nodes,
+    X,
+    batch_of,
+    by_reference,
+    cell_of,
+    drawn,
+    in_node_order,
+    loss_of,
+    mixed_sizes,
+    tracker_of,
+)
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from thinstack.core import shift_reduce
+from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.schedule import schedule_transitions
+from thinstack.core.shift_reduce import ShiftReduce
+from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.tracking_lstm import TrackingLSTM
+from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+
+SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
+
+
+def executor_of(name: str, lookahead: int = 1, *, parses: bool = True) -> ShiftReduce:
+    """With a tracking LSTM, unless `lookahead` is 0."""
+    cell = cell_of(name)
+    return ShiftReduce(cell, tracker_of(cell, lookahead, parses=parses) if lookahead else None)
+
+
+def run(executor, batch: Batch) -> Nodes:
+    return in_node_order(executor(batch.words, batch.transitions, batch.lengths))
+
+
+def expected_of(executor: ShiftReduce, batch: Batch) -> Nodes:
+    return by_reference(executor.cell, executor.tracker, *batch)
+
+
+def gradients(executor: ShiftReduce, nodes: Nodes, words: Tensor) -> list[Tensor]:
+    return torch.autograd.grad(loss_of(nodes), [words, *executor.parameters()], materialize_grads=True)
+
+
+CASES = [(name, lookahead) for name in PLAIN | FED for lookahead in (0, 1, 2, 5) if lookahead or name in PLAIN]
+"""21 of them; with the 32 trees that each gets here and those of the encoder's tests, more than 1,000 random trees."""
+
+
+@pytest.mark.parametrize(("name", "lookahead"), CASES)
+def test_random_trees(name: str, lookahead: int) -> None:
+    executor = executor_of(name, lookahead)
+    for seed, size in enumerate((1, 5, 10, 16)):
+        batch = batch_of(mixed_sizes(size, seed), seed)
+        expected = expected_of(executor, batch)
+        for grad in (True, False):
+            with torch.set_grad_enabled(grad):
+                torch.testing.assert_close(run(executor, batch), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("name", "lookahead"), [(name, 2) for name in PLAIN | FED] + [("nary_lstm", 0), ("spinn_lstm", 0)])
+def test_gradients(name: str, lookahead: int) -> None:
+    """Those that autograd finds in the reference, twice over one graph."""
+    executor = executor_of(name, lookahead)
+    batch = batch_of([3, 1, 6, 2, 5])
+    words = batch.words.requires_grad_()
+    expected = gradients(executor, expected_of(executor, batch), words)
+    nodes = run(executor, batch)
+    wanted = [words, *executor.parameters()]
+    first = torch.autograd.grad(loss_of(nodes), wanted, retain_graph=True, materialize_grads=True)
+    torch.testing.assert_close(list(first), list(expected), rtol=0, atol=1e-9)
+    torch.testing.assert_close(list(gradients(executor, nodes, words)), list(first), rtol=0, atol=0)
+    fed = executor.cell.inner_size > 0
+    assert all(grad.abs().sum() > 0 for grad in first[1:]), "a weight without a gradient checks nothing"
+    root_only = torch.autograd.grad(run(executor, batch).roots.sum(), wanted, materialize_grads=True)
+    tracked = {id(part) for part in executor.tracker.parameters()} if executor.tracker else set()
+    for part, grad in zip(wanted, root_only, strict=True):
+        reads = fed and all(part is not only for only in (executor.tracker.w_transition, executor.tracker.b_transition))
+        assert (grad.abs().sum() > 0) == (id(part) not in tracked or reads)
+
+
+@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 0)])
+def test_gradcheck(name: str, lookahead: int) -> None:
+    executor = executor_of(name, lookahead)
+    batch = batch_of([4, 1, 3])
+    names, weights = zip(*executor.named_parameters(), strict=True)
+
+    def outputs(words: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
+        inputs = (words, batch.transitions, batch.lengths)
+        encoding = torch.func.functional_call(executor, dict(zip(names, values, strict=True)), inputs)
+        return encoding.stacked, encoding.roots, encoding.choices
+
+    assert torch.autograd.gradcheck(outputs, (batch.words.requires_grad_(), *weights), fast_mode=True)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+@pytest.mark.parametrize("name", PLAIN)
+def test_without_a_tracking_lstm_it_is_the_depth_ordered_executor(name: str, dtype: torch.dtype, tolerance: float) -> None:
+    cell = cell_of(name).to(dtype)
+    batch = batch_of([1, 7, 1, 3, 12, 2, 1])
+    words = batch.words.to(dtype)
+    schedule = schedule_transitions(batch.transitions)
+    inner = words.new_zeros(int((batch.transitions == 1).sum()), 0)
+    stacked, roots, _ = DepthOrdered(cell)(words[schedule.leaf_words], inner, schedule)
+    found = in_node_order(ShiftReduce(cell)(words, batch.transitions, batch.lengths))
+    torch.testing.assert_close(found.outputs, stacked[schedule.stacked], rtol=0, atol=tolerance)
+    torch.testing.assert_close(found.roots, roots, rtol=0, atol=tolerance)
+    assert found.choices.shape == (len(batch.transitions), 0)
+
+
+@pytest.mark.parametrize(("name", "lookahead"), [("nary_lstm", 0), ("child_sum_lstm", 2), ("spinn_lstm_fed", 1)])
+def test_no_sentences(name: str, lookahead: int) -> None:
+    executor = executor_of(name, lookahead)
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            found = run(executor, batch_of([]))
+        assert [tuple(part.shape) for part in found] == [(0, 4), (0, 4), (0, 2 if lookahead else 0), (0,), (0,)]
+
+
+def test_narrow_integers() -> None:
+    executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
+    found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
+    torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
+    assert found.transitions.dtype == found.free.dtype == torch.int64
+
+
+def test_a_tracking_lstm_without_a_classifier_feeds_all_the_same() -> None:
+    with_scores, without = executor_of("spinn_lstm_fed"), executor_of("spinn_lstm_fed", parses=False)
+    weights = {name: part for name, part in with_scores.state_dict().items() if "transition" not in name}
+    assert not without.load_state_dict(weights, strict=False).unexpected_keys
+    batch = batch_of([4, 1, 3])
+    found, expected = run(without, batch), run(with_scores, batch)
+    torch.testing.assert_close(found[:2], expected[:2], rtol=0, atol=0)
+    assert found.choices.shape == (13, 0)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_spot_sat_down(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or its own, which are these
+    where all scores are equal."""
+    executor = executor_of("spinn_lstm_fed")
+    for part in (executor.tracker.w_transition, executor.tracker.b_transition):
+        part.data.zero_()
+    read, seen = shift_reduce._add_up, []
+
+    def spied(stack, pairs: Tensor) -> Tensor:
+        seen.append(pairs.tolist())
+        return read(stack, pairs)
+
+    monkeypatch.setattr(shift_reduce, "_add_up", spied)
+    words, lengths = batch_of([3]).words, torch.tensor([3])
+    found = executor.parse(words, lengths) if own else executor(words, SPOT_SAT_DOWN, lengths)
+    queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
+    assert seen == [[[0, 0, *queue][-2:]] for queue in queues]
+    assert found.places.tolist() == [0, 1, 2, 3, 4]  # S[1] .. S[5] are Spot, sat, down, (sat down), (Spot (sat down))
+    assert found.transitions.tolist() == SPOT_SAT_DOWN.tolist()
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_each_state_is_stored_once(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+    """Each part has one table of 1 + N rows, and each row of it but the first is written once."""
+    executor, batch = executor_of("two_widths_fed"), batch_of([5, 1, 8])
+    tables: dict[int, Tensor] = {}
+    written: dict[int, list[int]] = {}
+    write = shift_reduce.write
+
+    def spied(store: Tensor, gradients: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
+        tables[store.data_ptr()] = store
+        written.setdefault(store.data_ptr(), []).extend(range(first, first + len(rows)))
+        return write(store, gradients, token, first, rows)
+
+    monkeypatch.setattr(shift_reduce, "write", spied)
+    executor.parse(batch.words, batch.lengths) if own else run(executor, batch)
+    nodes = len(batch.transitions)
+    assert sorted(tuple(table.shape) for table in tables.values()) == [(1 + nodes, 4), (1 + nodes, 5), (1 + nodes, 16)]
+    assert list(written.values()) == [list(range(1, 1 + nodes))] * 3
+
+
+class Allocated(TorchDispatchMode):
+    """Counts the bytes of all tensors that are made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bytes = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        old = {part.untyped_storage().data_ptr() for part in args if isinstance(part, Tensor)}
+        made = func(*args, **(kwargs or {}))
+        for part in made if isinstance(made, (tuple, list)) else [made]:
+            if isinstance(part, Tensor) and part.untyped_storage().data_ptr() not in old:
+                self.bytes += part.untyped_storage().nbytes()
+        return made
+
+
+@pytest.mark.parametrize("mode", ["forward", "forward and back", "parse"])
+def test_twice_the_words_take_twice_the_memory(mode: str) -> None:
+    """Section 3.5: nothing of the size of the stack is made at each step, there or back."""
+    cell = drawn(SpinnLSTM(input_size=X, hidden_size=8, inner_size=4))
+    executor = ShiftReduce(cell, drawn(TrackingLSTM(input_size=8, size=4, parses=True)))
+
+    def taken(words: int) -> int:
+        inputs = batch_of([words] * 12)
+        with Allocated() as count, torch.set_grad_enabled(mode == "forward and back"):
+            if mode == "parse":
+                executor.parse(inputs.words, inputs.lengths)
+            else:
+                found = executor(inputs.words, inputs.transitions, inputs.lengths)
+            if mode == "forward and back":
+                (found.stacked.sum() + found.choices.sum()).backward()
+        return count.bytes
+
+    assert taken(60) < 2.15 * taken(30)
+
+
+class Parse(torch.nn.Module):
+    """The other way into an executor, as a module that can be scripted."""
+
+    def __init__(self, executor: ShiftReduce):
+        super().__init__()
+        self.executor = executor
+
+    def forward(self, words: Tensor, lengths: Tensor) -> StackEncoding:
+        return self.executor.parse(words, lengths)
+
+
+@pytest.mark.filterwarnings(SCRIPT_WARNING)
+@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1), ("nary_lstm", 0)])
+def test_scripted(name: str, lookahead: int) -> None:
+    executor = executor_of(name, lookahead)
+    scripted = torch.jit.script(executor)
+    parse = torch.jit.script(Parse(executor)) if lookahead else None
+    for batch in (batch_of([4, 1, 7, 2]), batch_of([]), batch_of([1, 1]), batch_of([4, 1, 7, 2])):
+        words = batch.words.requires_grad_()
+        expected, found = run(executor, batch), run(scripted, batch)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
+        expected_gradients = gradients(executor, expected, words)
+        torch.testing.assert_close(gradients(scripted, found, words), expected_gradients, rtol=0, atol=1e-12)
+        with torch.no_grad():
+            torch.testing.assert_close(run(scripted, batch), expected, rtol=0, atol=1e-13)
+            if parse is not None:
+                own = in_node_order(executor.parse(batch.words, batch.lengths))
+                torch.testing.assert_close(in_node_order(parse(batch.words, batch.lengths)), own, rtol=0, atol=1e-13)

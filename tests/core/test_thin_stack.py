@@ -1,0 +1,100 @@
+"""The thin stack against lists of rows, whose gradients autograd finds by itself."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from thinstack.core.thin_stack import gradients_of, read, write
+
+WIDTH, STARTS, STEPS = 3, 4, 12
+
+
+def random_reads(random: np.random.Generator) -> list[list[int]]:
+    """For each step the rows that it reads: any that are there, early and late ones, some twice."""
+    return [random.integers(0, STARTS + 2 * step, 4).tolist() for step in range(STEPS)]
+
+
+def by_store(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
+    """Each step reads four rows and writes two. Returns what all steps read, and the last step's rows."""
+    store = torch.full([STARTS + 2 * STEPS, WIDTH], torch.nan, dtype=start.dtype)
+    gradients, token = gradients_of(store), start.new_zeros([])
+    token = write(store, gradients, token, 0, start)
+    seen = []
+    for step, rows in enumerate(reads):
+        taken = read(store, gradients, token, torch.tensor(rows))
+        new = torch.tanh(taken @ weight).view(2, 2, WIDTH).sum(1)
+        seen += [taken, new]
+        token = write(store, gradients, token, STARTS + 2 * step, new)
+    return torch.cat(seen)
+
+
+def by_list(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
+    stack = list(start)
+    seen = []
+    for rows in reads:
+        taken = torch.stack([stack[row] for row in rows])
+        new = torch.tanh(taken @ weight).view(2, 2, WIDTH).sum(1)
+        seen += [taken, new]
+        stack += list(new)
+    return torch.cat(seen)
+
+
+@pytest.fixture
+def inputs() -> tuple[Tensor, Tensor]:
+    random = torch.Generator().manual_seed(1)
+    sizes = [(STARTS, WIDTH), (WIDTH, WIDTH)]
+    return tuple(torch.randn(size, generator=random, dtype=torch.float64).requires_grad_() for size in sizes)
+
+
+def gradients(run: Callable[..., Tensor], inputs: tuple[Tensor, Tensor], reads: list[list[int]]) -> tuple[Tensor, ...]:
+    found = run(*inputs, reads)
+    return torch.autograd.grad((found * torch.linspace(-1, 2, found.numel()).view_as(found)).sum(), inputs)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_order_of_reads(inputs: tuple[Tensor, Tensor], seed: int) -> None:
+    reads = random_reads(np.random.default_rng(seed))
+    expected = by_list(*inputs, reads)
+    torch.testing.assert_close(by_store(*inputs, reads), expected, rtol=0, atol=0)
+    with torch.no_grad():
+        torch.testing.assert_close(by_store(*inputs, reads), expected, rtol=0, atol=0)
+    torch.testing.assert_close(gradients(by_store, inputs, reads), gradients(by_list, inputs, reads), rtol=1e-12, atol=1e-12)
+
+
+def test_gradcheck(inputs: tuple[Tensor, Tensor]) -> None:
+    reads = random_reads(np.random.default_rng(1))
+    assert torch.autograd.gradcheck(lambda *values: by_store(*values, reads), inputs)
+
+
+def test_a_second_pass_back_starts_from_nothing(inputs: tuple[Tensor, Tensor]) -> None:
+    loss = by_store(*inputs, random_reads(np.random.default_rng(2))).sum()
+    first = torch.autograd.grad(loss, inputs, retain_graph=True)
+    torch.testing.assert_close(torch.autograd.grad(loss, inputs), first, rtol=0, atol=0)
+
+
+def test_starts_without_gradients(inputs: tuple[Tensor, Tensor]) -> None:
+    reads = random_reads(np.random.default_rng(3))
+    start, weight = inputs[0].detach(), inputs[1]
+    found, expected = (torch.autograd.grad(run(start, weight, reads).sum(), weight) for run in (by_store, by_list))
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(inputs: tuple[Tensor, Tensor], seed: int) -> None:
+    reads = random_reads(np.random.default_rng(seed))
+    expected = torch.autograd.grad(by_list(*inputs, reads).square().sum(), inputs)
+    loss = by_store(*inputs, reads).square().sum()
+    for wanted in ([1], [0], [0, 1], [1]):
+        found = torch.autograd.grad(loss, [inputs[i] for i in wanted], retain_graph=True)
+        for i, gradient in zip(wanted, found, strict=True):
+            torch.testing.assert_close(gradient, expected[i], rtol=1e-12, atol=1e-12)
+
+
+def test_a_table_of_gradients_only_where_one_is_needed() -> None:
+    store = torch.randn(5, 2)
+    assert gradients_of(store).shape == (5, 2)
+    with torch.no_grad():
+        assert gradients_of(store).shape == (0, 2)

@@ -1,0 +1,257 @@
+"""SPINN with a leaf embedding and task heads, against the reference recursion in float64."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from thinstack.config import ModelConfig
+from thinstack.core import reference
+from thinstack.core.head import TaskHead
+from thinstack.core.stack_encoder import StackEncoder
+from thinstack.export import torchscript
+from thinstack.models import build_model
+from thinstack.models.spinn_model import SpinnModel, parsing_loss
+from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+
+X, H, T, V = 3, 4, 5, 9
+LENGTHS = [3, 1, 4, 2]
+TRANSITIONS = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1]
+HEADS = {
+    "nodes": {"name": "node_classifier.v1"},
+    "roots": {"name": "root_classifier.v1"},
+    "pairs": {"name": "entailment.v1", "options": {"layers": 1, "width": 6, "batch_norm": False}},
+}
+
+
+def model_of(head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object) -> SpinnModel:
+    """From a configuration, in float64 and evaluation mode, with weights far from zero."""
+    data = {
+        "labels": ["bad", "good", "best"],
+        "embedding": {"kind": kind, "size": X},
+        "cell": {"name": cell, "hidden_size": H},
+        "head": HEADS[head],
+        "encoder": {"tracker": {"size": T, "lookahead": 2, **tracker}},
+    }
+    model = build_model(ModelConfig.parse(data, source="test"), entries=V).double().eval()
+    torch.manual_seed(1)
+    for weights in model.parameters():
+        torch.nn.init.uniform_(weights, -0.9, 0.9)
+    return model
+
+
+def inputs_of(model: SpinnModel, *, trees: bool = True, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+    random = np.random.default_rng(3)
+    pieces = random.integers(1, 4, sum(LENGTHS))
+    every = {
+        "token_ids": random.integers(0, V, sum(LENGTHS)),
+        "piece_ids": random.integers(0, V, int(pieces.sum())),
+        "pieces_per_word": pieces,
+        "lengths": np.array(LENGTHS),
+        "transitions": np.array(TRANSITIONS if trees else []),
+    }
+    return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
+
+
+def words_of(model: SpinnModel, inputs: dict[str, Tensor]) -> Tensor:
+    table = model.embedding.table
+    if "token_ids" in inputs:
+        return table[inputs["token_ids"].long()]
+    words = inputs["piece_ids"].long().split(inputs["pieces_per_word"].tolist())
+    return torch.stack([table[pieces].mean(0) for pieces in words])
+
+
+def by_recursion(
+    model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False
+) -> tuple[Tensor, Tensor, Tensor, list[int]]:
+    """Outputs of nodes and of roots, scores and transitions."""
+    transitions = None if own else torch.tensor(TRANSITIONS)
+    cell, tracker = model.encoder.cell, model.encoder.tracker
+    found = reference.encode_spinn(cell, tracker, words_of(model, inputs), torch.tensor(LENGTHS), transitions)
+    outputs = torch.cat([cell.output(state) for state in found.states])
+    return outputs, outputs[[4, 5, 12, 15]], torch.cat(found.choices), found.transitions
+
+
+def expected_of(model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False) -> dict[str, Tensor]:
+    outputs, roots, _, transitions = by_recursion(model, inputs, own=own)
+    if model.head.reads == "pairs":
+        expected = {"pair_scores": model.head.scores(roots.view(2, 2 * H)), "sentence_vectors": roots}
+    else:
+        expected = {"node_scores": model.head.scores(outputs), "root_scores": model.head.scores(roots)}
+    return expected | ({"parse": torch.tensor(transitions)} if model.parses else {})
+
+
+def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    assert found.keys() == expected.keys()
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("cell", "feeds"), [("spinn_lstm.v1", True), ("nary_lstm.v1", False), ("child_sum_lstm.v1", False)])
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("parses", [True, False])
+def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool) -> None:
+    model = model_of(head, cell, feeds=feeds, parses=parses)
+    assert type(model) is SpinnModel
+    assert model.encoder.feeds == feeds
+    assert model.structure == "transitions"
+    assert model.input_names == ["token_ids", *["lengths"][: int(parses)], "transitions"]
+    scores = ["pair_scores", "sentence_vectors"] if head == "pairs" else ["node_scores", "root_scores"]
+    assert model.output_names == [*scores, *["parse"][: int(parses)]]
+    inputs = inputs_of(model)
+    expected = expected_of(model, inputs)
+    equal(model(inputs), expected)
+    equal(model(inputs_of(model, dtype=torch.int32)), expected)
+    equal(model({name: values for name, values in inputs.items() if name != "lengths"}), expected)
+    if parses:
+        assert model(inputs_of(model, dtype=torch.int32))["parse"].dtype == torch.int64
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+@pytest.mark.parametrize("head", HEADS)
+def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
+    """With gradients too, and those are of the trees that it took."""
+    model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
+    inputs = inputs_of(model, trees=False)
+    expected = expected_of(model, inputs, own=True)
+    assert expected["parse"].tolist() != TRANSITIONS
+    no_transitions = {name: values for name, values in inputs.items() if name != "transitions"}
+    for given in (inputs, no_transitions, inputs_of(model, trees=False, dtype=torch.int32)):
+        with torch.no_grad():
+            equal(model(given), expected)
+        equal(model(given), expected)
+    score = model.output_names[0]
+    gradients = [
+        torch.autograd.grad(scores[score][:, 0].sum(), list(model.parameters()), materialize_grads=True)
+        for scores in (model(inputs), expected)
+    ]
+    for found, wanted in zip(*gradients, strict=True):
+        torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=0, atol=1e-9)
+
+
+def test_pieces_of_words() -> None:
+    model = model_of(kind="wordpieces")
+    assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
+    for own in (False, True):
+        inputs = inputs_of(model, trees=not own)
+        equal(model(inputs), expected_of(model, inputs, own=own))
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+@pytest.mark.parametrize("head", HEADS)
+def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
+    """(7): the logits of the task, and the scores of every transition of the given trees."""
+    model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
+    inputs = inputs_of(model)
+    outputs, roots, choices, _ = by_recursion(model, inputs)
+    rows = {"nodes": outputs, "roots": roots, "pairs": roots.view(2, 2 * H)}[head]
+    joint = model.joint(inputs)
+    torch.testing.assert_close(joint.logits, model.head(rows), rtol=0, atol=1e-12)
+    torch.testing.assert_close(joint.choices, choices, rtol=0, atol=1e-12)
+    assert joint.free.tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
+    torch.testing.assert_close(model.logits(inputs), joint.logits, rtol=0, atol=0)
+    loss = joint.logits.cos().sum() + parsing_loss(joint.choices, torch.tensor(TRANSITIONS))
+    loss.backward()
+    for name, weights in model.named_parameters():
+        assert weights.grad.to_dense().abs().sum() > 0, name
+
+
+def test_the_loss_of_transitions() -> None:
+    """-log P of each right answer by (5), summed; what is unknown counts for nothing."""
+    choices = torch.tensor([[1.0, 3.0], [0.5, -0.5], [2.0, 2.0], [-1.0, 4.0]], dtype=torch.float64)
+    wanted = torch.tensor([1, 0, -1, 0])
+    by_hand = [np.log(1 + np.exp(1 - 3)), np.log(1 + np.exp(-0.5 - 0.5)), np.log(1 + np.exp(4 + 1))]
+    assert parsing_loss(choices, wanted).item() == pytest.approx(sum(by_hand), abs=1e-12)
+    assert parsing_loss(choices, torch.full([4], -1)).item() == 0
+    assert parsing_loss(choices[:0], wanted[:0]).item() == 0
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("parses", [True, False])
+def test_no_sentences(head: str, parses: bool) -> None:
+    model = model_of(head, parses=parses)
+    none = {name: torch.zeros(0, dtype=torch.int32) for name in model.input_names}
+    widths = {"sentence_vectors": (0, H), "parse": (0,)}
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            found = model(none)
+        assert {name: tuple(part.shape) for name, part in found.items()} == {
+            name: widths.get(name, (0, 3)) for name in model.output_names
+        }
+    assert model.joint(none).choices.shape == (0, 2 if parses else 0)
+
+
+TREES = torch.tensor([0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("parses", "changed", "message"),
+    [
+        (False, {"transitions": torch.zeros(0, dtype=torch.long)}, "a model without a parser needs transitions"),
+        (False, {"token_ids": torch.tensor([1, 2])}, "expected 3 words, as many as the sentences have, found 2"),
+        (True, {"token_ids": torch.tensor([1, 2, 3, 4])}, "expected 3 words, .* found 4"),
+        (True, {"lengths": torch.tensor([1, 2])}, "lengths and transitions disagree"),
+        (True, {"transitions": TREES[:3]}, "lengths and transitions disagree"),
+        (True, {"lengths": torch.tensor([2, 2])}, "expected 4 words, .* found 3"),
+        (True, {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]}, "expected 4 words, .* found 3"),
+        (True, {"lengths": torch.tensor([3, 0])}, "lengths must be at least 1: leave out sentences without words"),
+        (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "lengths must be at least 1"),
+    ],
+)
+def test_inputs_that_do_not_go_together(parses: bool, changed: dict[str, Tensor], message: str) -> None:
+    model = model_of(parses=parses)
+    inputs = {"token_ids": torch.tensor([1, 2, 3]), "lengths": torch.tensor([2, 1]), "transitions": TREES}
+    assert model({name: inputs[name] for name in model.input_names})["node_scores"].shape == (4, 3)
+    with pytest.raises(ValueError, match=message):
+        model({name: (inputs | changed)[name] for name in model.input_names})
+
+
+def test_an_odd_number_of_sentences_is_no_pairs() -> None:
+    model = model_of("pairs")
+    with pytest.raises(ValueError, match="expected pairs of trees, an even number, found 1"):
+        model({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
+
+
+class Root(TaskHead):
+    """The outputs themselves."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return rows
+
+    def scores(self, rows: Tensor) -> Tensor:
+        return rows
+
+
+def test_models_from_parts() -> None:
+    """By hand as by configuration."""
+    built = model_of(feeds=False)
+    cell = SpinnLSTM(input_size=X, hidden_size=H).double()
+    encoder = StackEncoder(cell, built.encoder.tracker)
+    model = SpinnModel(embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H))
+    inputs = inputs_of(model)
+    equal(model(inputs), expected_of(model, inputs))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("head", "cell", "feeds"),
+    [("nodes", "spinn_lstm.v1", True), ("roots", "child_sum_lstm.v1", False), ("pairs", "nary_lstm.v1", False)],
+)
+def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
+    """Given trees and its own, after an empty document too."""
+    model = model_of(head, cell, feeds=feeds)
+    scripted = torch.jit.script(model)
+    frozen = torch.jit.freeze(scripted)
+    torchscript._without_gradients(frozen.graph)
+    file = io.BytesIO()
+    torch.jit.save(frozen, file)
+    file.seek(0)
+    loaded = torch.jit.load(file)
+    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
+    for inputs in (inputs_of(model), inputs_of(model, trees=False), none, inputs_of(model), inputs_of(model, trees=False)):
+        with torch.no_grad():
+            expected = model(inputs)
+            for module in (scripted, loaded):
+                equal(module(inputs), expected)
+        equal(scripted(inputs), expected)
