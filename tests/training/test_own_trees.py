@@ -86,7 +86,7 @@ def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
     material = prepare(recipe, data)
     model = fresh(recipe, material).train()
     with torch.no_grad():
-        for weight in model.encoder.parameters():
+        for weight in model.parameters():
             weight.normal_()
     trees = own_trees(model, material.train)
     assert model.training

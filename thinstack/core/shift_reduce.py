@@ -34,7 +34,7 @@ class _Hypotheses(NamedTuple):
     """Where the sentences that go on are, each with one or more hypotheses side by side.
 
     `front` is the next word of the buffer, `ends` the one after the last; a row of `queue` is what stands on the stack, over
-    two numbers of nothing, up to `height`; `hidden` and `memory` are those of the tracking LSTM; `scores` are log-probabilities.
+    two numbers of nothing, up to `height`; `hidden` and `memory` are those of the tracking LSTM; `scores` log-probabilities.
     """
 
     front: Tensor
