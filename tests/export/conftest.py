@@ -1,4 +1,4 @@
-"""Each export takes seconds, so the tests share five."""
+"""Each export takes seconds, so the tests share six."""
 
 import pytest
 import torch
@@ -7,10 +7,10 @@ from export_models import ChildSum, Exported, H, V, make_config, make_model, ran
 from thinstack.config import ModelConfig
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
 
 
-def _export(kind: str, model: TreeModel, config: ModelConfig, quantize: str, index_type: str) -> Exported:
+def _export(kind: str, model: Model, config: ModelConfig, quantize: str, index_type: str) -> Exported:
     file = export_onnx(model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd")
     return Exported(kind, model, config, quantize, file)
 
@@ -60,3 +60,12 @@ def pairs() -> Exported:
     settings = {"trees": "dependency", "relations": ["nsubj", "det"], "head": {"name": "similarity.v1"}}
     config = make_config("words", "sdt_rnn.v1", **settings)
     return _export("words", randomised(build_model(config, entries=V)), config, "fp16", "int32")
+
+
+@pytest.fixture(scope="session")
+def parser() -> Exported:
+    """SPINN over wordpieces, int8, int32."""
+    torch.manual_seed(0)
+    config = make_config("wordpieces", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "lookahead": 2}}, tree_source="self")
+    model = randomised(build_model(config, entries=V))
+    return _export("wordpieces", model, config, "int8", "int32")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder, Layer
-from thinstack.models import TreeModel
+from thinstack.models import Model, TreeModel
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
@@ -23,6 +23,7 @@ from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 Arrays = dict[str, NDArray[Any]]
 Run = Callable[[Arrays], Arrays]
+M = TypeVar("M", bound=Model)
 
 V, X, H, C = 50, 6, 5, 3
 LABELS = ("bad", "so-so", "schön")
@@ -33,14 +34,16 @@ class Exported:
     """A model and its ONNX file."""
 
     kind: str
-    model: TreeModel
+    model: Model
     config: ModelConfig
     quantize: str
     file: bytes
 
     def runs(self) -> list[Run]:
         """The file in onnxruntime and in onnx's reference evaluator."""
-        types = {value.name: value.type for value in self.session().get_inputs()}
+        session = self.session()
+        declared = [*session.get_inputs(), *session.get_overridable_initializers()]
+        types = {value.name: value.type for value in declared}
         names = [value.name for value in self.session().get_outputs()]
 
         def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
@@ -55,6 +58,7 @@ class Exported:
     def session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
+        options.log_severity_level = 3  # it warns of every input that may be left out
         return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
 
 
@@ -86,7 +90,7 @@ def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeMod
     return randomised(TreeModel(embedding=embedding, encoder=Encoder([Layer(cell)]), head=head))
 
 
-def randomised(model: TreeModel, std: float = 1.0) -> TreeModel:
+def randomised(model: M, std: float = 1.0) -> M:
     """The model, with every weight drawn at random; seed torch first. Deep models of great weights make much of rounding."""
     with torch.no_grad():
         for weight in model.parameters():

@@ -14,13 +14,16 @@ from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import Reads, TaskHead
+from thinstack.core.stack_encoder import StackEncoder
 from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.export import onnx_encoder, onnx_model
+from thinstack.core.tracking_lstm import TrackingLSTM
+from thinstack.export import onnx_encoder, onnx_model, onnx_shift_reduce
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.onnx_parts import Parts, export_cell
-from thinstack.models import TreeModel
+from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.tree_model import Structure
+from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
@@ -28,9 +31,10 @@ S, W = 4, 2
 
 
 class PlainCell(Cell):
-    """p = sum_k (h_k U_k + e[kind_k]) + x I (leaf: p = x A); state tanh(p) and tanh(p V), output tanh(p) O.
+    """p = sum_k (h_k U_k + e[kind_k]) + x I (leaf: p = x A); state tanh(p) and tanh(p V), output tanh(p) O + c / 8.
 
-    A missing child has a kind too, 0, and e[0] counts. `words` makes the second part of the state a head-word vector.
+    A missing child has a kind too, 0, and e[0] counts; by c the output of a state of zeros is none of zeros. `words` makes the
+    second part of the state a head-word vector.
     """
 
     def __init__(self, arity: int, *, size: int = X, inner: bool = False, kinds: int = 0, words: bool = False):
@@ -47,6 +51,7 @@ class PlainCell(Cell):
         self.a, self.i = nn.Parameter(torch.empty(size, S)), nn.Parameter(torch.empty(self.inner_size, S))
         self.u, self.e = nn.Parameter(torch.empty(max(arity, 1) * S, S)), nn.Parameter(torch.empty(max(kinds, 1) + 1, S))
         self.v, self.o = nn.Parameter(torch.empty(S, W)), nn.Parameter(torch.empty(S, H))
+        self.c = nn.Parameter(torch.empty(H))
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         p = inputs @ self.a
@@ -62,7 +67,7 @@ class PlainCell(Cell):
         return [torch.tanh(p), torch.tanh(p @ self.v)]
 
     def output(self, state: list[Tensor]) -> Tensor:
-        return state[0] @ self.o
+        return state[0] @ self.o + self.c / 8
 
 
 class PlainHead(TaskHead):
@@ -88,10 +93,23 @@ def plain_model(encoder: Encoder, structure: Structure, reads: Reads) -> TreeMod
     return randomised(model, std=0.5).eval()
 
 
-def plain_export(model: TreeModel, config: ModelConfig, **options: Any) -> bytes:
+def plain_spinn(
+    cell: PlainCell, reads: Reads = "nodes", *, lookahead: int = 1, parses: bool = True, pieces: bool = False, seed: int = 0
+) -> SpinnModel:
+    """A model of sentences, over words or `pieces`, of float32 in evaluation mode, its weights drawn at random. The tracking
+    LSTM is as wide as the words, so that it can feed the cell."""
+    torch.manual_seed(seed)
+    tracker = TrackingLSTM(input_size=H, size=X, lookahead=lookahead, parses=parses)
+    head = PlainHead(reads, 2 * H if reads == "pairs" else H)
+    embedding = (WordpieceEmbedding if pieces else WordEmbedding)(entries=V, size=X)
+    return randomised(SpinnModel(embedding=embedding, encoder=StackEncoder(cell, tracker), head=head), std=0.6).eval()
+
+
+def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
     """`export_onnx` of a model of plain parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_encoder, "export_cell", _cell_parts)
+        patch.setattr(onnx_shift_reduce, "export_cell", _cell_parts)
         patch.setattr(onnx_encoder, "export_head", _head_part)
         patch.setattr(onnx_model, "export_head", _head_part)
         return export_onnx(model, config, vocabulary_digest="", **options)
@@ -114,7 +132,7 @@ def _cell_parts(cell: PlainCell | SubtreeMean, head: PlainHead | None = None) ->
     _state(leaf, cell, leaf.op("MatMul", x, _weight(leaf, cell.a, "a")))
     read = Graph("read")
     h, word = (read.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
-    found = read.op("MatMul", h, _weight(read, cell.o, "o"))
+    found = read.op("Add", read.op("MatMul", h, _weight(read, cell.o, "o")), _weight(read, cell.c / 8, "c"))
     read.output(_scores(read, head, found) if head else found, "y", FLOAT, ["n", "y"])
     if head is None and cell.word_part >= 0:
         read.output(word, "w", FLOAT, ["n", W])

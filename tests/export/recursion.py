@@ -1,5 +1,7 @@
 """What a model gives, computed one node at a time: every kind of encoder and of head, straight from their definitions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from export_models import Arrays
@@ -8,7 +10,7 @@ from torch import Tensor
 from thinstack.core import Forest, reference
 from thinstack.core.cell import Cell, Links
 from thinstack.core.encoder import Encoder
-from thinstack.models import TreeModel
+from thinstack.models import SpinnModel, TreeModel
 
 
 def forest_of(inputs: Arrays) -> Forest:
@@ -55,6 +57,24 @@ def slow_scores(model: TreeModel, inputs: Arrays) -> Arrays:
             nodes[node] = _score(model, [row])[0]
             trees[roots.index(root_of[node])] += nodes[node, inputs["constituents"][node]]
     return {"node_scores": nodes, "tree_scores": trees}
+
+
+@torch.no_grad()
+def slow_sentences(model: SpinnModel, inputs: Arrays, lengths: Sequence[int]) -> Arrays:
+    """The outputs of a model of float64 in evaluation mode for sentences of so many words, one transition at a time."""
+    arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    given = arrays["transitions"] if len(inputs.get("transitions", ())) else None
+    encoder, width = model.encoder, model.encoder.hidden_size
+    words, sizes = model.embedding(arrays), 2 * np.array(lengths, np.int64) - 1
+    nodes = reference.encode_spinn(encoder.cell, encoder.tracker, words, torch.tensor(lengths, dtype=torch.long), given)
+    outputs = _rows([encoder.cell.output(state) for state in nodes.states], width, words)
+    roots = outputs[np.cumsum(sizes) - 1]
+    if model.head.reads == "pairs":
+        found = {"pair_scores": model.head.scores(roots.view(len(sizes) // 2, 2 * width)), "sentence_vectors": roots}
+    else:
+        found = {"node_scores": model.head.scores(outputs), "root_scores": model.head.scores(roots)}
+    parse = {"parse": np.array(nodes.transitions, np.int64)} if model.parses else {}
+    return {name: values.numpy() for name, values in found.items()} | parse
 
 
 def _encode(encoder: Encoder, words: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:

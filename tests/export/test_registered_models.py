@@ -4,12 +4,12 @@ import copy
 
 import numpy as np
 from export_models import Arrays, Exported
-from recursion import slow_scores
+from recursion import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
 from thinstack.export.onnx_verify import VerificationReport
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import eager_scores, join_inputs, sample_trees
+from thinstack.export.samples import eager_scores, join_inputs, sample_trees, without_trees
 from thinstack.export.torchscript import export_torchscript
 
 
@@ -44,6 +44,18 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
     check(pairs)
 
 
-def test_torchscript(verified: tuple[Exported, VerificationReport], pairs: Exported) -> None:
-    for exported in (verified[0], pairs):
+def test_a_parser(parser: Exported) -> None:
+    model = dequantised(parser.model, "int8")
+    for given in batches(parser):
+        for inputs in (given, without_trees(given)):
+            expected = slow_sentences(copy.deepcopy(model).double(), inputs, given["lengths"].tolist())
+            for run in (lambda arrays: eager_scores(model, arrays), *parser.runs()):
+                found = run(inputs)
+                assert list(found) == list(expected)
+                for name, wanted in expected.items():
+                    np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
+
+
+def test_torchscript(verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported) -> None:
+    for exported in (verified[0], pairs, parser):
         assert export_torchscript(exported.model)[1].max_error < 1e-5

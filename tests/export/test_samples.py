@@ -1,11 +1,9 @@
 """Inputs that exports are tried on, and the cases stored beside them."""
 
-import json
-
 import numpy as np
 import pytest
-from export_models import LABELS, C, Exported, V, make_model
-from plain_parts import PlainCell, plain_model
+from export_models import C, V, make_model
+from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
 from thinstack.core.encoder import Encoder, Layer
@@ -14,10 +12,11 @@ from thinstack.export.samples import (
     eager_scores,
     forest_size,
     join_inputs,
-    reference_cases,
+    makes_trees,
     sample_shapes,
     sample_trees,
     sampled,
+    without_trees,
 )
 from thinstack.models import TreeModel
 from thinstack.models.tree_model import Structure
@@ -144,15 +143,36 @@ def test_a_batch_is_its_trees_end_to_end() -> None:
     assert forest_size({"transitions": np.array([0, 0, 1, 0, 0, 0, 1, 1])}) == (2, 8)
 
 
-def test_cases_are_what_the_exported_file_answers(pieces: Exported, pairs: Exported) -> None:
-    outputs = {"wordpieces": ["node_scores", "root_scores"], "words": ["pair_scores", "sentence_vectors"]}
-    for exported in (pieces, pairs):
-        found = json.loads(json.dumps(reference_cases(exported.model, exported.config, quantize=exported.quantize)))
-        assert found["labels"] == list(LABELS)
-        assert len(found["cases"]) == 3
-        for case in found["cases"]:
-            answer = exported.runs()[0]({name: np.array(values, np.int64) for name, values in case["inputs"].items()})
-            assert list(answer) == list(case["outputs"]) == outputs[exported.kind]
-            for name, expected in case["outputs"].items():
-                np.testing.assert_allclose(answer[name], expected, rtol=0, atol=1e-5)
-    assert [len(case["outputs"]["pair_scores"]) for case in found["cases"]] == [1, 1, 4]
+@pytest.mark.parametrize("reads", ["nodes", "pairs"])
+def test_a_parser_gets_sentences_with_and_without_trees(reads: Reads) -> None:
+    model, per_tree = plain_spinn(PlainCell(2, inner=True), reads), 2 if reads == "pairs" else 1
+    batches = list(sampled(model, longest=64))
+    given, own = ([inputs for inputs in batches if makes_trees(inputs) == made] for made in (False, True))
+    assert (len(given), len(own)) == (16, 7)
+    assert sorted({forest_size(inputs)[0] for inputs in given}) == [0, per_tree, 3 * per_tree, 32 * per_tree]
+    for inputs in batches:
+        assert list(inputs) == ["token_ids", "lengths", "transitions"]
+        assert (inputs["lengths"] > 0).all()
+        assert len(inputs["token_ids"]) == inputs["lengths"].sum()
+        assert forest_size(inputs) == (len(inputs["lengths"]), (2 * inputs["lengths"] - 1).sum())
+    for inputs in given:
+        steps = np.split(inputs["transitions"], np.cumsum(2 * inputs["lengths"] - 1)[:-1]) if len(inputs["lengths"]) else []
+        assert [transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps] == inputs["lengths"].tolist()
+    assert all(len(inputs["transitions"]) == 0 for inputs in own)
+    assert [inputs["lengths"].tolist() for inputs in own[:4]] == [[words] * per_tree for words in (1, 2, 7, 64)]
+    assert {1, 2, 200} < set(own[-1]["lengths"].tolist())
+
+
+def test_trees_are_left_out() -> None:
+    (tree,) = sample_trees(plain_spinn(PlainCell(2)), [transitions.left(3)], np.random.default_rng(0))
+    assert not makes_trees(tree)
+    assert makes_trees(without_trees(tree))
+    assert {name: array.tolist() for name, array in without_trees(tree).items()} == {
+        "token_ids": tree["token_ids"].tolist(),
+        "lengths": [3],
+        "transitions": [],
+    }
+    assert len(tree["transitions"]) == 5
+    none = {name: array[:0] for name, array in tree.items()}
+    assert not makes_trees(none)
+    assert not makes_trees({"token_ids": tree["token_ids"], "lengths": tree["lengths"]})

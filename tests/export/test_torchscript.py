@@ -1,21 +1,26 @@
 """TorchScript files answer as the model does, in a process that knows nothing of thinstack."""
 
 import io
+import json
 import subprocess
 import sys
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from export_models import ChildSum, H, X, make_model, random_inputs, random_tree
+from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
 
 from thinstack.core import transitions as shapes
 from thinstack.core.cell import Links
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
+from thinstack.export.samples import eager_scores, sampled
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -60,6 +65,29 @@ def test_it_needs_torch_alone(tmp_path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "('node_scores', (4, 3), False) ('root_scores', (2, 3), False)"
+
+
+def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = plain_spinn(PlainCell(2, inner=True))
+    monkeypatch.setattr(torchscript, "sampled", partial(sampled, longest=7))
+    file, report = export_torchscript(model)
+    assert (report.cases, report.max_error < 1e-5) == (12 + 6, True)
+    (tmp_path / "model.pt").write_bytes(file)
+    words, trees = {"token_ids": [3, 1, 4, 1, 5], "lengths": [4, 1]}, [[], [0, 0, 1, 0, 0, 1, 1, 0]]
+    program = (
+        "import sys, torch; sys.modules['thinstack'] = None\n"
+        f"inputs = {{name: torch.tensor(values) for name, values in {words}.items()}}\n"
+        f"for trees in {trees}:\n"
+        "    found = torch.jit.load('model.pt')({**inputs, 'transitions': torch.tensor(trees, dtype=torch.long)})\n"
+        "    print([found['parse'].tolist(), found['node_scores'].tolist(), found['parse'].requires_grad])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    for line, given in zip(run.stdout.splitlines(), trees, strict=True):
+        arrays = {name: np.array(values, np.int64) for name, values in (words | {"transitions": given}).items()}
+        parse, scores, requires_grad = json.loads(line.replace("False", "false"))
+        expected = eager_scores(model, arrays)
+        assert (parse, requires_grad) == (expected["parse"].tolist(), False)
+        np.testing.assert_allclose(scores, expected["node_scores"], rtol=0, atol=1e-5)
 
 
 def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import ExportError
-from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size
-from thinstack.models import Model
+from thinstack.export.own_parse import as_given, worst_choice
+from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size, makes_trees
+from thinstack.models import Model, SpinnModel
 
 __all__ = ["Run", "RuntimeReport", "compare", "differences", "distance"]
 
@@ -32,11 +33,12 @@ class RuntimeReport:
 
 
 def compare(runtime: str, version: str, run: Run, model: Model, batches: Iterable[Inputs], tolerance: float) -> RuntimeReport:
-    """Run the batches in both. The model must be in evaluation mode.
+    """Run the batches in both. The model must be in evaluation mode; see `differences` for one that makes its trees itself.
 
-    Raises ExportError if a score differs by more than `tolerance`, or is missing.
+    Raises ExportError if a score differs by more than `tolerance`, or is missing, if trees are none or not the given ones, or a
+    choice in the runtime's own is, to the model, the worse one by more than `tolerance`.
     """
-    errors, cases, trees, nodes = differences(run, model, batches)
+    errors, cases, trees, nodes = differences(run, model, batches, tolerance)
     report = RuntimeReport(runtime, version, cases, trees, nodes, float(errors.max(initial=0)), float(errors.mean()))
     if not report.max_error <= tolerance:
         raise ExportError(
@@ -52,19 +54,38 @@ def distance(found: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray
     return scaled
 
 
-def differences(run: Run, model: Model, batches: Iterable[Inputs]) -> tuple[NDArray[np.float64], int, int, int]:
+def differences(
+    run: Run, model: Model, batches: Iterable[Inputs], tolerance: float
+) -> tuple[NDArray[np.float64], int, int, int]:
     """Differences of all scores as `distance` has them, and the number of batches, trees and nodes.
 
-    Raises ExportError if the shapes of scores differ.
+    Where the model is to make the trees, both are compared over those of the runtime. Raises ExportError if the shapes of
+    scores differ, for trees that are none or not the given ones, and for a choice in the runtime's own that to the model is
+    the worse one by more than `tolerance`.
     """
     found, cases, trees, nodes = [], 0, 0, 0
     for inputs in batches:
         size, scores = forest_size(inputs), run(inputs)
-        for name, wanted in eager_scores(model, inputs).items():
+        same = inputs
+        if isinstance(model, SpinnModel) and model.parses:
+            same = as_given(inputs, scores)
+            if makes_trees(inputs):
+                _check_choices(model, same, tolerance)
+        for name, wanted in eager_scores(model, same).items():
             if scores[name].shape != wanted.shape:
                 raise ExportError(
                     f"{name} of shape {scores[name].shape} where the model gives {wanted.shape}, for {size[0]} trees"
                 )
-            found.append(distance(scores[name], wanted).ravel())
+            if name != "parse":
+                found.append(distance(scores[name], wanted).ravel())
         cases, trees, nodes = cases + 1, trees + size[0], nodes + size[1]
     return np.concatenate(found), cases, trees, nodes
+
+
+def _check_choices(model: SpinnModel, inputs: Inputs, tolerance: float) -> None:
+    lost = worst_choice(model, inputs)
+    # With a beam a choice may be the worse one, for what it leads to.
+    if model.encoder.beam == 1 and not lost <= tolerance:
+        raise ExportError(
+            f"the runtime takes a transition that scores {lost:.2g} less than the other one; allowed {tolerance:.0e}"
+        )

@@ -106,6 +106,12 @@ class Graph:
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
         return name
 
+    def optional_input(self, name: str, dtype: int, axis: str) -> str:
+        """Declare an input, a vector, that may be left out: it is empty then."""
+        name = self.input(name, dtype, [axis])
+        self.weights.append(helper.make_tensor(name, dtype, [0], []))
+        return name
+
     def output(self, value: str, name: str, dtype: int, shape: list[str | int]) -> None:
         """Declare `value` an output of this name, in order."""
         name = self.unique(name)

@@ -19,8 +19,10 @@ from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_parts import export_embedding, export_head, inline
 from thinstack.export.onnx_passes import END
 from thinstack.export.onnx_schedule import Forest, Schedule, forest_of_lengths, forest_of_transitions, schedule
+from thinstack.export.onnx_sentences import sentence_lengths, sentences
+from thinstack.export.onnx_shift_reduce import shift_reduce
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import TreeModel
+from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.build import STRUCTURES
 
 __all__ = ["IndexType", "export_onnx"]
@@ -33,7 +35,7 @@ INDEX_TYPES: dict[IndexType, int] = {"int32": onnx.TensorProto.INT32, "int64": o
 
 
 def export_onnx(
-    model: TreeModel,
+    model: Model,
     config: ModelConfig,
     *,
     quantize: Quantize = "none",
@@ -42,8 +44,10 @@ def export_onnx(
 ) -> bytes:
     """Export a model; the user's module is left as it is.
 
-    Inputs, of `index_type`, and outputs, float32, have the names, shapes and meaning that `TreeModel` gives them. Inputs are
-    not validated in the graph: a negative id would wrap silently. The metadata tell what the file holds.
+    Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have the names, shapes and meaning
+    that the model gives them. The `transitions` of a model with a parser may be left out (onnxruntime has them among the
+    `get_overridable_initializers`). Inputs are not validated in the graph: a negative id would wrap silently. The metadata tell
+    what the file holds.
 
     Raises ExportError if the configuration is not the model's, or a part cannot be exported (which, and why).
     """
@@ -52,9 +56,14 @@ def export_onnx(
     g = Graph("thinstack", half=quantize != "none")
     inputs = _inputs(g, model, INDEX_TYPES[index_type])
     words = _words(g, model.embedding, stored.embedding, inputs, quantize)
-    plan = schedule(g, _forest(g, inputs), 2 if "transitions" in inputs else stored.arity)
-    score = {"pairs": _score_pairs, "candidates": _score_candidates}.get(stored.head.reads, _score_nodes)
-    score(g, stored, words, plan, inputs)
+    if isinstance(stored, SpinnModel):
+        _score_sentences(g, stored, words, inputs, INDEX_TYPES[index_type])
+    elif isinstance(stored, TreeModel):
+        plan = schedule(g, _forest(g, inputs), 2 if "transitions" in inputs else stored.arity)
+        score = {"pairs": _score_pairs, "candidates": _score_candidates}.get(stored.head.reads, _score_nodes)
+        score(g, stored, words, plan, inputs)
+    else:
+        raise ExportError(f"expected a TreeModel or a SpinnModel, found {type(model).__name__}")
     metadata = {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
@@ -64,6 +73,7 @@ def export_onnx(
         "cell": config.cell.name,
         "head": config.head.name,
         "tree_source": config.tree_source,
+        "parses": json.dumps(config.parses),
         "vocabulary_digest": vocabulary_digest,
         "quantization": quantize,
         "producer_version": __version__,
@@ -71,7 +81,7 @@ def export_onnx(
     return g.model(metadata, producer_version=__version__)
 
 
-def _check(model: TreeModel, config: ModelConfig) -> None:
+def _check(model: Model, config: ModelConfig) -> None:
     found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
     if found != config.embedding.kind:
         raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}")
@@ -79,14 +89,21 @@ def _check(model: TreeModel, config: ModelConfig) -> None:
         raise ExportError(f"the configuration has {len(config.labels)} labels, the model {model.head.classes} classes")
     if model.structure != STRUCTURES[config.trees]:
         raise ExportError(f"the configuration says trees {config.trees!r}, the model is told its trees as {model.structure}")
+    if model.parses != config.parses:
+        own = "makes trees of its own" if model.parses else "makes none"
+        raise ExportError(f"the configuration says parses = {json.dumps(config.parses)}, the model {own}")
+    if isinstance(model, SpinnModel) and model.encoder.beam > 1:
+        raise ExportError(f"an ONNX file keeps one hypothesis of a tree, the model {model.encoder.beam}; set tracker.beam to 1")
 
 
-def _inputs(g: Graph, model: TreeModel, dtype: int) -> dict[str, str]:
+def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
     """Declare the model's inputs."""
     axis = {"piece_ids": "P", "lengths": "B"}
     words = "L" if model.words_at_leaves else "N"
     axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
-    return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
+    required = [name for name in model.input_names if name != "transitions" or not model.parses]
+    inputs = {name: g.input(name, dtype, [axis.get(name, "N")]) for name in required}
+    return inputs | ({"transitions": g.optional_input("transitions", dtype, "given")} if model.parses else {})
 
 
 def _words(g: Graph, embedding: Embedding, stored: Embedding, inputs: dict[str, str], quantize: Quantize) -> str:
@@ -111,21 +128,43 @@ def _forest(g: Graph, inputs: dict[str, str]) -> Forest:
     return Forest(given["parents"], given.get("slots", zeros), given.get("kinds", ""))
 
 
+def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int) -> None:
+    transitions = inputs["transitions"]
+    batch = sentences(g, inputs["lengths"] if model.parses else sentence_lengths(g, transitions), transitions)
+    encoding = shift_reduce(g, model.encoder, words, batch)
+    if model.head.reads == "pairs":
+        _output_pairs(g, model, g.op("Gather", encoding.outputs, g.op("Gather", encoding.places, batch.roots)), batch.roots)
+    else:
+        (scores,) = inline(g, export_head(model.head, model.encoder.hidden_size), [encoding.outputs])
+        _output_nodes(g, model, g.op("Gather", scores, encoding.places), batch.roots)
+    if model.parses:
+        g.output(g.op("Cast", encoding.transitions, to=dtype), "parse", dtype, ["N"])
+
+
 def _score_nodes(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
     scores = g.op("Gather", score_nodes(g, model.encoder, model.head, words, plan), plan.stacked)
+    _output_nodes(g, model, scores, plan.roots)
+
+
+def _output_nodes(g: Graph, model: Model, scores: str, roots: str) -> None:
+    """The scores of nodes (N, C) and of the roots (B,) among them."""
     g.output(scores, "node_scores", FLOAT, ["N", model.head.classes])
-    g.output(g.op("Gather", scores, plan.roots), "root_scores", FLOAT, ["B", model.head.classes])
+    g.output(g.op("Gather", scores, roots), "root_scores", FLOAT, ["B", model.head.classes])
 
 
 def _score_pairs(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+    _output_pairs(g, model, encode_roots(g, model.encoder, words, plan), plan.roots)
+
+
+def _output_pairs(g: Graph, model: TreeModel | SpinnModel, outputs: str, roots: str) -> None:
+    """The scores of pairs from the outputs (B, H) of the roots (B,)."""
     width = model.encoder.hidden_size
-    roots = encode_roots(g, model.encoder, words, plan)
     # Counted, for a dimension of -1 has no answer where there are no rows.
-    pairs = g.op("Div", g.op("Shape", plan.roots), g.vector(2))
-    rows = g.op("Reshape", roots, g.op("Concat", pairs, g.vector(2 * width), axis=0), allowzero=1)
+    pairs = g.op("Div", g.op("Shape", roots), g.vector(2))
+    rows = g.op("Reshape", outputs, g.op("Concat", pairs, g.vector(2 * width), axis=0), allowzero=1)
     (scores,) = inline(g, export_head(model.head, 2 * width), [rows])
     g.output(scores, "pair_scores", FLOAT, ["B/2", model.head.classes])
-    g.output(roots, "sentence_vectors", FLOAT, ["B", width])
+    g.output(outputs, "sentence_vectors", FLOAT, ["B", width])
 
 
 def _score_candidates(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ import onnx
 
 from thinstack.export.onnx_graph import Graph
 
-__all__ = ["Forest", "Schedule", "forest_of_lengths", "forest_of_transitions", "schedule"]
+__all__ = ["Forest", "Schedule", "filled", "forest_of_lengths", "forest_of_transitions", "nonzero", "positions", "schedule"]
 
 BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
 
@@ -77,13 +77,13 @@ def forest_of_transitions(g: Graph, transitions: str) -> Forest:
     # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its neighbour when sorted by depth.
     later = g.op("Slice", order, g.vector(1), g.vector(2**62), g.vector(0))
     earlier = g.op("Slice", order, g.vector(0), g.vector(-1), g.vector(0))
-    before = g.op("ScatterElements", _filled(g, 0, order), later, earlier, axis=0)
-    reduces = _where(g, g.op("Cast", actions, to=BOOL))
+    before = g.op("ScatterElements", filled(g, 0, order), later, earlier, axis=0)
+    reduces = nonzero(g, g.op("Cast", actions, to=BOOL))
     right = g.op("Sub", reduces, g.scalar(1))
     children = g.op("Concat", g.op("Gather", before, reduces), right, axis=0)
     owners = g.op("Concat", reduces, reduces, axis=0)
-    parents = g.op("ScatterElements", _filled(g, -1, order), children, owners, axis=0)
-    slots = g.op("ScatterElements", _filled(g, 0, order), right, _filled(g, 1, right), axis=0)
+    parents = g.op("ScatterElements", filled(g, -1, order), children, owners, axis=0)
+    slots = g.op("ScatterElements", filled(g, 0, order), right, filled(g, 1, right), axis=0)
     return Forest(parents, slots)
 
 
@@ -93,19 +93,19 @@ def forest_of_lengths(g: Graph, lengths: str) -> Forest:
     # Without the zero an empty batch would have no last end.
     words = g.op("ReduceMax", g.op("Concat", g.vector(0), ends, axis=0), keepdims=0)
     following = g.op("Range", g.scalar(1), g.op("Add", words, g.scalar(1)), g.scalar(1))
-    parents = g.op("ScatterElements", following, g.op("Sub", ends, g.scalar(1)), _filled(g, -1, ends), axis=0)
-    return Forest(parents, _filled(g, 0, parents))
+    parents = g.op("ScatterElements", following, g.op("Sub", ends, g.scalar(1)), filled(g, -1, ends), axis=0)
+    return Forest(parents, filled(g, 0, parents))
 
 
 def schedule(g: Graph, forest: Forest, arity: int) -> Schedule:
     """Schedule of a forest for cells of this arity. What is not read of it costs nothing: the graph drops it."""
     parents = forest.parents
-    position = _positions(g, parents)
+    position = positions(g, parents)
     is_root = g.op("Less", parents, g.scalar(0))
     up = g.op("Where", is_root, position, parents)
-    child = _where(g, g.op("Not", is_root))
+    child = nonzero(g, g.op("Not", is_root))
     parent_of = g.op("Gather", parents, child)
-    inner = g.op("ScatterElements", _filled(g, 0, parents), parent_of, _filled(g, 1, child), axis=0)
+    inner = g.op("ScatterElements", filled(g, 0, parents), parent_of, filled(g, 1, child), axis=0)
     leaf = g.op("Sub", g.scalar(1), inner)
     depth = _depths(g, up, g.op("Cast", g.op("Not", is_root), to=INT64))
     # Without the zero the greatest depth of an empty forest would be the least int64.
@@ -122,8 +122,8 @@ def schedule(g: Graph, forest: Forest, arity: int) -> Schedule:
     leaf_ids = g.op("Compress", order, g.op("Not", is_inner), axis=0)
     words = g.op("Sub", g.op("CumSum", leaf, g.scalar(0)), g.scalar(1))
     stacked = g.op("ScatterElements", position, g.op("Concat", leaf_ids, inner_ids, axis=0), position, axis=0)
-    rows, roots = g.op("Gather", stacked, order), _where(g, is_root)
-    kinds = forest.kinds or _filled(g, 1, parents)
+    rows, roots = g.op("Gather", stacked, order), nonzero(g, is_root)
+    kinds = forest.kinds or filled(g, 1, parents)
     place = g.op("Add", g.op("Mul", parent_of, g.scalar(arity)), g.op("Gather", forest.slots, child))
 
     def by_parent(values: str) -> str:
@@ -179,7 +179,7 @@ def _bounds(g: Graph, group: str, steps: str) -> tuple[str, str]:
     """First inner node and first leaf of each step (steps + 1, 2), and `Schedule.bounds`."""
     size = g.op("Mul", g.op("Add", g.op("Unsqueeze", steps, g.vector(0)), g.vector(1)), g.vector(2))
     empty = g.op("ConstantOfShape", size, value=_tensor(0))
-    counts = g.op("ScatterElements", empty, group, _filled(g, 1, group), axis=0, reduction="add")
+    counts = g.op("ScatterElements", empty, group, filled(g, 1, group), axis=0, reduction="add")
     pairs = g.op("Reshape", counts, g.vector(-1, 2))  # inner nodes, leaves
     ends = g.op("CumSum", pairs, g.scalar(0))
     starts = g.op("Sub", ends, pairs)
@@ -197,19 +197,22 @@ def _bounds(g: Graph, group: str, steps: str) -> tuple[str, str]:
 def _sorted(g: Graph, key: str) -> str:
     """Positions (N,) in ascending order of `key`, equal keys by position: made distinct, as TopK promises no stable order."""
     size = g.op("Shape", key)
-    distinct = g.op("Add", g.op("Mul", key, size), _positions(g, key))
+    distinct = g.op("Add", g.op("Mul", key, size), positions(g, key))
     return g.ops("TopK", distinct, size, outputs=2, axis=0, largest=0, sorted=1)[1]
 
 
-def _positions(g: Graph, like: str) -> str:
+def positions(g: Graph, like: str) -> str:
+    """0 .. N - 1 for a vector of N."""
     return g.op("Range", g.scalar(0), g.op("Size", like), g.scalar(1))
 
 
-def _filled(g: Graph, value: int, like: str) -> str:
+def filled(g: Graph, value: int, like: str) -> str:
+    """As many int64 of one value as `like` has, in its shape."""
     return g.op("ConstantOfShape", g.op("Shape", like), value=_tensor(value))
 
 
-def _where(g: Graph, mask: str) -> str:
+def nonzero(g: Graph, mask: str) -> str:
+    """Positions where a vector is not 0."""
     return g.op("Squeeze", g.op("NonZero", mask), g.vector(0))
 
 

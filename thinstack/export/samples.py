@@ -7,15 +7,25 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
-from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import Model
 
-__all__ = ["Inputs", "Scores", "eager_scores", "forest_size", "join_inputs", "reference_cases", "sample_trees", "sampled"]
+__all__ = [
+    "Inputs",
+    "Scores",
+    "eager_scores",
+    "forest_size",
+    "join_inputs",
+    "makes_trees",
+    "random_tree",
+    "sample_trees",
+    "sampled",
+    "without_trees",
+]
 
 Inputs = dict[str, NDArray[np.int64]]
-Scores = dict[str, NDArray[np.float32]]
+Scores = dict[str, NDArray[Any]]
+"""Outputs by name: scores in float32, and transitions of whole numbers as `parse`."""
 Steps = NDArray[np.int8]
 
 
@@ -26,10 +36,10 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
     for words in (2, 7, 64, 512):
         if words <= longest:
             yield from ([shape(words)] for shape in (shapes.left, shapes.right, shapes.balanced))
-            yield [_random_tree(words, generator)]
+            yield [random_tree(words, generator)]
     for trees in (3, 32):
         sizes = generator.integers(1, 40, trees)
-        yield [shapes.left(1), *(_random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
+        yield [shapes.left(1), *(random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
 
 
 def sample_trees(model: Model, forest: Sequence[Steps], generator: np.random.Generator) -> list[Inputs]:
@@ -41,7 +51,7 @@ def sample_trees(model: Model, forest: Sequence[Steps], generator: np.random.Gen
 
 
 def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
-    """One batch of several: arrays one after the other, and positions of parents counted on."""
+    """One batch of several, all with or all without trees: arrays one after the other, and positions of parents counted on."""
     joined = {name: np.concatenate([part[name] for part in inputs]) for name in inputs[0]}
     if "parents" in joined:
         sizes = [len(part["parents"]) for part in inputs]
@@ -51,17 +61,39 @@ def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
 
 
 def sampled(model: Model, *, longest: int = 512) -> Iterator[Inputs]:
-    """Batches over `sample_shapes`, the same at every call."""
+    """Batches over `sample_shapes`, the same at every call.
+
+    A model with a parser makes its own trees of some as well, and of sentences of 1 to 200 words.
+    """
     generator = np.random.default_rng(0)
     none = {name: np.zeros(0, np.int64) for name in model.input_names}
+    parsed: list[int] = []
     for forest in sample_shapes(generator, longest=longest):
-        yield join_inputs([none, *sample_trees(model, forest, generator)])
+        yield (inputs := join_inputs([none, *sample_trees(model, forest, generator)]))
+        # Over as many words the model's own trees need no second trial.
+        if model.parses and (sizes := inputs["lengths"].tolist()) != parsed:
+            parsed = sizes
+            yield without_trees(inputs)
+    if model.parses:
+        uneven = [shapes.left(words) for words in (1, 200, 2, 31, 1, 90)]
+        yield without_trees(join_inputs(sample_trees(model, uneven, generator)))
+
+
+def without_trees(inputs: Inputs) -> Inputs:
+    """The inputs of a model with a parser that is to make the trees itself."""
+    return {**inputs, "transitions": inputs["transitions"][:0]}
+
+
+def makes_trees(inputs: Inputs) -> bool:
+    """Whether these are inputs that a model makes trees of itself."""
+    return "lengths" in inputs and "transitions" in inputs and len(inputs["lengths"]) > 0 == len(inputs["transitions"])
 
 
 def forest_size(inputs: Inputs) -> tuple[int, int]:
-    """The number of trees and of nodes in a batch."""
+    """The number of trees and of nodes in a batch, the trees being given or still to be made."""
     if "lengths" in inputs:
-        return len(inputs["lengths"]), int(inputs["lengths"].sum())
+        trees, words = len(inputs["lengths"]), int(inputs["lengths"].sum())
+        return trees, 2 * words - trees if "transitions" in inputs else words
     if "parents" in inputs:
         return int((inputs["parents"] < 0).sum()), len(inputs["parents"])
     steps = inputs["transitions"]
@@ -72,32 +104,7 @@ def eager_scores(model: Model, inputs: Inputs) -> Scores:
     """What the model gives, by name; it must be in evaluation mode."""
     with torch.no_grad():
         outputs = model({name: torch.from_numpy(inputs[name]) for name in model.input_names})
-    return {name: values.numpy() for name, values in outputs.items()}
-
-
-def reference_cases(model: Model, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
-    """A few inputs and the scores that they must give, fit for JSON: any runtime of any language can check itself on them.
-
-    Returns `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs": {name: [...]}, "outputs": {name: [[...]]}}.
-    """
-    generator = np.random.default_rng(seed)
-    rounded = dequantised(model, quantize)
-    forests = [
-        [shapes.left(1)],
-        [shapes.balanced(5)],
-        [_random_tree(9, generator), shapes.left(1), shapes.right(4), shapes.left(3)],
-    ]
-    cases = []
-    for forest in forests:
-        inputs = join_inputs(sample_trees(rounded, forest, generator))
-        outputs = eager_scores(rounded, inputs)
-        cases.append(
-            {
-                "inputs": {name: values.tolist() for name, values in inputs.items()},
-                "outputs": {name: values.astype(float).round(7).tolist() for name, values in outputs.items()},
-            }
-        )
-    return {"schema_version": SCHEMA_VERSION, "labels": list(config.labels), "tolerance": 1e-4, "cases": cases}
+    return {name: outputs[name].numpy() for name in model.output_names}
 
 
 def _tree_inputs(model: Model, steps: Steps, generator: np.random.Generator) -> Inputs:
@@ -151,7 +158,8 @@ def _with_single_children(
     return parents, slots
 
 
-def _random_tree(words: int, generator: np.random.Generator) -> Steps:
+def random_tree(words: int, generator: np.random.Generator) -> Steps:
+    """A random tree over so many words."""
     steps, stack, left = [], 0, words
     while left or stack > 1:
         reduce = stack > 1 and (not left or generator.random() < 0.5)

@@ -14,8 +14,9 @@ from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.errors import ExportError
 from thinstack.evaluation import evaluate_file
+from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
-from thinstack.export.samples import Inputs, reference_cases
+from thinstack.export.samples import Inputs
 from thinstack.export.torchscript import export_torchscript
 from thinstack.integrations.onnxruntime import Predictor
 from thinstack.manifest import (

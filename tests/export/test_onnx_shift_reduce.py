@@ -1,0 +1,241 @@
+"""Models with a tracking LSTM as ONNX, against a recursion over the equations of SPINN, over given trees and over their own."""
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from export_models import Arrays, C, Exported, H, V, make_config, random_tree
+from plain_parts import PlainCell, S, W, plain_export, plain_spinn
+from recursion import slow_sentences
+
+from thinstack.core import transitions as shapes
+from thinstack.errors import ExportError
+from thinstack.export import onnx_model, onnx_shift_reduce, onnx_tracker, onnx_verify
+from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx_sentences import FREE, REDUCE, Sentences
+from thinstack.export.onnx_verify import verify_onnx
+from thinstack.export.quantize import dequantised
+from thinstack.export.samples import Inputs, eager_scores
+from thinstack.models import SpinnModel
+
+KINDS = {
+    "parser": lambda: plain_spinn(PlainCell(2, inner=True)),
+    "parser, any arity": lambda: plain_spinn(PlainCell(0, inner=True), "roots", lookahead=3),
+    "parser that does not feed": lambda: plain_spinn(PlainCell(2), "pairs", lookahead=2, seed=1),
+    "parser of pieces, any arity": lambda: plain_spinn(PlainCell(0), pieces=True),
+    "no parser": lambda: plain_spinn(PlainCell(2, inner=True), parses=False, lookahead=2),
+    "no parser, any arity": lambda: plain_spinn(PlainCell(0), "pairs", parses=False, pieces=True),
+}
+PARSERS = [kind for kind in KINDS if kind.startswith("parser")]
+BATCHES = {"empty": [], "one word": [1, 1], "two words": [2, 2], "mixed": [7, 1, 2, 4, 12, 1], "uneven": [1, 60, 2, 1, 200, 31]}
+
+
+def export(model: SpinnModel, **options: str) -> Exported:
+    tracker = model.encoder.tracker
+    settings = {"size": tracker.size, "lookahead": tracker.lookahead, "feeds": model.encoder.feeds, "parses": tracker.parses}
+    kind = "wordpieces" if "piece_ids" in model.input_names else "words"
+    config = make_config(kind, encoder={"tracker": settings}, tree_source="self" if tracker.parses else "left")
+    return Exported(kind, model, config, options.get("quantize", "none"), plain_export(model, config, **options))
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, Exported]:
+    return {kind: export(make()) for kind, make in KINDS.items()}
+
+
+def sentences(model: SpinnModel, sizes: Sequence[int], seed: int = 0, *, given: bool = True) -> Arrays:
+    """Random words, over random trees or, for a model with a parser, none."""
+    random, words = np.random.default_rng(seed), sum(sizes)
+    counts = random.choice([1, 2, 5], words).astype(np.int64)
+    every = {
+        "token_ids": random.integers(0, V, words),
+        "piece_ids": random.integers(0, V, int(counts.sum())),
+        "pieces_per_word": counts,
+        "lengths": np.array(sizes, np.int64),
+        "transitions": np.concatenate([np.zeros(0, np.int64), *(random_tree(n, seed + n) for n in sizes if given)]),
+    }
+    return {name: every[name] for name in model.input_names}
+
+
+def close(found: Arrays, expected: Arrays) -> None:
+    assert list(found) == list(expected)
+    for name, wanted in expected.items():
+        assert found[name].shape == wanted.shape
+        if name == "parse":
+            assert found[name].tolist() == wanted.tolist()
+        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_given_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
+    exported, sizes = files[kind], BATCHES[batch]
+    inputs = sentences(exported.model, sizes)
+    expected = slow_sentences(copy.deepcopy(exported.model).double(), inputs, sizes)
+    assert list(expected) == exported.model.output_names
+    for run in exported.runs()[: 1 if batch == "uneven" else 2]:
+        close(run(inputs), expected)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("kind", PARSERS)
+def test_own_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
+    exported, sizes = files[kind], BATCHES[batch]
+    inputs = sentences(exported.model, sizes, given=False)
+    expected = slow_sentences(copy.deepcopy(exported.model).double(), inputs, sizes)
+    # What is compared must not all look alike.
+    steps = expected["parse"]
+    assert batch != "uneven" or 10 < (np.diff(steps) != 0).sum() < len(steps) - 10
+    for run in exported.runs()[: 1 if batch == "uneven" and kind != "parser" else 2]:
+        close(run(inputs), expected)
+        close(run({name: values for name, values in inputs.items() if name != "transitions"}), expected)
+
+
+def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
+    exported = files["parser"]
+    run = exported.runs()[0]
+    singles = [sentences(exported.model, [size], seed, given=False) for seed, size in enumerate((9, 1, 40, 2, 17))]
+    together = run({name: np.concatenate([inputs[name] for inputs in singles]) for name in exported.model.input_names})
+    close(together, {name: np.concatenate([run(inputs)[name] for inputs in singles]) for name in together})
+
+
+def test_where_both_score_alike_words_are_shifted() -> None:
+    model = plain_spinn(PlainCell(2, inner=True))
+    with torch.no_grad():
+        model.encoder.tracker.w_transition.zero_()
+        model.encoder.tracker.b_transition.fill_(0.3)
+    for run in export(model).runs():
+        found = run(sentences(model, [5, 1, 3], given=False))
+        assert found["parse"].tolist() == np.concatenate([shapes.right(words) for words in (5, 1, 3)]).tolist()
+
+
+@pytest.mark.parametrize("quantize", ["fp16", "int8"])
+@pytest.mark.parametrize("index_type", ["int32", "int64"])
+def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> None:
+    model = plain_spinn(PlainCell(2, inner=True), pieces=quantize == "fp16")
+    small = export(model, quantize=quantize, index_type=index_type)
+    inputs = sentences(model, BATCHES["mixed"], given=False)
+    session = small.session()
+    declared = [*session.get_inputs(), *session.get_overridable_initializers(), session.get_outputs()[-1]]
+    assert {value.type for value in declared} == {f"tensor({index_type})"}
+    for run in small.runs():
+        found = run(inputs)
+        over_same_trees = inputs | {"transitions": found["parse"].astype(np.int64)}
+        assert found["parse"].dtype == index_type
+        close(found, eager_scores(dequantised(model, quantize), over_same_trees))
+        assert np.abs(found["node_scores"] - eager_scores(model, over_same_trees)["node_scores"]).max() > 1e-4
+    stored = {tuple(w.dims): w.data_type for w in onnx.load_from_string(small.file).graph.initializer if len(w.dims) > 1}
+    del stored[V, model.embedding.size]
+    assert {shape for shape, kind in stored.items() if kind != onnx.TensorProto.FLOAT16} <= {(V, 1)}
+
+
+def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    """The bodies of all loops, also of those within others."""
+    bodies = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+    return bodies + [inner for body in bodies for inner in loops(body)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -> None:
+    exported = files[kind]
+    model = onnx.load_from_string(exported.file)
+    assert (model.ir_version, [(opset.domain, opset.version) for opset in model.opset_import]) == (8, [("", 18)])
+    (body,) = loops(model.graph)
+    assert {node.domain for node in (*model.graph.node, *body.node)} == {""}
+    assert Counter(node.op_type for node in model.graph.node)["Loop"] == 1
+    # Words left and height, numbers, h, c, and one table of states, which grows; but no words.
+    carried = [value.type.tensor_type for value in body.input[2:]]
+    assert [value.shape.dim[-1].dim_value or None for value in carried] == [2, None, 6, 6, S + W]
+    # Nothing is scattered but numbers, of which no row is longer than a sentence.
+    assert Counter(node.op_type for node in body.node) >= Counter({"ScatterElements": 1, "Gemm": 1})
+    assert not {"ScatterND", "NonZero", "If"} & {node.op_type for node in body.node}
+    found = {entry.key: entry.value for entry in model.metadata_props}
+    assert found["parses"] == ("true" if kind in PARSERS else "false")
+
+
+def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
+    parser, given = files["parser"].session(), files["no parser"].session()
+    assert [(value.name, value.shape) for value in parser.get_inputs()] == [("token_ids", ["L"]), ("lengths", ["B"])]
+    assert [value.name for value in parser.get_overridable_initializers()] == ["transitions"]
+    found = [(value.name, value.shape, value.type) for value in parser.get_outputs()]
+    scores = [("node_scores", ["N", C], "tensor(float)"), ("root_scores", ["B", C], "tensor(float)")]
+    assert found == [*scores, ("parse", ["N"], "tensor(int32)")]
+    assert [value.name for value in given.get_inputs()] == ["token_ids", "transitions"]
+    assert [(value.name, value.shape, value.type) for value in given.get_outputs()] == scores
+    pairs = files["parser that does not feed"].session().get_outputs()
+    assert [(value.name, value.shape) for value in pairs[:2]] == [("pair_scores", ["B/2", C]), ("sentence_vectors", ["B", H])]
+
+
+def test_what_is_no_such_model_is_refused() -> None:
+    model = plain_spinn(PlainCell(2, inner=True), parses=False)
+    with pytest.raises(ExportError, match="says parses = true, the model makes none"):
+        plain_export(model, make_config("words", encoder={"tracker": {"size": 6}}))
+    model = plain_spinn(PlainCell(2, inner=True))
+    with pytest.raises(ExportError, match="says parses = false, the model makes trees of its own"):
+        plain_export(model, make_config("words"))
+    model.encoder.beam = 4
+    with pytest.raises(ExportError, match=r"keeps one hypothesis of a tree, the model 4; set tracker\.beam to 1"):
+        plain_export(model, make_config("words", encoder={"tracker": {"size": 6}}, tree_source="self"))
+
+
+def swap_stack(patch: pytest.MonkeyPatch) -> None:
+    right = onnx_shift_reduce._queues
+
+    def swapped(g: Graph, batch: Sentences) -> tuple[str, str]:
+        places, queues = right(g, batch)
+        return g.op("Gather", places, g.vector(1, 0), axis=1), queues
+
+    patch.setattr(onnx_shift_reduce, "_queues", swapped)
+
+
+def reduce_one(patch: pytest.MonkeyPatch) -> None:
+    table = onnx_tracker._possible()
+    table[1, 2, FREE, REDUCE] = 0
+    patch.setattr(onnx_tracker, "_possible", lambda: table)
+
+
+def prefer_reduce(patch: pytest.MonkeyPatch) -> None:
+    table = onnx_tracker._possible()
+    table[1, 3, FREE, REDUCE] = 0.1
+    patch.setattr(onnx_tracker, "_possible", lambda: table)
+
+
+def turn_columns(patch: pytest.MonkeyPatch) -> None:
+    right = onnx_tracker._columns
+    patch.setattr(onnx_tracker, "_columns", lambda weight, blocks: np.roll(right(weight, blocks), 1, axis=0))
+
+
+def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
+    right = onnx_model.sentences
+    patch.setattr(onnx_model, "sentences", lambda g, lengths, given: right(g, lengths, g.vector()))
+
+
+@pytest.mark.parametrize(
+    ("fault", "given", "message"),
+    [
+        (swap_stack, True, "scores that differ by"),
+        (turn_columns, True, "scores that differ by"),
+        (ignore_the_given, True, "gives other trees than it was given"),
+        (swap_stack, False, "less than the other one"),
+        (turn_columns, False, "less than the other one"),
+        (reduce_one, False, r"makes no tree of sentence \d+: "),
+        (prefer_reduce, False, r"takes a transition that scores 0\.\d+ less than the other one; allowed 1e-05"),
+    ],
+)
+def test_verification_finds_a_wrong_graph(fault, given: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = plain_spinn(PlainCell(2, inner=True))
+    with monkeypatch.context() as patch:
+        fault(patch)
+        wrong = export(model)
+
+    def few(model: SpinnModel, longest: int = 0) -> list[Inputs]:
+        return [sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)]
+
+    monkeypatch.setattr(onnx_verify, "sampled", few)
+    assert verify_onnx(export(model).file, model, wrong.config).runtimes[0].nodes == 1 + 11 + 3 + 5 + 39
+    with pytest.raises(ExportError, match=message):
+        verify_onnx(wrong.file, model, wrong.config)
