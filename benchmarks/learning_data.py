@@ -60,9 +60,9 @@ def with_relations(config: ModelConfig, count: int, data: Path) -> ModelConfig:
 
 
 def joined(items: Sequence[Item], names: Iterable[str]) -> tuple[dict[str, Tensor], Tensor]:
-    """A batch: the inputs of these names, and targets, in which the sentences of candidates are counted on."""
+    """A batch: the inputs that there are of these names, and targets, in which the sentences of candidates are counted on."""
     arrays = join_inputs([item.inputs for item in items])
-    inputs = {name: torch.from_numpy(arrays[name]) for name in names}
+    inputs = {name: torch.from_numpy(arrays[name]) for name in names if name in arrays}
     targets = np.concatenate([item.targets for item in items])
     if targets.ndim == 2:
         targets[:, 0] = np.repeat(np.arange(len(items)), [len(item.targets) for item in items])

@@ -38,7 +38,7 @@ class Subject:
 
 def all_subjects() -> list[Subject]:
     """Ours, and one for every other registered cell, if it goes with any of the tasks."""
-    ours = [*sentiment(), *encoders(), *sequences(), *dependency(), *heads()]
+    ours = [*sentiment(), *encoders(), *spinn(), *sequences(), *dependency(), *heads()]
     named = {part.name for one in ours for part in (one.config.cell, one.config.encoder.top_down) if hasattr(part, "name")}
     cells = dict.fromkeys(record.name for record in manager().records() if record.kind == "cell" and record.status == "ok")
     return [*ours, *(subject for cell in cells if cell not in named for subject in other(cell))]
@@ -75,6 +75,19 @@ def encoders() -> list[Subject]:
         _sst("lexicalized_lstm.v1", "bidirectional", task=SST_ROOTS["gold"], encoder={"top_down": down}, learning_rate=0.01),
     ]
     return found + [_sst("s_lstm.v1", task=task, learning_rate=0.01) for task in SST_ROOTS.values()]
+
+
+def spinn() -> list[Subject]:
+    """With a tracking LSTM: over given trees, and with a parser, which is taught beside the task."""
+    given, own, apart = ({"tracker": {"size": 32} | more} for more in ({"parses": False}, {}, {"feeds": False}))
+    entailment = {"task": ENTAILMENT, "head": "entailment.v1", "learning_rate": 0.002, "trees": "binary"}
+    return [
+        _sst("spinn_lstm.v1", "SPINN-PI", encoder=given),
+        _sst("spinn_lstm.v1", "SPINN", encoder=own),
+        _sst("nary_lstm.v1", "parser beside it", encoder=apart),
+        _sick("spinn_lstm.v1", "SPINN-PI", encoder=given, **entailment),
+        _sick("spinn_lstm.v1", "SPINN", encoder=own, **entailment),
+    ]
 
 
 def sequences() -> list[Subject]:

@@ -12,9 +12,11 @@ import numpy as np
 import torch
 from learning_data import Item, Material, joined, material_of, with_relations
 from learning_subjects import Subject
+from torch import Tensor
 
 from thinstack.config import TrainingConfig
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, SpinnModel, build_model
+from thinstack.models.spinn_model import parsing_loss
 from thinstack.training.optimizers import build_optimizers
 
 __all__ = ["Result", "learn", "prepare_process"]
@@ -73,9 +75,7 @@ def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -
     )
 
 
-def train(
-    model: TreeModel, material: Material, config: TrainingConfig, seconds: float, seed: int
-) -> tuple[int, dict[str, Any]]:
+def train(model: Model, material: Material, config: TrainingConfig, seconds: float, seed: int) -> tuple[int, dict[str, Any]]:
     """Train until the time is over; the number of updates, and the weights that did best on the held-out part."""
     optimizers = build_optimizers(model, config).values()
     draw = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def train(
             inputs, targets = joined(batch, model.input_names)
             for optimizer in optimizers:
                 optimizer.zero_grad(set_to_none=True)
-            (model.head.loss(model.logits(inputs), targets) / len(batch)).backward()
+            (objective(model, inputs, targets) / len(batch)).backward()
             for optimizer in optimizers:
                 optimizer.step()
             updates += 1
@@ -99,8 +99,17 @@ def train(
     return updates, kept
 
 
+def objective(model: Model, inputs: dict[str, Tensor], targets: Tensor) -> Tensor:
+    """The loss of the task and, with one weight, that of the transitions of a model that parses."""
+    if not (isinstance(model, SpinnModel) and model.parses):
+        return model.head.loss(model.logits(inputs), targets)
+    joint = model.joint(inputs)
+    right = torch.where(joint.free > 0, inputs["transitions"], -1)
+    return model.head.loss(joint.logits, targets) + parsing_loss(joint.choices, right)
+
+
 @torch.inference_mode()
-def mean_loss(model: TreeModel, items: Sequence[Item]) -> float:
+def mean_loss(model: Model, items: Sequence[Item]) -> float:
     """Loss a case, in evaluation mode."""
     model.eval()
     total = 0.0
