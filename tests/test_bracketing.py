@@ -33,6 +33,7 @@ def test_an_example_counted_by_hand() -> None:
     assert (figures.spans, figures.spans_with_root, figures.trees) == (2 + 1 + 1, 3 + 2 + 2 + 1, 3)
     assert figures.span_f1 == pytest.approx(100 * (1 + 1 + 0) / 4)
     assert figures.span_f1_with_root == pytest.approx(100 * (2 + 2 + 1 + 1) / 8)
+    assert figures.span_f1_by_sentence == pytest.approx(100 * (2 / 3 + 1 + 1 / 2 + 1) / 4)
     assert figures.exact_trees == pytest.approx(100 / 3)
 
 
@@ -79,9 +80,10 @@ def test_random_trees_against_sets() -> None:
 
 
 def test_no_case_is_none() -> None:
-    nothing = {"span_f1": None, "span_f1_with_root": None, "exact_trees": None, "spans": 0, "spans_with_root": 0, "trees": 0}
+    percentages = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees")
+    nothing = dict.fromkeys(percentages) | {"spans": 0, "spans_with_root": 0, "trees": 0}
     assert bracketing([], []).to_dict() == nothing
     assert of_trees(("( a )", "( a )")).to_dict() == nothing
     two = of_trees(("( a b )", "( a b )")).to_dict()
-    assert two == nothing | {"span_f1_with_root": 100.0, "spans_with_root": 1}
+    assert two == nothing | {"span_f1_with_root": 100.0, "span_f1_by_sentence": 100.0, "spans_with_root": 1}
     json.dumps(two, allow_nan=False)

@@ -118,11 +118,11 @@ def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
 def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(predictor: Predictor, tmp_path: Path) -> None:
     file = tmp_path / "trees.txt"
     file.write_text("(0 (2 good) (1 (1 film) (0 awful)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))\n")
-    keys = ("span_f1", "span_f1_with_root", "exact_trees", "spans", "spans_with_root", "trees")
+    keys = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees", "spans", "spans_with_root", "trees")
     # The right tree of the second shares its whole with the left-branching one of the file, and the left tree all of it.
     found = [tuple(evaluate_file(predictor, file, source=source)[key] for key in keys) for source in ("right", "left")]
-    assert found[0] == pytest.approx((100 * 1 / 3, 100 * 3 / 5, 50, 3, 5, 2))
-    assert found[1] == pytest.approx((100 * 2 / 3, 100 * 4 / 5, 50, 3, 5, 2))
+    assert found[0] == pytest.approx((100 * 1 / 3, 100 * 3 / 5, 100 * (1 + 1 / 3) / 2, 50, 3, 5, 2))
+    assert found[1] == pytest.approx((100 * 2 / 3, 100 * 4 / 5, 100 * (1 / 2 + 1) / 2, 50, 3, 5, 2))
     assert not evaluate_file(predictor, file).keys() & set(keys)
     assert not evaluate_file(predictor, file, source="left", text=True).keys() & set(keys)
 

@@ -24,6 +24,7 @@ class Bracketing:
     Attributes:
         span_f1: without the whole sentence, a span that no tree can miss.
         span_f1_with_root: with it.
+        span_f1_by_sentence: with it, as the mean of each sentence's of two words or more, to which short ones count as much.
         exact_trees: sentences of three words or more all of whose spans are the treebank's; over fewer there is one tree only.
         spans, spans_with_root: of the treebank's trees.
         trees: sentences of three words or more.
@@ -31,6 +32,7 @@ class Bracketing:
 
     span_f1: float
     span_f1_with_root: float
+    span_f1_by_sentence: float
     exact_trees: float
     spans: int
     spans_with_root: int
@@ -50,10 +52,12 @@ def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Bracketin
     words = np.array([spans.max() for spans in gold], np.int64)
     exact = (counts == counts[:, :1]).all(axis=1)[words >= 3]
     all_spans = counts.sum(axis=0)
+    by_sentence = [_f1(*row) for row in counts[words >= 2].tolist()]
     inner = all_spans - (words >= 2).sum()
     return Bracketing(
         span_f1=_f1(*inner.tolist()),
         span_f1_with_root=_f1(*all_spans.tolist()),
+        span_f1_by_sentence=float(np.mean(by_sentence)) if by_sentence else float("nan"),
         exact_trees=100 * float(exact.mean()) if exact.size else float("nan"),
         spans=int(inner[2]),
         spans_with_root=int(all_spans[2]),

@@ -290,6 +290,17 @@ class Recipe(_Strict):
     training: TrainingConfig = TrainingConfig()
     export: ExportConfig = ExportConfig()
 
+    @model_validator(mode="after")
+    def _own_trees(self) -> Self:
+        if "self" in self.training.sources and not self.model.parses:
+            raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
+        tracker = self.model.encoder.tracker
+        if tracker is not None and tracker.beam > 1:
+            raise ValueError(
+                "model.encoder.tracker.beam: a recipe ends with an ONNX file, which keeps one hypothesis; set it to 1"
+            )
+        return self
+
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML recipe. Raises ConfigError if the file is missing or does not validate."""

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load
 
 from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.errors import BundleError
 from thinstack.models import TreeModel, build_model, load_model, weights_of
+from thinstack.models.weights import load_state
 
 CONFIG = ModelConfig(
     labels=("bad", "good"),
@@ -102,3 +104,24 @@ def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
     for number, weights in enumerate([weights_of(other), b"no safetensors", b""]):
         with pytest.raises(BundleError, match=r"model\.safetensors: not the weights of this configuration"):
             load_model(bundle(tmp_path / str(number), weights))
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+def test_weights_that_two_executors_share_are_stored_once(feeds: bool) -> None:
+    config = ModelConfig.model_validate(
+        {
+            "labels": ["bad", "good"],
+            "embedding": {"kind": "words", "size": 4},
+            "cell": {"name": "spinn_lstm.v1", "hidden_size": 5},
+            "head": {"name": "node_classifier.v1"},
+            "encoder": {"tracker": {"size": 3, "feeds": feeds}},
+        }
+    )
+    model, other = build_model(config, entries=6), build_model(config, entries=6)
+    stored = load(weights_of(model))
+    assert sum(value.numel() for value in stored.values()) == sum(value.numel() for value in model.parameters())
+    load_state(other, stored)
+    for name, value in other.state_dict().items():
+        assert torch.equal(value, model.state_dict()[name]), name
+    with pytest.raises(RuntimeError, match="Missing key"):
+        load_state(other, dict(list(stored.items())[1:]))

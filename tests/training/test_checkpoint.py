@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 from torch import nn
 
 from thinstack.errors import DataError
@@ -49,15 +50,17 @@ def test_without_a_checkpoint_nothing_is_loaded(tmp_path: Path) -> None:
     assert state_of(modules, optimizers) == before
 
 
-def test_weights_that_share_memory_are_saved(tmp_path: Path) -> None:
+def test_weights_that_share_memory_are_saved_once(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
-    tied = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
-    tied[1].weight = tied[0].weight
+    tied, fresh = (nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(2))
+    for module in (tied, fresh):
+        module[1].weight = module[0].weight
     save_checkpoint(path, {"model": tied}, {}, {})
-    fresh = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     load_checkpoint(path, {"model": fresh}, {})
     assert torch.equal(fresh[0].weight, tied[0].weight)
-    assert torch.equal(fresh[1].weight, tied[0].weight)
+    assert fresh[1].weight is fresh[0].weight
+    assert not torch.equal(fresh[0].bias, fresh[1].bias)
+    assert set(load_file(path)) == {"model/0.weight", "model/0.bias", "model/1.bias"}
 
 
 def halved(path: Path) -> None:
@@ -69,7 +72,7 @@ def pickled(path: Path) -> None:
 
 
 def without_state(path: Path) -> None:
-    from safetensors.torch import load_file, save_file
+    from safetensors.torch import save_file
 
     save_file(load_file(path), path)
 

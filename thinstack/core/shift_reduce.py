@@ -9,8 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.beam import likeliest, trace, widen
+from thinstack.core.beam import likeliest, trace
 from thinstack.core.cell import Cell, Links
+from thinstack.core.hypotheses import Hypotheses, Step, first_hypotheses, first_of, rows_of
 from thinstack.core.stack_encoding import StackEncoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
 from thinstack.core.thin_stack import gradients_of, read, write
@@ -30,39 +31,11 @@ class _Stack(NamedTuple):
     token: Tensor
 
 
-class _Hypotheses(NamedTuple):
-    """Where the sentences that go on are, each with one or more hypotheses side by side.
-
-    `front` is the next word of the buffer, `ends` the one after the last; a row of `queue` is what stands on the stack, over
-    two numbers of nothing, up to `height`; `hidden` and `memory` are those of the tracking LSTM; `scores` log-probabilities.
-    """
-
-    front: Tensor
-    height: Tensor
-    queue: Tensor
-    ends: Tensor
-    hidden: Tensor
-    memory: Tensor
-    scores: Tensor
-
-
-class _Step(NamedTuple):
-    """What the hypotheses did: `pairs` was on top of their stacks, `numbers` they pushed, `taken` is the transition, `choices`
-    its scores, `free` whether there was a choice; `source` is the hypothesis before, empty without a beam."""
-
-    pairs: Tensor
-    numbers: Tensor
-    taken: Tensor
-    choices: Tensor
-    free: Tensor
-    scores: Tensor
-    source: Tensor
-
-
 class ShiftReduce(nn.Module):
     """Runs a cell over binary trees with words at the leaves, with or without a tracking LSTM.
 
-    Where the cell has inputs at inner nodes, they are the h of the tracking LSTM: the e of (1).
+    Where the cell has inputs at inner nodes, they are the h of the tracking LSTM: the e of (1). There are no gradients of
+    gradients.
 
     Args:
         cell: of arity 2, or 0, any number; its `inner_size` is 0 or the tracking LSTM's size.
@@ -128,10 +101,10 @@ class ShiftReduce(nn.Module):
             leaves = self.cell.leaf(leaf_inputs)
             outputs = [self.cell.output(leaves)]
             stack, buffer = self._start(leaves, outputs[0], table, beam)
-            now = _first_hypotheses(leaf_inputs, lengths, table, self.tracker_size, beam)
-            steps: list[_Step] = []
+            now = first_hypotheses(leaf_inputs, lengths, table, self.tracker_size, beam)
+            steps: list[Step] = []
             for count in counts:
-                now = _keep(now, count * beam)
+                now = first_of(now, count * beam)
                 now, step = self._decide(stack, buffer, now, beam)
                 rows = step.taken.nonzero().squeeze(1)
                 if rows.shape[0] > 0:
@@ -144,7 +117,7 @@ class ShiftReduce(nn.Module):
                 steps.append(step)
             return _parsed(outputs, steps, table, beam)
 
-    def _decide(self, stack: _Stack, buffer: Tensor, now: _Hypotheses, beam: int) -> tuple[_Hypotheses, _Step]:
+    def _decide(self, stack: _Stack, buffer: Tensor, now: Hypotheses, beam: int) -> tuple[Hypotheses, Step]:
         """Let the tracking LSTM read and choose; the hypotheses after that, and what they do, with no node made yet."""
         pairs = now.queue.gather(1, now.height.unsqueeze(1) + torch.arange(-2, 0, device=now.height.device))
         has_word, has_pair = now.front < now.ends, now.height > 3
@@ -164,8 +137,8 @@ class ShiftReduce(nn.Module):
         else:
             taken = (has_pair & ((choices[:, 1] > choices[:, 0]) | ~has_word)).long()
             front, height, queue = now.front, now.height, now.queue
-        after = _Hypotheses(front + 1 - taken, height + 1 - 2 * taken, queue, now.ends, hidden, memory, scores)
-        return after, _Step(pairs, front + 1, taken, choices, free, scores, source)
+        after = Hypotheses(front + 1 - taken, height + 1 - 2 * taken, queue, now.ends, hidden, memory, scores)
+        return after, Step(pairs, front + 1, taken, choices, free, scores, source)
 
     def _start(self, leaves: list[Tensor], outputs: Tensor, table: Timetable, beam: int) -> tuple[_Stack, Tensor]:
         """The stack with the words in it, ready to be pushed, and what the tracking LSTM reads of the buffer (L + 1, 4T)."""
@@ -224,40 +197,14 @@ def _add_up(stack: _Stack, pairs: Tensor) -> Tensor:
     return rows.view(pairs.shape[0], 2, gates).sum(1)
 
 
-def _first_hypotheses(words: Tensor, lengths: Tensor, table: Timetable, tracker_size: int, beam: int) -> _Hypotheses:
-    """One hypothesis for each sentence, by falling length, and with a beam others of no probability."""
-    counts = lengths.long().index_select(0, table.order)
-    ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
-    front, ends = widen(ends - counts, beam), widen(ends, beam)
-    longest = int(lengths.max()) if lengths.shape[0] > 0 else 0
-    scores = words.new_zeros([lengths.shape[0], beam])
-    scores[:, 1:] = float("-inf")
-    hidden = words.new_zeros([front.shape[0], tracker_size])
-    queue = front.new_zeros([front.shape[0], 2 + longest])
-    return _Hypotheses(front, torch.full_like(front, 2), queue, ends, hidden, hidden, scores.flatten())
-
-
-def _keep(now: _Hypotheses, count: int) -> _Hypotheses:
-    """The first `count` hypotheses: sentences end last first."""
-    return _Hypotheses(
-        now.front[:count],
-        now.height[:count],
-        now.queue[:count],
-        now.ends[:count],
-        now.hidden[:count],
-        now.memory[:count],
-        now.scores[:count],
-    )
-
-
-def _parsed(outputs: list[Tensor], steps: list[_Step], table: Timetable, beam: int) -> StackEncoding:
+def _parsed(outputs: list[Tensor], steps: list[Step], table: Timetable, beam: int) -> StackEncoding:
     """What the best hypotheses found."""
     none = outputs[0][:0]
     numbers, taken, free = [table.order[:0]], [table.order[:0]], [table.order[:0]]
     choices = [none.new_zeros([0, 2])]
     if beam > 1 and len(steps) > 0:
         rows = trace([step.source for step in steps], [step.scores for step in steps], beam)
-        steps = [_rows_of(steps[k], rows[k]) for k in range(len(steps))]
+        steps = [rows_of(steps[k], rows[k]) for k in range(len(steps))]
     for step in steps:
         numbers.append(step.numbers)
         taken.append(step.taken)
@@ -270,18 +217,6 @@ def _parsed(outputs: list[Tensor], steps: list[_Step], table: Timetable, beam: i
         _in_node_order(choices, table),
         _in_node_order(free, table),
         table,
-    )
-
-
-def _rows_of(step: _Step, rows: Tensor) -> _Step:
-    return _Step(
-        step.pairs.index_select(0, rows),
-        step.numbers.index_select(0, rows),
-        step.taken.index_select(0, rows),
-        step.choices.index_select(0, rows),
-        step.free.index_select(0, rows),
-        step.scores.index_select(0, rows),
-        rows,
     )
 
 

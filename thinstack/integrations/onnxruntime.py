@@ -90,7 +90,8 @@ class Predictor:
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: theirs, or the source that they come from:
         "auto" is what the model was trained to get, "self" the parse of the model, which it makes as it scores.
-        Sentences run in batches of BATCH_NODES nodes; what comes out for one does not depend on the others.
+        Sentences run in batches of BATCH_NODES nodes; what comes out for one does not depend on the others, but for rounding,
+        which could tip a parse where SHIFT and REDUCE score alike.
         Raises InputError for a source that the model does not have, and, naming the sentence (from 0), for one without words
         or whose transitions are no single tree; BundleError if the model fails, or its parses are no trees.
         """

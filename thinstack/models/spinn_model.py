@@ -93,13 +93,19 @@ class SpinnModel(Model):
         given = transitions.shape[0] > 0 or words.shape[0] == 0
         if not given and not self.parses:
             raise ValueError("a model without a parser needs transitions")
+        if not given and "lengths" not in inputs:
+            raise ValueError("expected lengths, for the model to parse, or transitions; found neither")
         lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
         if bool((lengths < 1).any()):
             raise ValueError("lengths must be at least 1: leave out sentences without words")
         if words.shape[0] != int(lengths.sum()):
             raise ValueError(f"expected {int(lengths.sum())} words, as many as the sentences have, found {words.shape[0]}")
-        if given and "lengths" in inputs and not torch.equal(sentence_lengths(transitions), lengths.long()):
+        if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
             raise ValueError("lengths and transitions disagree: 2n - 1 transitions make one tree of the n words of a sentence")
+        if given and (
+            transitions.shape[0] != int((2 * lengths - 1).sum()) or bool(((transitions != 0) & (transitions != 1)).any())
+        ):
+            raise ValueError("transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each sentence")
         if not given:
             parsed = self.encoder.parse(words, lengths)
             if not torch.is_grad_enabled():

@@ -56,7 +56,8 @@ def card(
         rows.append(f"| {source} | this file | {cells} |")
     for source, spread in over_seeds.items():
         cells = " | ".join(f"{percent(spread[key]['mean'])} ± {percent(spread[key]['std'])}" for key in ACCURACIES)
-        rows.append(f"| {'gold' if source == 'gold' else 'auto'} | all seeds, before quantisation | {cells} |")
+        shown = "auto" if source == recipe.model.tree_source else source
+        rows.append(f"| {shown} | all seeds, before quantisation | {cells} |")
     model = recipe.model
     return _CARD.format(
         name=recipe.name,

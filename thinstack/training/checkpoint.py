@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from thinstack.errors import DataError
+from thinstack.models.weights import load_state, state_of
 from thinstack.training.optimizers import load_state_tensors, state_tensors
 
 __all__ = ["load_checkpoint", "save_checkpoint", "write_atomically"]
@@ -23,7 +24,7 @@ def save_checkpoint(
     """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one file, or leave the old one."""
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
-        tensors.update({f"{name}/{key}": value for key, value in module.state_dict().items()})
+        tensors.update({f"{name}/{key}": value for key, value in state_of(module).items()})
     for name, optimizer in optimizers.items():
         tensors.update({f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +49,7 @@ def load_checkpoint(path: Path, modules: Mapping[str, nn.Module], optimizers: Ma
             state: dict[str, Any] = json.loads(file.metadata()["state"])
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
         for name, module in modules.items():
-            module.load_state_dict(_under(f"{name}/", tensors))
+            load_state(module, _under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():
             load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
     except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:

@@ -121,6 +121,7 @@ def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> s
         "choices_right": "right choices of transitions along the file's trees",
         "span_f1": "unlabelled F1 of its own trees without the whole sentences",
         "span_f1_with_root": "with them",
+        "span_f1_by_sentence": "as a mean over sentences",
         "exact_trees": "exact trees",
     }
     parts = (f"{percent(spread[key]['mean'])} {plus_minus} {percent(spread[key]['std'])} {name}" for key, name in names.items())
