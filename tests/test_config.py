@@ -231,6 +231,31 @@ def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> N
         Recipe.read(path)
 
 
+@pytest.mark.parametrize(
+    ("model", "training", "message"),
+    [
+        ({}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
+        ({"tracker": {"size": 3, "parses": False}}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
+        ({"tracker": {"size": 3, "beam": 2}}, {}, "keeps one hypothesis; set it to 1"),
+    ],
+)
+def test_a_recipe_that_could_not_be_finished(model: dict[str, object], training: dict[str, object], message: str) -> None:
+    data = {
+        "name": "own",
+        "data": {"train": "train.txt", "dev": "dev.txt"},
+        "model": {
+            "labels": ["bad", "good"],
+            "embedding": {"kind": "words", "size": 3},
+            "cell": {"name": "spinn_lstm.v1", "hidden_size": 4},
+            "head": {"name": "node_classifier.v1"},
+            "encoder": model,
+        },
+        "training": training,
+    }
+    with pytest.raises(ConfigError, match=message):
+        Recipe.parse(data, source="test")
+
+
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"):

@@ -108,7 +108,7 @@ class TrackerConfig(_Strict):
     """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), of width `size`.
 
     `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of the composition, the e of (1);
-    without it, training is as fast as without a tracking LSTM. `parses`: whether it has a transition classifier (5), so that
+    without it, given trees are composed by depth. `parses`: whether it has a transition classifier (5), so that
     the model makes trees of its own. `beam`: how many hypotheses of a sentence's tree are kept while it does. `dropout`: of the
     outputs of nodes that it reads.
     """

@@ -68,7 +68,7 @@ class _Read(torch.autograd.Function):
 def _of_this_pass(gradients: Tensor) -> Tensor:
     """The table, emptied if another backward pass has been here: one to some inputs only leaves rows that nobody took."""
     table: Any = gradients if gradients._base is None else gradients._base
-    task = torch._C._current_graph_task_id()
+    task = torch._C._current_graph_task_id()  # private: see docs/decisions.md
     if getattr(table, "backward_pass", None) != task:
         table.zero_()
         table.backward_pass = task

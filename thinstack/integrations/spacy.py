@@ -12,8 +12,8 @@ Settings (the factory's arguments):
   the component of that name (`thinstack.integrations.spacy_trees`).
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it runs, else a warning and the
   CPU). `spacy.prefer_gpu` is of no account.
-- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process
-  may use. At most 256; they do not spin while they wait. With `n_process`, set it to 1.
+- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process may use. At most 256; they
+  do not spin while they wait. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of their probabilities weighted by
   their numbers of words, or `sentences`, the plain mean.
 - `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats` for exclusive classes.
@@ -26,9 +26,8 @@ What it sets on a Doc, sentences being `doc.sents` where boundaries are set, els
   `Span._.sentiment_scores`, `Span._.sentiment_tree`, `Span._.sentiment_phrases`, described in
   `thinstack.integrations.spacy_results`. `predictions(doc)` gives each sentence in a form that can be drawn.
 
-A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model`
-names is then not needed any more. Settings are in spaCy's `config.cfg`, so that they can be overridden on loading: another
-`model` is then read in place of the saved one.
+A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model` names
+is not needed any more. Settings are in spaCy's `config.cfg` and can be overridden on loading, `model` too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
