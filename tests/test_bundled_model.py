@@ -59,7 +59,7 @@ def test_it_adds_eight_megabytes_at_most() -> None:
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
-    assert set(bundle.manifest.files) - {"distances.json"} == common
+    assert set(bundle.manifest.files) == common
 
 
 def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
@@ -73,6 +73,19 @@ def test_it_is_the_model_of_the_recipe_in_the_repository(bundle: Bundle) -> None
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
     assert list(bundle.config.labels) == LABELS
+
+
+def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
+    assert bundle.config.parses
+    assert bundle.config.tree_source == "self"
+    words = SENTENCE.replace(",", " ,").replace(".", " .").split()
+    auto, own = (predictor.trees_and_scores([words], source)[0] for source in ("auto", "self"))
+    np.testing.assert_array_equal(auto.transitions, own.transitions)
+    np.testing.assert_allclose(auto.scores, own.scores, atol=1e-6)
+    given = predictor.node_scores([words], [own.transitions])[0]
+    np.testing.assert_allclose(given, own.scores, atol=1e-6)
+    spans = {tuple(span) for span in Tree.from_transitions(own.transitions, words).spans.tolist()}
+    assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans  # the acting, the acting is superb, the plot, the plot never comes alive
 
 
 def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:

@@ -48,7 +48,7 @@ def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_onnx(capsys: pytest.CaptureFixture[str]) -> None:
     found = run("InferenceSession")
-    assert capsys.readouterr().out == "(5, 5) (1, 5)\n"
+    assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"
     np.testing.assert_allclose(found["nodes"].sum(axis=1), 1, atol=1e-5)
     np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
 
