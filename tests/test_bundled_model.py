@@ -14,7 +14,7 @@ import thinstack
 from thinstack.bundles import BUNDLED, Bundle, open_bundle
 from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.core.tree import depths
+from thinstack.core.transitions import validate
 from thinstack.evaluation import evaluate_file
 from thinstack.integrations.onnxruntime import Predictor
 
@@ -145,7 +145,7 @@ def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor: Predicto
 
 def test_evaluate_gives_the_figures_of_its_manifest(bundle: Bundle, predictor: Predictor, data_dir: Path) -> None:
     figures = bundle.manifest.metrics["development"]
-    for source, least in (("gold", (50.5, 88.0, 81.7)), ("auto", (48.5, 86.5, 0.0))):
+    for source, least in (("gold", (50.5, 87.5, 81.9)), ("auto", (49.5, 88.0, 84.0))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
         assert {key: found[key] for key in figures[source]} == pytest.approx(figures[source], abs=0.1)
         assert (found["roots"], found["binary_roots"]) == (1101, 872)
@@ -160,7 +160,9 @@ def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:
         assert text[key] >= words[key] - 0.7
 
 
-def test_words_that_repeat_themselves_keep_the_answer_small() -> None:
-    words = ["good", "film"] * 5000
-    tree = thinstack.load().tree_maker()(words)
-    assert depths(Tree.from_transitions(tree, words).parents).max() < 100
+def test_a_sentence_of_two_thousand_words_gets_one_tree_over_them(predictor: Predictor) -> None:
+    words = ["good", "film", "the"] * 667
+    (found,) = predictor.predict([words])
+    validate(found.transitions, len(words))
+    assert found.scores.shape == (2 * len(words) - 1, 5)
+    assert found.spans[-1].tolist() == [0, len(words)]
