@@ -85,7 +85,7 @@ def spinn() -> list[Subject]:
         _sst("spinn_lstm.v1", "SPINN-PI", encoder=given),
         _sst("spinn_lstm.v1", "SPINN", encoder=own),
         _sst("nary_lstm.v1", "parser beside it", encoder=apart),
-        _sick("spinn_lstm.v1", "SPINN-PI", encoder=given, **entailment),
+        _sick("spinn_lstm.v1", "SPINN-PI", encoder=given, **entailment | {"learning_rate": 0.001}),
         _sick("spinn_lstm.v1", "SPINN", encoder=own, **entailment),
     ]
 

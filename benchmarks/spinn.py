@@ -3,7 +3,8 @@
     python benchmarks/spinn.py --data FOLDER [--threads 2] [--json]
 
 Inference with D = X = 300 and random inputs of words, tracker 64. The exported file is compared as a whole model, over the ids
-of words, with the same model in TorchScript. Set OMP_WAIT_POLICY=passive on a busy machine, and trust the ratios only.
+of words, with the same model in TorchScript. Trust the ratios only. On a busy machine set OMP_WAIT_POLICY=passive, which costs
+many small steps more than few large ones.
 """
 
 import io
@@ -138,7 +139,7 @@ def exported(trees: list[Tree], batch: int, rounds: int, threads: int) -> dict[s
     )
     model = build_model(config, entries=ENTRIES).eval()
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads, options.log_severity_level = threads, 3
     session = onnxruntime.InferenceSession(export_onnx(model, config, vocabulary_digest="none"), options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
