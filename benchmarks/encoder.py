@@ -20,12 +20,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from subjects import Batch, ChildSumLayers, Encoder, Gemms, PackedLSTM, PaddedLSTM, Recursion, Subject
-from timing import interleaved, peak_bytes, ratio
+from timing import better_of, interleaved, peak_bytes, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
-from thinstack.data.treebank import read_trees
 
 INPUT = 300
 CASES = [*(("inference", batch) for batch in (512, 32, 1)), *(("training step", batch) for batch in (128, 25))]
@@ -97,8 +96,7 @@ def measure(trees: list[Tree], case: str, batch: int, hidden: int, rounds: int) 
         return lambda number: [run(subject) for subject in batches[number % sets :: sets]]
 
     seconds = interleaved({name: in_round(batches) for name, batches in made.items()}, rounds)
-    packed, padded = (seconds.pop(f"{LSTM}, {kind}") for kind in ("packed", "padded"))
-    seconds[LSTM] = min(packed, padded, key=median)
+    better_of(seconds, LSTM, ("packed", "padded"))
     targets = TARGETS.get((case, batch), {}) if hidden == 300 else {}
     return [
         Result(case, batch, hidden, name, passes * batch / median(times), ratio(times, seconds[OURS]), targets.get(name))
@@ -123,16 +121,13 @@ def main(
 ) -> None:
     """Compare the speed of thinstack's encoder with that of its rivals over SST trees."""
     console = Console()
-    if not (data / "sst/train.txt").is_file():
-        Console(stderr=True).print(f"{data}/sst/train.txt is not there: name the folder that holds sst/ with --data")
-        raise typer.Exit(2)
     if not ChildSumLayers.installed:
         hint = "pip install --no-deps -r benchmarks/requirements.txt"
         Console(stderr=True).print(f"{LAYERS} is not installed and is left out: {hint}")
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     random.seed(0)
-    trees = read_trees(data / "sst/train.txt")
+    trees = sst_trees(data)
     results, held = [], {}
     for width in hidden or [300, 150]:
         for case, batch in CASES:

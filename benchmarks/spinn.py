@@ -24,14 +24,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from subjects import Batch, PackedLSTM, PaddedLSTM, Recursion, Subject
-from timing import interleaved, ratio
+from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core import Tree, encoder, stack_encoder
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.tracking_lstm import TrackingLSTM
-from thinstack.data.treebank import read_trees
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model
@@ -121,8 +120,7 @@ def encoders(trees: list[Tree], batch: int, rounds: int) -> dict[str, list[float
 
     with torch.inference_mode():
         seconds = interleaved({name: in_round(batches) for name, batches in made.items()}, rounds)
-    packed, padded = (seconds.pop(f"{LSTM}, {kind}") for kind in ("packed", "padded"))
-    seconds[LSTM] = min(packed, padded, key=median)
+    better_of(seconds, LSTM, ("packed", "padded"))
     return {name: [one / passes for one in times] for name, times in seconds.items()}
 
 
@@ -185,13 +183,10 @@ def main(
 ) -> None:
     """Compare the speed of SPINN in its three forms, and of its export, with that of rivals over SST sentences."""
     console = Console()
-    if not (data / "sst/train.txt").is_file():
-        Console(stderr=True).print(f"{data}/sst/train.txt is not there: name the folder that holds sst/ with --data")
-        raise typer.Exit(2)
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     random.seed(0)
-    trees = [tree for tree in read_trees(data / "sst/train.txt") if len(tree.words) <= LONGEST]
+    trees = [tree for tree in sst_trees(data) if len(tree.words) <= LONGEST]
     results = []
     for batch in (512, 32, 1):
         rivals = [(PLAIN, LSTM), (PLAIN, RECURSION), (TRACKED, LSTM), (OWN, LSTM), (OWN, TRACKED)]

@@ -8,8 +8,26 @@ from pathlib import Path
 from statistics import median
 
 import torch
+import typer
+from rich.console import Console
 
-__all__ = ["interleaved", "peak_bytes", "ratio"]
+from thinstack.core import Tree
+from thinstack.data.treebank import read_trees
+
+__all__ = ["better_of", "interleaved", "peak_bytes", "ratio", "sst_trees"]
+
+
+def sst_trees(data: Path) -> list[Tree]:
+    """The training trees of SST, on which everything is timed; without them the program ends with exit code 2."""
+    if not (data / "sst/train.txt").is_file():
+        Console(stderr=True).print(f"{data}/sst/train.txt is not there: name the folder that holds sst/ with --data")
+        raise typer.Exit(2)
+    return read_trees(data / "sst/train.txt")
+
+
+def better_of(seconds: dict[str, list[float]], name: str, kinds: tuple[str, ...]) -> None:
+    """Keep the faster of a rival's kinds ("name, kind") under its name alone."""
+    seconds[name] = min((seconds.pop(f"{name}, {kind}") for kind in kinds), key=median)
 
 
 def interleaved(subjects: Mapping[str, Callable[[int], object]], rounds: int) -> dict[str, list[float]]:
