@@ -1,7 +1,9 @@
 """Writing bundles: whole or not at all."""
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +115,24 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> No
     assert found == sorted(found, reverse=True)  # old up to the step that puts the new one in place
     assert found.count(b"old") > 10
     assert found[-1] == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
+    program, kills = Path(__file__).with_name("killed_writers.py"), 50
+    path = os.pathsep.join(map(str, (program.parent, program.parents[1])))
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), str(kills)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert len(result["found"]) == kills + 1
+    assert len(set(result["found"])) > 10  # there were writers that got as far as to put bundles in place
+    assert len(result["left"]) > 10  # and that did not
 
 
 def test_a_disk_error_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:

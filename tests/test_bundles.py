@@ -94,6 +94,30 @@ def test_a_file_changed_after_opening_is_refused(folder: Path) -> None:
         bundle.vocabulary()
 
 
+def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the bundle was opened, and after its size was looked at."""
+    bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", bundles._file_size
+
+    def append(path: Path) -> None:
+        with path.open("ab") as file:
+            file.write(b"x")
+
+    def size_before(path: Path) -> int:
+        size = size_of(path)
+        append(path)
+        return size
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bundles, "_file_size", size_before)
+        with pytest.raises(BundleError, match=r"model\.onnx.*damaged"):
+            bundle.read("onnx/model.onnx")
+    path.write_bytes(FILES["onnx/model.onnx"])
+    assert bundle.read("onnx/model.onnx") == FILES["onnx/model.onnx"]
+    append(path)
+    with pytest.raises(BundleError, match=r"model\.onnx: 257 bytes, but the manifest says 256"):
+        bundle.read("onnx/model.onnx")
+
+
 def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder: Path) -> None:
     with pytest.raises(BundleError, match=r"no model\.safetensors; it has README\.md, config\.json"):
         open_bundle(folder).read("model.safetensors")

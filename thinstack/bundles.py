@@ -17,6 +17,7 @@ from thinstack.data.distances import DistanceTable
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError
+from thinstack.limits import MANIFEST_BYTES, MOST_ENTRIES
 from thinstack.manifest import (
     CONFIG_FILE,
     DISTANCES_FILE,
@@ -31,7 +32,6 @@ from thinstack.manifest import (
 __all__ = ["Bundle", "bundled_names", "open_bundle", "write_bundle"]
 
 BUNDLED = Path(__file__).parent / "bundled"
-_MANIFEST_LIMIT = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,9 @@ class Bundle:
         """The vocabulary, of the kind that the configuration names. Raises BundleError if the file holds none."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path = self.path / VOCABULARY_FILE
+        entries = self.read(VOCABULARY_FILE).count(b"\n")
+        if entries > MOST_ENTRIES:
+            raise BundleError(f"{path}: {entries:,} entries; expected at most {MOST_ENTRIES:,}")
         try:
             vocabulary = kind.load(path)
         except DataError as error:
@@ -230,8 +233,8 @@ def _read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST_FILE
     try:
         size = _file_size(path)
-        if size > _MANIFEST_LIMIT:
-            raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {_MANIFEST_LIMIT:,}")
+        if size > MANIFEST_BYTES:
+            raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {MANIFEST_BYTES:,}")
         content = path.read_bytes()
     except FileNotFoundError:
         raise BundleError(f"{folder}: not a bundle, it has no {MANIFEST_FILE}") from None
@@ -255,7 +258,8 @@ def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
     record = manifest.files[name]
     path = _checked_path(folder, name, record)
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(record.size + 1)  # it may have grown meanwhile
     except OSError as error:
         raise BundleError(f"{path}: cannot be read: {error}") from None
     _check_digest(path, hashlib.sha256(content).hexdigest(), record)
@@ -302,4 +306,4 @@ def _config(folder: Path, manifest: Manifest) -> ModelConfig:
     try:
         return ModelConfig.parse(raw, source=source)
     except ConfigError as error:
-        raise BundleError(str(error)) from None
+        raise BundleError(f"{error!s:.2000}") from None

@@ -1,6 +1,7 @@
 """`manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself.
 
-A digest finds corruption. It is no signature: whoever can change a file can write a new manifest.
+A digest finds corruption. It is no signature: whoever can change a file can write a new manifest, so it does not tell who
+made a bundle.
 """
 
 import hashlib
@@ -9,10 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from thinstack._version import __version__
 from thinstack.errors import BundleError
+from thinstack.limits import MOST_BYTES, MOST_FILES, size_limit
 
 __all__ = [
     "BUNDLE_SCHEMA",
@@ -34,6 +36,8 @@ __all__ = [
 ]
 
 BUNDLE_SCHEMA: Final = 1
+
+_TOLD = 5  # problems that an error lists
 
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.txt"
@@ -93,10 +97,20 @@ class Manifest(_Part):
     schema_version: Literal[1] = BUNDLE_SCHEMA
     producer: Producer = Producer()
     created: str | None = None
-    files: dict[FileName, FileRecord]
+    files: dict[FileName, FileRecord] = Field(max_length=MOST_FILES)
     metrics: dict[str, JsonValue] = {}
     data: str = ""
     digest: str = ""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        for name, record in self.files.items():
+            if record.size > size_limit(name):
+                raise ValueError(f"{name} has {record.size:,} bytes; expected at most {size_limit(name):,}")
+        total = sum(record.size for record in self.files.values())
+        if total > MOST_BYTES:
+            raise ValueError(f"the files have {total:,} bytes together; expected at most {MOST_BYTES:,}")
+        return self
 
     @classmethod
     def seal(
@@ -119,7 +133,7 @@ class Manifest(_Part):
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
                 raise BundleError(f"{source}: not the manifest of a thinstack bundle")
-            whole = raw["digest"] == _digest(raw) and _text(raw) == content
+            whole = raw["digest"] == _digest(raw) and _is_text(raw, content)
         except (ValueError, RecursionError) as error:
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which means nothing in a damaged manifest.
@@ -154,9 +168,21 @@ def _digest(raw: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+
+
 def _text(raw: Mapping[str, Any]) -> bytes:
-    text = json.dumps(raw, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-    return f"{text}\n".encode("utf-8", "surrogatepass")
+    return f"{_ENCODER.encode(raw)}\n".encode("utf-8", "surrogatepass")
+
+
+def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
+    """Whether `_text(raw)` is `content`, found piece by piece: what is nested deep is indented far, so it could be huge."""
+    position = 0
+    for piece in (text.encode("utf-8", "surrogatepass") for text in _ENCODER.iterencode(raw)):
+        if not content.startswith(piece, position):
+            return False
+        position += len(piece)
+    return content[position:] == b"\n"
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -164,6 +190,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _problems(error: ValidationError) -> str:
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})" for item in error.errors()
-    )
+    """The first of the problems: a hostile file can have any number."""
+    found = error.errors(include_url=False, include_context=False)
+    told = [f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})" for item in found[:_TOLD]]
+    return "; ".join(told) + (f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else "")

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from thinstack.data import vectors
 from thinstack.data.vectors import read_vectors, standardise
 from thinstack.errors import DataError
 
@@ -135,6 +136,19 @@ def test_an_lzma_archive_that_is_damaged_is_refused(tmp_path: Path) -> None:
     (tmp_path / "table.npz").write_bytes(content)
     with pytest.raises(DataError, match=r"table\.npz: cannot be read as word vectors"):
         read_vectors(tmp_path / "table.npz")
+
+
+def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_UNQUESTIONED", 8_000)
+    words, same = np.array([f"w{number}" for number in range(400)]), np.tile(VALUES, (200, 1))
+    path = tmp_path / "table.npz"
+    np.savez_compressed(path, words=words, vectors=same)
+    with pytest.raises(DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728, as a decompression bomb does"):
+        read_vectors(path)
+    np.savez(path, words=words, vectors=same)
+    assert read_vectors(path).vectors.shape == (400, 3)
+    np.savez_compressed(path, words=words, vectors=np.random.default_rng(0).normal(size=(400, 3)))
+    assert read_vectors(path).vectors.shape == (400, 3)
 
 
 def test_standardise_scales_without_shifting() -> None:

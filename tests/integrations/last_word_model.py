@@ -71,7 +71,7 @@ def _model(table: NDArray[np.float32], parser: str | None) -> bytes:
     def constant(name: str, value: NDArray[np.generic]) -> TensorProto:
         return numpy_helper.from_array(value, name)
 
-    parse = parser_of(parser, TensorProto.INT32, optional=False) if parser else None
+    parse = parser_of(parser, TensorProto.INT32) if parser else None
     steps = "taken" if parse else "transitions"
     nodes = [
         *(parse.nodes if parse else ()),

@@ -26,8 +26,8 @@ def own_parse(words: int) -> list[int]:
     return [0] if words == 1 else [0] * (words - 1) + [1] * (words - 2) + [0, 1]
 
 
-def parser_of(name: str, index: int, *, optional: bool) -> Parser:
-    """`optional`: the input `transitions` has a value for where it is left out. Integers are of type `index`."""
+def parser_of(name: str, index: int) -> Parser:
+    """The parser of this name; integers are of type `index`."""
     assert name in PARSERS
     node = helper.make_node
 
@@ -89,8 +89,6 @@ def parser_of(name: str, index: int, *, optional: bool) -> Parser:
         "p_least": np.array([-(2**31)]),
         "p_first": np.array([0]),
     }
-    if optional:
-        constants["transitions"] = np.zeros(0, whole)
     output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT if name == "floats" else index, [None])
-    used = {name for item in nodes for name in item.input} | {"transitions"}
+    used = {name for item in nodes for name in item.input}
     return Parser(nodes, {name: value for name, value in constants.items() if name in used}, output)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from onnx import TensorProto
+from onnx import TensorProto, load_model_from_string
 from tiny_onnx import TABLE, WORDS, bundle, expected, model, random_tree
 
 import thinstack
@@ -106,13 +106,16 @@ def test_one_session_serves_many_threads(predictor: Predictor) -> None:
     words, trees = sentences("words", 60)
     alone = predictor.node_scores(words, trees)
 
-    def work(seed: int) -> bool:
-        order = random.Random(seed).sample(range(60), 20)
-        found = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
-        return all(np.array_equal(scores, alone[i]) for i, scores in zip(order, found, strict=True))
+    def work(seed: int) -> int:
+        generator, same = random.Random(seed), 0
+        for _ in range(1000):
+            order = generator.sample(range(60), 2)
+            found = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
+            same += all(np.array_equal(scores, alone[i]) for i, scores in zip(order, found, strict=True))
+        return same
 
     with ThreadPoolExecutor(16) as pool:
-        assert all(pool.map(work, range(400)))
+        assert list(pool.map(work, range(16))) == [1000] * 16
 
 
 def test_a_pickled_predictor_opens_its_bundle_again(predictor: Predictor) -> None:
@@ -230,8 +233,25 @@ def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key:
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"garbage" * 100])
 def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(BundleError, match=r"model\.onnx: onnxruntime .* cannot load it"):
+    with pytest.raises(BundleError, match=r"model\.onnx: no ONNX file that thinstack reads"):
         Predictor(bundle(tmp_path / "model", onnx=content))
+
+
+def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
+    proto = load_model_from_string(model("words"))
+    proto.graph.node[-1].op_type = "Slicing"
+    with pytest.raises(BundleError, match=r"model\.onnx: onnxruntime .* cannot load it"):
+        Predictor(bundle(tmp_path / "model", onnx=proto.SerializeToString()))
+
+
+def test_data_in_other_files_is_refused_before_onnxruntime_looks_for_it(tmp_path: Path) -> None:
+    proto = load_model_from_string(model("words"))
+    (table,) = (tensor for tensor in proto.graph.initializer if tensor.name == "table")
+    table.ClearField("raw_data")
+    table.data_location = TensorProto.EXTERNAL
+    table.external_data.add(key="location", value="/etc/passwd")
+    with pytest.raises(BundleError, match=r"model\.onnx: .*'table' keeps its data in another file, which is never read"):
+        Predictor(bundle(tmp_path / "model", onnx=proto.SerializeToString()))
 
 
 def test_a_model_of_other_inputs_is_refused(tmp_path: Path) -> None:
@@ -250,11 +270,18 @@ def test_a_bundle_without_onnx_is_refused(tmp_path: Path) -> None:
 
 def test_scores_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     table = TABLE.copy()
-    table[4] = np.nan
-    predictor = Predictor(bundle(tmp_path / "model", onnx=model("words", table=table)))
+    table[3] = np.inf  # of a word of two pieces it is taken from itself
+    predictor = Predictor(bundle(tmp_path / "model", "wordpieces", onnx=model("wordpieces", table=table)))
     predictor.predict([["film"]])
-    with pytest.raises(BundleError, match=r"expected finite scores.*2 not finite"):
-        predictor.predict([[WORDS[3]]])
+    with pytest.raises(BundleError, match=r"expected finite scores.*4 not finite"):
+        predictor.predict([["film", "goods", "film"]])
+
+
+def test_weights_that_are_nan_are_refused_at_once(tmp_path: Path) -> None:
+    table = TABLE.copy()
+    table[4] = np.nan
+    with pytest.raises(BundleError, match=r"model\.onnx: .*weight 'table' holds NaN"):
+        Predictor(bundle(tmp_path / "model", onnx=model("words", table=table)))
 
 
 def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:

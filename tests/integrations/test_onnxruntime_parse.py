@@ -53,12 +53,12 @@ def test_the_parse_of_the_stand_in_is_no_fixed_shape() -> None:
 
 @pytest.mark.parametrize("kind", ["words", "wordpieces"])
 @pytest.mark.parametrize("index", [TensorProto.INT32, TensorProto.INT64])
-@pytest.mark.parametrize(("nodes", "optional"), [(1, False), (40, True), (8192, False)])
+@pytest.mark.parametrize("nodes", [1, 40, 8192])
 def test_parses_and_scores_are_the_models_in_input_order(
-    tmp_path: Path, kind: str, index: int, nodes: int, optional: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kind: str, index: int, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_NODES", nodes)
-    predictor = Predictor(parsing_bundle(tmp_path / "model", kind, onnx=model(kind, index, parser="capped", optional=optional)))
+    predictor = Predictor(parsing_bundle(tmp_path / "model", kind, onnx=model(kind, index, parser="capped")))
     words = sentences(kind)
     for found in (predictor.trees_and_scores(words), predictor.trees_and_scores(words, "self")):
         assert len(found) == len(words)
@@ -96,11 +96,6 @@ def test_the_source_of_a_model_need_not_be_its_parser(tmp_path: Path) -> None:
     words = [["the", "film", "is", "good"]]
     assert predictor.predict(words)[0].transitions.tolist() == transitions.left(4).tolist()
     assert predictor.predict(words, source="self")[0].transitions.tolist() == own_parse(4)
-
-
-def test_an_input_that_may_be_left_out_is_passed_over_in_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    Predictor(parsing_bundle(tmp_path / "model", onnx=model("words", parser="capped", optional=True)))
-    assert capfd.readouterr() == ("", "")
 
 
 def test_a_pickled_predictor_parses(predictor: Predictor) -> None:

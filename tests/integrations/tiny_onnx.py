@@ -38,12 +38,11 @@ def model(
     table: NDArray[np.float32] = TABLE,
     metadata: dict[str, str] | None = None,
     parser: str | None = None,
-    optional: bool = False,
 ) -> bytes:
     """Node i scores [p, 1 - p], p = sigmoid(v - t), v the value of the last word shifted, t the transition (0 or 1).
 
     The value of a word is its row of the table; of a word of pieces, the sum of their rows. `parser`: whether it parses, and
-    how (`own_parse.PARSERS`); its transitions may then be `optional`.
+    how (`own_parse.PARSERS`).
     """
     node = helper.make_node
     steps = "taken" if parser else "transitions"
@@ -91,7 +90,7 @@ def model(
     }
     outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("node_scores", "root_scores")]
     if parser:
-        parse = parser_of(parser, index, optional=optional)
+        parse = parser_of(parser, index)
         graph, constants = [*parse.nodes, *graph], constants | parse.constants
         names, outputs = [*names, "lengths"], [*outputs, parse.output]
     used = {name for item in graph for name in item.input}

@@ -15,6 +15,9 @@ from thinstack.errors import DataError
 
 __all__ = ["WordVectors", "read_vectors", "standardise"]
 
+# An array of more bytes than the first must not be compressed better than the second, which vectors never are.
+_UNQUESTIONED, _DENSEST = 1 << 28, 4
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
@@ -35,7 +38,7 @@ def read_vectors(path: str | Path) -> WordVectors:
         found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}") from None
-    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
+    except (OSError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
         # RuntimeError: a zip that is encrypted or compressed in a way that is not known
         raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
     _check(found, path)
@@ -56,10 +59,17 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
 def _read_npz(path: str | Path) -> WordVectors:
     try:
         with zipfile.ZipFile(path) as archive:
-            stored = {name.removesuffix(".npy") for name in archive.namelist()}
+            members = archive.infolist()
+        stored = {member.filename.removesuffix(".npy") for member in members}
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if key is None or "vectors" not in stored:
             raise DataError(f"{path}: expected the arrays 'words' (or 'pieces') and 'vectors', found {sorted(stored)}")
+        for member in members:
+            if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
+                raise DataError(
+                    f"{path}: {member.filename} grows from {member.compress_size:,} bytes to {member.file_size:,}, as a "
+                    "decompression bomb does; if it is none, save it uncompressed with numpy.savez"
+                )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
     except ValueError as error:  # an array that would need unpickling, or a damaged header

@@ -162,9 +162,7 @@ class Predictor:
         self._session, self.device = open_session(
             self._model, device=self._requested, threads=self.threads, source=self._source
         )
-        # onnxruntime lists an input that may be left out apart from the others.
-        inputs = [*self._session.get_inputs(), *self._session.get_overridable_initializers()]
-        found = {item.name: item.type for item in inputs}
+        found = {item.name: item.type for item in self._session.get_inputs()}
         outputs = [item.name for item in self._session.get_outputs()]
         if self.config.trees != "binary" or "node_scores" not in outputs:
             raise BundleError(

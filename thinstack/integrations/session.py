@@ -6,10 +6,12 @@ from typing import Any, Literal, get_args
 
 from thinstack.config import Device
 from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError
+from thinstack.onnx_file import check_onnx
 
 __all__ = ["open_session"]
 
 _MOST_THREADS = 256
+_SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
 
@@ -18,7 +20,7 @@ def open_session(model: bytes, *, device: Device, threads: int | None, source: s
 
     `auto` takes CUDA if it works and else warns and takes the CPU. `threads` None: as many as the process may use.
     Raises InputError unless 1 <= `threads` <= 256, MissingExtraError without onnxruntime, DeviceError if CUDA was asked for
-    and does not work, BundleError if onnxruntime cannot load the model (`source` names it).
+    and does not work, BundleError if `check_onnx` refuses the model or onnxruntime cannot load it (`source` names it).
     """
     if device not in get_args(Device):
         raise DeviceError(f"unknown device {device!r}; expected one of {', '.join(get_args(Device))}")
@@ -28,7 +30,8 @@ def open_session(model: bytes, *, device: Device, threads: int | None, source: s
         import onnxruntime
     except ImportError:
         raise MissingExtraError("onnxruntime", "cpu") from None
-    options = _options(onnxruntime, threads)
+    check_onnx(model, source=source)
+    options = _options(onnxruntime, threads, largest_constant=max(_SMALL, 4 * len(model)))
     if device != "cpu":
         session, problem = _try_cuda(onnxruntime, model, options)
         if session is not None:
@@ -45,12 +48,16 @@ def open_session(model: bytes, *, device: Device, threads: int | None, source: s
         raise BundleError(f"{source}: onnxruntime {onnxruntime.__version__} cannot load it: {error}") from None
 
 
-def _options(onnxruntime: Any, threads: int | None) -> Any:
+def _options(onnxruntime: Any, threads: int | None, *, largest_constant: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or _usable_cores()
     options.inter_op_num_threads = 1
-    # Errors only: it would warn on standard error of every input that may be left out.
+    # Errors only: its warnings are of the insides of graphs, nothing that a user could mend.
     options.log_severity_level = 3
+    # It would also take its own format, which check_onnx knows nothing of.
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    # A few bytes of constants can stand for any number of numbers, which it would compute while it loads the file.
+    options.add_session_config_entry("optimization.constant_folding_max_output_size_in_bytes", str(largest_constant))
     # Threads that spin while they wait take the cores that tokenizing and other sessions need.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

@@ -1,0 +1,45 @@
+"""How large the files of a bundle may be, told before any of them is read."""
+
+from typing import Final
+
+from thinstack.errors import BundleError
+
+__all__ = ["MANIFEST_BYTES", "MOST_BYTES", "MOST_ENTRIES", "MOST_FILES", "check_safetensors", "size_limit"]
+
+_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
+
+MANIFEST_BYTES: Final = _MIB
+MOST_FILES: Final = 1000
+MOST_BYTES: Final = 8 * _GIB
+"""Of all files of a bundle together."""
+MOST_ENTRIES: Final = 3_000_000
+"""Of a vocabulary; GloVe's largest table has 2.2 million words."""
+
+_LIMITS = {
+    "config.json": 256 * _KIB,
+    "vocabulary.txt": 32 * _MIB,
+    "distances.json": 8 * _MIB,
+    "cases.json": 16 * _MIB,
+    "verification.json": 16 * _MIB,
+    "README.md": 4 * _MIB,
+    "onnx/model.onnx": 2 * _GIB - 1,  # the most that a protocol buffer can be
+}
+_OTHER = 4 * _GIB
+_HEADER = _MIB
+
+
+def size_limit(name: str) -> int:
+    """Bytes that the file of this name may have."""
+    return _LIMITS.get(name, _OTHER)
+
+
+def check_safetensors(content: bytes, *, source: str) -> None:
+    """Raise BundleError unless the header of a safetensors file lies within it and is no larger than thousands of tensors need.
+
+    A file starts with the length of its header, 8 bytes, the lowest first. `source` names the file.
+    """
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > len(content) - 8:
+        raise BundleError(f"{source}: no safetensors file: {len(content):,} bytes cannot hold a header of {length:,}")
+    if length > _HEADER:
+        raise BundleError(f"{source}: its header has {length:,} bytes; expected at most {_HEADER:,}, enough for 10,000 tensors")

@@ -1,0 +1,134 @@
+"""The wire format of protocol buffers, read without a schema: what a message's fields are, and nothing copied."""
+
+import numpy as np
+
+__all__ = ["DamagedError", "Message", "Reader"]
+
+Value = int | memoryview
+"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message inside."""
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_WIDTHS = {_FIXED64: 8, _FIXED32: 4}
+_LONGEST = 10  # bytes of an integer
+
+
+class DamagedError(ValueError):
+    """Bytes that are not the message they should be."""
+
+
+class Message:
+    """The fields of a message, by number, in the order they came. Methods raise DamagedError for one of another type."""
+
+    def __init__(self) -> None:
+        self.fields: dict[int, list[tuple[int, Value]]] = {}
+
+    def all(self, number: int) -> list[memoryview]:
+        """The bytes of every field of this number."""
+        if number not in self.fields:
+            return []
+        return [_bytes(number, kind, value) for kind, value in self.fields[number]]
+
+    def one(self, number: int) -> memoryview | None:
+        """The bytes of a field that may be there once."""
+        found = self.all(number)
+        if len(found) > 1:  # protocol buffers would take the last, or merge them
+            raise DamagedError(f"field {number} occurs {len(found)} times")
+        return found[0] if found else None
+
+    def text(self, number: int) -> str:
+        """A string that may be there once, else empty."""
+        found = self.one(number)
+        return "" if found is None else str(found, "utf-8")
+
+    def integer(self, number: int) -> int:
+        """A signed integer that may be there once, else 0."""
+        found = self.integers(number, most=1)
+        return found[0] if found else 0
+
+    def integers(self, number: int, *, most: int) -> list[int]:
+        """The signed 64-bit integers of a field, one by one or packed. Raises DamagedError if there are more than `most`."""
+        if self.count(number) > most:
+            raise DamagedError(f"field {number} has {self.count(number):,} numbers; expected at most {most:,}")
+        found: list[int] = []
+        for kind, value in self.fields.get(number, ()):
+            if isinstance(value, int):
+                found.append(value)
+                continue
+            packed, position = _bytes(number, kind, value), 0
+            while position < len(packed):
+                item, position = _varint(packed, position)
+                found.append(item)
+        return [item - (1 << 64) if item >> 63 else item for item in found]
+
+    def count(self, number: int) -> int:
+        """How many numbers `integers` would give."""
+        total = 0
+        for kind, value in self.fields.get(number, ()):
+            single = isinstance(value, int)
+            total += 1 if single else int(np.count_nonzero(np.frombuffer(_bytes(number, kind, value), np.uint8) < 0x80))
+        return total
+
+    def fixed(self, number: int) -> list[memoryview]:
+        """The numbers of fixed width of a field, one by one or packed, as pieces of one string of bytes."""
+        values = [value for _, value in self.fields.get(number, ())]
+        found = [value for value in values if not isinstance(value, int)]
+        if len(found) < len(values):
+            raise DamagedError(f"field {number} is of another type")
+        return found
+
+
+class Reader:
+    """Reads messages, of `limit` fields in all, so that a small file cannot keep one busy for long."""
+
+    def __init__(self, limit: int):
+        self._limit = self._left = limit
+
+    def read(self, data: memoryview) -> Message:
+        """The fields of a message. Raises DamagedError where it ends early, is no message, or has too many fields."""
+        message = Message()
+        position, end = 0, len(data)
+        while position < end:
+            key, position = _varint(data, position)
+            number, kind = key >> 3, key & 7
+            value: Value
+            if kind == _VARINT:
+                value, position = _varint(data, position)
+            else:
+                if kind == _BYTES:
+                    length, position = _varint(data, position)
+                elif kind in _WIDTHS:
+                    length = _WIDTHS[kind]
+                else:
+                    raise DamagedError(f"wire type {kind}")
+                value = data[position : position + length]
+                position += length
+            if position > end or not 0 < number < 1 << 29:
+                raise DamagedError("it ends early" if position > end else f"field number {number}")
+            self._left -= 1
+            if self._left < 0:
+                raise DamagedError(f"it has more than {self._limit:,} fields")
+            if number in message.fields:
+                message.fields[number].append((kind, value))
+            else:
+                message.fields[number] = [(kind, value)]
+        return message
+
+
+def _bytes(number: int, kind: int, value: Value) -> memoryview:
+    if kind != _BYTES or isinstance(value, int):
+        raise DamagedError(f"field {number} is of another type")
+    return value
+
+
+def _varint(data: memoryview, position: int) -> tuple[int, int]:
+    """An unsigned 64-bit integer and the position behind it."""
+    if position < len(data) and (byte := data[position]) < 0x80:  # as most are
+        return byte, position + 1
+    value = 0
+    for number, byte in enumerate(data[position : position + _LONGEST]):
+        value |= (byte & 0x7F) << 7 * number
+        if byte < 0x80:
+            if value >> 64:
+                raise DamagedError("an integer of more than 64 bits")
+            return value, position + number + 1
+    raise DamagedError("it ends within an integer")
