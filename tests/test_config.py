@@ -47,7 +47,7 @@ seeds = [1, 2]
 sources = ["balanced"]
 
 [export]
-quantize = "int8"
+quantize = "int8-tables"
 """
 
 
@@ -131,7 +131,7 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
     assert found.data.vector_std == 0.3
     assert found.model.labels == ("bad", "good")
     assert found.training == TrainingConfig(seeds=(1, 2), sources=("balanced",))
-    assert found.export.quantize == "int8"
+    assert found.export.quantize == "int8-tables"
     assert Recipe.parse(json.loads(found.model_dump_json()), source="again") == found
 
 
@@ -222,7 +222,7 @@ def test_a_config_cannot_be_changed() -> None:
         ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
-        ('"int8"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
+        ('"int8-tables"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
     ],
 )
 def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:

@@ -29,6 +29,9 @@ __all__ = [
 
 SCHEMA_VERSION: Final = 1
 
+MOST_PROBLEMS: Final = 10
+"""Of a configuration that are told at once."""
+
 Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
 
@@ -66,9 +69,10 @@ class _Strict(BaseModel):
         except ValidationError as error:
             problems = "; ".join(
                 f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
-                for item in error.errors()
+                for item in error.errors()[:MOST_PROBLEMS]
             )
-            raise ConfigError(f"{source}: {problems}") from None
+            more = error.error_count() - MOST_PROBLEMS
+            raise ConfigError(f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}") from None
 
 
 class EmbeddingConfig(_Strict):
@@ -270,13 +274,14 @@ class TrainingConfig(_Strict):
 class ExportConfig(_Strict):
     """How the trained model is exported.
 
-    `quantize`: how weights are stored in the ONNX file; "int8" is 8 bits with a scale a row for the leaf table (fp16, where
-    the embedding does more than to look words up in it), and fp16 for matrices. `inference_only`: leave the torch weights and
-    TorchScript out of the bundle.
+    `quantize`: how weights are stored in the ONNX file; "int8-tables" is 8 bits with a scale a row for the leaf table (fp16,
+    where the embedding does more than to look words up in it), and fp16 for matrices; "int8" has matrices in 8 bits too, with a
+    scale a column, and computes with them so. `inference_only`: leave TorchScript out of the
+    bundle, and of the torch weights those that the ONNX file holds.
     """
 
     inference_only: bool = False
-    quantize: Literal["none", "fp16", "int8"] = "none"
+    quantize: Literal["none", "fp16", "int8-tables", "int8"] = "none"
     index_type: Literal["int32", "int64"] = "int32"
 
 

@@ -24,7 +24,7 @@ def words() -> Exported:
 @pytest.fixture(scope="session")
 def pieces() -> Exported:
     """N-ary LSTM over wordpieces, int8, int64."""
-    return _export("wordpieces", make_model("wordpieces"), make_config("wordpieces"), "int8", "int64")
+    return _export("wordpieces", make_model("wordpieces"), make_config("wordpieces"), "int8-tables", "int64")
 
 
 @pytest.fixture(scope="session")
@@ -68,4 +68,4 @@ def parser() -> Exported:
     torch.manual_seed(0)
     config = make_config("wordpieces", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "lookahead": 2}}, tree_source="self")
     model = randomised(build_model(config, entries=V))
-    return _export("wordpieces", model, config, "int8", "int32")
+    return _export("wordpieces", model, config, "int8-tables", "int32")

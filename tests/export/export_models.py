@@ -42,8 +42,7 @@ class Exported:
     def runs(self) -> list[Run]:
         """The file in onnxruntime and in onnx's reference evaluator."""
         session = self.session()
-        declared = [*session.get_inputs(), *session.get_overridable_initializers()]
-        types = {value.name: value.type for value in declared}
+        types = {value.name: value.type for value in session.get_inputs()}
         names = [value.name for value in self.session().get_outputs()]
 
         def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
@@ -58,7 +57,6 @@ class Exported:
     def session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        options.log_severity_level = 3  # it warns of every input that may be left out
         return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
 
 
@@ -84,7 +82,7 @@ def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeMod
     """A word or wordpiece model, in training mode."""
     torch.manual_seed(seed)
     cell = cell or NaryLSTM(input_size=X, hidden_size=H)
-    head = NodeClassifier(hidden_size=H, classes=C, dropout=0.5)
+    head = NodeClassifier(hidden_size=cell.hidden_size, classes=C, dropout=0.5)
     table = {"words": WordEmbedding, "wordpieces": WordpieceEmbedding}[kind]
     embedding = table(entries=V, size=cell.input_size, dropout=0.3)
     return randomised(TreeModel(embedding=embedding, encoder=Encoder([Layer(cell)]), head=head))

@@ -29,7 +29,7 @@ def test_cases_are_what_the_exported_file_answers(pieces: Exported, pairs: Expor
 
 
 def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported) -> None:
-    found = json.loads(json.dumps(reference_cases(parser.model, parser.config, quantize="int8")))
+    found = json.loads(json.dumps(reference_cases(parser.model, parser.config, quantize="int8-tables")))
     for number, case in enumerate(found["cases"]):
         inputs = {name: np.array(values, np.int64) for name, values in case["inputs"].items()}
         steps, nodes = case["inputs"]["transitions"], (2 * inputs["lengths"] - 1).sum()

@@ -27,7 +27,7 @@ def large() -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("quantize", "megabytes", "error"),
-    [("int8", (6.1, 6.25), 0.5 / 127), ("fp16", (12.2, 12.3), 2**-11), ("none", (24.4, 24.5), 0)],
+    [("int8-tables", (6.1, 6.25), 0.5 / 127), ("fp16", (12.2, 12.3), 2**-11), ("none", (24.4, 24.5), 0)],
 )
 def test_size_and_error_of_a_stored_table(
     large: np.ndarray, quantize: str, megabytes: tuple[float, float], error: float

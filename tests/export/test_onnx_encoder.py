@@ -149,7 +149,7 @@ def test_torchscript_gives_what_the_model_gives(plain: Exported, monkeypatch: py
     assert report.max_error < 1e-5
 
 
-@pytest.mark.parametrize("quantize", ["fp16", "int8"])
+@pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
 @pytest.mark.parametrize("kind", ["bidirectional", "deep BiLSTM"])
 def test_weights_stored_small(kind: str, quantize: str) -> None:
     small = export(kind, quantize)

@@ -110,7 +110,7 @@ def test_metadata(pieces: Exported) -> None:
         "tree_source": "left",
         "trees": "binary",
         "relations": "[]",
-        "quantization": "int8",
+        "quantization": "int8-tables",
     }
     assert {key: found[key] for key in expected} == expected
 
@@ -169,8 +169,8 @@ def test_a_matrix_used_twice_is_stored_once(child_sum: Exported) -> None:
 def test_rounded_weights_are_stored_small(pieces: Exported, child_sum: Exported) -> None:
     kinds = onnx.TensorProto
     stored = {w.name: w for w in onnx.load_from_string(pieces.file).graph.initializer}
-    assert stored["embedding.table"].data_type == kinds.INT8
-    assert list(stored["embedding.scale"].dims) == [V, 1]
+    assert stored["embedding.table.int8"].data_type == kinds.INT8
+    assert list(stored["embedding.table.scale"].dims) == [V, 1]
     matrices = {
         tuple(w.dims): w.data_type for name, w in stored.items() if len(w.dims) > 1 and not name.startswith("embedding")
     }
@@ -199,7 +199,7 @@ def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     # The parts fail after the copy was rounded: nothing may be left behind then either.
     monkeypatch.setattr(onnx_model, "score_nodes", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        export_onnx(model, make_config("words"), quantize="int8", vocabulary_digest="")
+        export_onnx(model, make_config("words"), quantize="int8-tables", vocabulary_digest="")
     assert (model.training, model.encoder.training, model.head.training) == (True, False, True)
     assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
 

@@ -36,7 +36,7 @@ def binary() -> bytes:
 @pytest.fixture(scope="module")
 def chains() -> bytes:
     g = Graph("g")
-    return finish(g, forest_of_lengths(g, g.input("lengths", INT64, ["B"])), 1)
+    return finish(g, forest_of_lengths(g, g.input("lengths", INT64, ["B"]), g.input("words", INT64, ["L"])), 1)
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2, 3])
@@ -103,12 +103,18 @@ def test_transitions(binary: bytes, forest: list) -> None:
             np.testing.assert_array_equal(found["child_rows"], core.child_rows(expected).numpy())
 
 
+def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(chains: bytes) -> None:
+    session = onnxruntime.InferenceSession(chains, providers=["CPUExecutionProvider"])
+    with pytest.raises(Exception, match="indices element out of data bounds"):
+        session.run(None, {"lengths": np.array([2, 10**11]), "words": np.zeros(5, np.int64)})
+
+
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [30], [3, 1, 8, 2]])
 def test_lengths(chains: bytes, lengths: list[int]) -> None:
     given = np.array(lengths, np.int64)
     expected = core.schedule_lengths(torch.from_numpy(given))
     parents = parents_of_chains(lengths)
-    for found in runs(chains, {"lengths": given}):
+    for found in runs(chains, {"lengths": given, "words": np.zeros(sum(lengths), np.int64)}):
         check(found, expected, parents, np.zeros_like(parents))
         np.testing.assert_array_equal(found["trees"], np.repeat(np.arange(len(lengths)), lengths))
 

@@ -92,7 +92,6 @@ def test_own_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
     assert batch != "uneven" or 10 < (np.diff(steps) != 0).sum() < len(steps) - 10
     for run in exported.runs()[: 1 if batch == "uneven" and kind != "parser" else 2]:
         close(run(inputs), expected)
-        close(run({name: values for name, values in inputs.items() if name != "transitions"}), expected)
 
 
 def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
@@ -113,14 +112,14 @@ def test_where_both_score_alike_words_are_shifted() -> None:
         assert found["parse"].tolist() == np.concatenate([shapes.right(words) for words in (5, 1, 3)]).tolist()
 
 
-@pytest.mark.parametrize("quantize", ["fp16", "int8"])
+@pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
 @pytest.mark.parametrize("index_type", ["int32", "int64"])
 def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> None:
     model = plain_spinn(PlainCell(2, inner=True), pieces=quantize == "fp16")
     small = export(model, quantize=quantize, index_type=index_type)
     inputs = sentences(model, BATCHES["mixed"], given=False)
     session = small.session()
-    declared = [*session.get_inputs(), *session.get_overridable_initializers(), session.get_outputs()[-1]]
+    declared = [*session.get_inputs(), session.get_outputs()[-1]]
     assert {value.type for value in declared} == {f"tensor({index_type})"}
     for run in small.runs():
         found = run(inputs)
@@ -159,8 +158,9 @@ def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -
 
 def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
     parser, given = files["parser"].session(), files["no parser"].session()
-    assert [(value.name, value.shape) for value in parser.get_inputs()] == [("token_ids", ["L"]), ("lengths", ["B"])]
-    assert [value.name for value in parser.get_overridable_initializers()] == ["transitions"]
+    needed = [("token_ids", ["L"]), ("lengths", ["B"]), ("transitions", ["given"])]
+    assert [(value.name, value.shape) for value in parser.get_inputs()] == needed
+    assert not parser.get_overridable_initializers()  # runtimes disagree about them
     found = [(value.name, value.shape, value.type) for value in parser.get_outputs()]
     scores = [("node_scores", ["N", C], "tensor(float)"), ("root_scores", ["B", C], "tensor(float)")]
     assert found == [*scores, ("parse", ["N"], "tensor(int32)")]
@@ -211,7 +211,7 @@ def turn_columns(patch: pytest.MonkeyPatch) -> None:
 
 def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
     right = onnx_model.sentences
-    patch.setattr(onnx_model, "sentences", lambda g, lengths, given: right(g, lengths, g.vector()))
+    patch.setattr(onnx_model, "sentences", lambda g, lengths, given, words: right(g, lengths, g.vector(), words))
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
 
 
 def test_a_parser(parser: Exported) -> None:
-    model = dequantised(parser.model, "int8")
+    model = dequantised(parser.model, "int8-tables")
     for given in batches(parser):
         for inputs in (given, without_trees(given)):
             expected = slow_sentences(copy.deepcopy(model).double(), inputs, given["lengths"].tolist())

@@ -9,6 +9,8 @@ from safetensors.torch import load
 from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.errors import BundleError
+from thinstack.export.onnx_model import export_onnx
+from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import TreeModel, build_model, load_model, weights_of
 from thinstack.models.weights import load_state
 
@@ -94,15 +96,54 @@ def test_weights_that_share_memory_are_kept(tmp_path: Path) -> None:
     assert torch.equal(loaded.embedding.table, model.embedding.table)
 
 
-def test_an_inference_only_bundle_has_no_weights_to_give(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="inference-only bundle, without torch weights; train its recipe"):
+def test_a_bundle_without_weights_has_none_to_give(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="a bundle without torch weights; train its recipe"):
         load_model(bundle(tmp_path / "model", None))
+
+
+@pytest.mark.parametrize("quantize", ["none", "fp16", "int8-tables", "int8"])
+def test_weights_beside_an_onnx_file_are_stored_once(tmp_path: Path, quantize: Quantize) -> None:
+    torch.manual_seed(1)
+    wide = CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=20)})
+    model = build_model(wide, entries=3)
+    exported = export_onnx(model, wide, quantize=quantize, vocabulary_digest="0")
+    rounded = dequantised(model, quantize)
+    weights = weights_of(rounded, beside=exported)
+    # The matrices that products in 8 bits read are rounded further than the model's.
+    products = {"encoder.layers.0.up.cell.u", "encoder.layers.0.up.cell.w"}
+    assert load(weights).keys() & (products | {"embedding.table"}) == (products if quantize == "int8" else set())
+    if quantize != "none":
+        assert {value.dtype for name, value in load(weights).items() if name in products} <= {torch.float16}
+    files = {"vocabulary.txt": WORDS, "model.safetensors": weights, "onnx/model.onnx": exported}
+    loaded = load_model(write_bundle(tmp_path / "model", files, config=wide)).state_dict()
+    assert loaded.keys() == rounded.state_dict().keys()
+    for name, value in rounded.state_dict().items():
+        assert loaded[name].dtype == torch.float32
+        torch.testing.assert_close(loaded[name], value, rtol=1e-6, atol=0)
+
+
+def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> None:
+    model, other = new_model(), new_model(seed=1)
+    exported = export_onnx(other, CONFIG, vocabulary_digest="0")
+    assert not torch.equal(model.embedding.table.half().float(), model.embedding.table)
+    files = {"vocabulary.txt": WORDS, "model.safetensors": weights_of(model, beside=exported), "onnx/model.onnx": exported}
+    loaded = load_model(write_bundle(tmp_path / "model", files, config=CONFIG)).state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in model.state_dict().items())
+
+
+def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="cannot hold a header of 1,152,921,504,606,846,976"):
+        load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
+    huge = CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=10**7)})
+    with pytest.raises(BundleError, match=r"expected encoder\S+ of shape \(40000000,\), found \(16,\)"):
+        load_model(bundle(tmp_path / "size", weights_of(new_model()), huge))
 
 
 def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
     other = build_model(CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=5)}), entries=3)
-    for number, weights in enumerate([weights_of(other), b"no safetensors", b""]):
-        with pytest.raises(BundleError, match=r"model\.safetensors: not the weights of this configuration"):
+    unlike = "not the weights of this configuration", "no safetensors file", "no safetensors file"
+    for number, (weights, message) in enumerate(zip([weights_of(other), b"no safetensors", b""], unlike, strict=True)):
+        with pytest.raises(BundleError, match=rf"model\.safetensors: {message}"):
             load_model(bundle(tmp_path / str(number), weights))
 
 

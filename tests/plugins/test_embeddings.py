@@ -218,7 +218,7 @@ def model_of(name: str) -> TreeModel:
 
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("name", ["narrow.v1", "sums.v1"])
-@pytest.mark.parametrize("quantize", ["none", "int8"])
+@pytest.mark.parametrize("quantize", ["none", "int8-tables"])
 def test_a_third_partys_embedding_is_exported_as_it_is_written(name: str, quantize: str) -> None:
     model = model_of(name)
     file, report = export_verified_onnx(model, recipe(name).model, quantize=quantize, vocabulary_digest="none")

@@ -6,9 +6,11 @@ from numpy.typing import NDArray
 
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.quantize import Quantize, quantize_rows
+from thinstack.models.weights import LEVELS, SCALE
 
-__all__ = ["Table", "mean_of_pieces"]
+__all__ = ["Table", "distinct", "mean_of_pieces"]
 
+TABLE = "embedding.table"
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
@@ -19,12 +21,12 @@ class Table:
         self._g = g
         self._scale = ""
         stored: NDArray[np.generic] = values
-        if quantize == "int8":
+        if quantize in ("int8-tables", "int8"):
             stored, scale = quantize_rows(values)
-            self._scale = g.store(scale, "embedding.scale")
+            self._scale = g.store(scale, f"{TABLE}{SCALE}")
         elif quantize == "fp16":
             stored = values.astype(np.float16)
-        self._rows = g.store(stored, "embedding.table")
+        self._rows = g.store(stored, f"{TABLE}{LEVELS}" if self._scale else TABLE)
         self._is_float = quantize == "none"
 
     def rows(self, ids: str) -> str:
@@ -42,6 +44,7 @@ def mean_of_pieces(g: Graph, table: Table, piece_ids: str, pieces_per_word: str)
     Most words are one piece: each takes its first piece as it is, and only further ones are added.
     """
     counts = g.op("Cast", pieces_per_word, to=INT64)
+    shares = g.op("Cast", g.op("Max", counts, g.scalar(1)), to=FLOAT)  # a word without pieces would be 0 / 0
     starts = g.op("CumSum", counts, g.scalar(0), exclusive=1)
     none = g.op("ConstantOfShape", g.op("Shape", piece_ids), value=onnx.helper.make_tensor("value", INT64, [1], [0]))
     one = g.op("ConstantOfShape", g.op("Shape", starts), value=onnx.helper.make_tensor("value", INT64, [1], [1]))
@@ -52,4 +55,10 @@ def mean_of_pieces(g: Graph, table: Table, piece_ids: str, pieces_per_word: str)
     owner = g.op("Expand", g.op("Unsqueeze", g.op("Gather", word, further), g.vector(1)), g.op("Shape", added))
     first = table.rows(g.op("Gather", piece_ids, starts))
     total = g.op("ScatterElements", first, owner, added, axis=0, reduction="add")
-    return g.op("Div", total, g.op("Unsqueeze", g.op("Cast", counts, to=FLOAT), g.vector(1)))
+    return g.op("Div", total, g.op("Unsqueeze", shares, g.vector(1)))
+
+
+def distinct(g: Graph, ids: str) -> tuple[str, str]:
+    """The different ones (U,) among `ids` (L,), and the row of each id among them (L,)."""
+    found, _, rows, _ = g.ops("Unique", g.op("Cast", ids, to=INT64), outputs=4, sorted=1)
+    return found, rows

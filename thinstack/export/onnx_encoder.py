@@ -7,9 +7,16 @@ from thinstack.core.head import TaskHead
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_parts import export_cell, export_head, inline
 from thinstack.export.onnx_passes import END, bottom_up, top_down
-from thinstack.export.onnx_schedule import Schedule
+from thinstack.export.onnx_schedule import Schedule, positions
 
-__all__ = ["Encoding", "encode", "encode_roots", "score_nodes"]
+__all__ = ["Encoding", "Words", "encode", "encode_roots", "score_nodes"]
+
+
+class Words(NamedTuple):
+    """Names of values: vectors (U, X), and the row of each word among them (L,), or "" where each word has its own."""
+
+    vectors: str
+    rows: str = ""
 
 
 class Encoding(NamedTuple):
@@ -19,8 +26,8 @@ class Encoding(NamedTuple):
     words: str
 
 
-def score_nodes(g: Graph, encoder: Encoder, head: TaskHead, words: str, plan: Schedule) -> str:
-    """Scores (N, C) of all nodes in stacked order, by a head that reads single nodes, from the word inputs in node order.
+def score_nodes(g: Graph, encoder: Encoder, head: TaskHead, words: Words, plan: Schedule) -> str:
+    """Scores (N, C) of all nodes in stacked order, by a head that reads single nodes, from the words in node order.
 
     Over one bottom-up layer the head runs inside the loop, which then collects C numbers a node instead of H.
     """
@@ -31,8 +38,8 @@ def score_nodes(g: Graph, encoder: Encoder, head: TaskHead, words: str, plan: Sc
     return inline(g, export_head(head, encoder.hidden_size), [rows])[0]
 
 
-def encode_roots(g: Graph, encoder: Encoder, words: str, plan: Schedule) -> str:
-    """Outputs (B, H) of the roots, from the word inputs in node order. Over one bottom-up layer no other node is kept."""
+def encode_roots(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> str:
+    """Outputs (B, H) of the roots, from the words in node order. Over one bottom-up layer no other node is kept."""
     if _is_one_pass(encoder):
         cell = encoder.stack()[0].up.cell
         inputs = _word_inputs(g, encoder, words, plan)
@@ -40,18 +47,19 @@ def encode_roots(g: Graph, encoder: Encoder, words: str, plan: Schedule) -> str:
     return g.op("Gather", encode(g, encoder, words, plan).stacked, g.op("Gather", plan.stacked, plan.roots))
 
 
-def encode(g: Graph, encoder: Encoder, words: str, plan: Schedule) -> Encoding:
-    """Outputs of all nodes, from the word inputs (L, X), or (N, X) if every node has one, in node order."""
-    leaf_inputs, inner_inputs = _word_inputs(g, encoder, words, plan)
+def encode(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> Encoding:
+    """Outputs of all nodes, from the words (L,), or (N,) if every node has one, in node order."""
+    leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
     down_inputs = g.op("Concat", leaf_inputs, inner_inputs, axis=0) if not encoder.words_at_leaves else ""
-    outputs, heads = [words], ""
+    outputs, heads = [""], ""
     for depth, layer in enumerate(encoder.stack()):
         if depth > 0:
             joined = outputs[0] if encoder.separate else g.op("Concat", *outputs, axis=1)
             leaf_inputs, inner_inputs = _split(g, joined, plan)
+            leaf_rows = positions(g, plan.leaves)
             down_inputs = outputs[-1] if encoder.separate else joined
         cell = layer.up.cell
-        up, *found = bottom_up(g, cell, export_cell(cell), leaf_inputs, inner_inputs, plan)
+        up, *found = bottom_up(g, cell, export_cell(cell), leaf_inputs, leaf_rows, inner_inputs, plan)
         outputs, heads = [up], found[0] if found else ""
         if layer.down is not None:
             outputs.append(top_down(g, layer.down.cell, export_cell(layer.down.cell), heads or down_inputs, plan))
@@ -61,7 +69,7 @@ def encode(g: Graph, encoder: Encoder, words: str, plan: Schedule) -> Encoding:
     if encoder.mean is not None:
         cell = encoder.mean.cell
         leaves, _ = _split(g, outputs[1], plan)
-        (parts["leaves"],) = bottom_up(g, cell, export_cell(cell), leaves, _no_inputs(g, plan), plan)
+        (parts["leaves"],) = bottom_up(g, cell, export_cell(cell), leaves, positions(g, plan.leaves), _no_inputs(g, plan), plan)
     return Encoding(g.op("Concat", *(parts[part] for part in encoder.readout), axis=1), heads)
 
 
@@ -69,11 +77,13 @@ def _is_one_pass(encoder: Encoder) -> bool:
     return len(encoder.layers) == 1 and encoder.stack()[0].down is None
 
 
-def _word_inputs(g: Graph, encoder: Encoder, words: str, plan: Schedule) -> tuple[str, str]:
-    """Inputs of leaves and of inner nodes, in stacked order, from those of words in node order."""
+def _word_inputs(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> tuple[str, str, str]:
+    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in stacked order."""
     if encoder.words_at_leaves:
-        return g.op("Gather", words, plan.leaf_words), _no_inputs(g, plan)
-    return g.op("Gather", words, plan.leaves), g.op("Gather", words, plan.inner)
+        rows = g.op("Gather", words.rows, plan.leaf_words) if words.rows else plan.leaf_words
+        return words.vectors, rows, _no_inputs(g, plan)
+    leaves = g.op("Gather", words.vectors, plan.leaves)
+    return leaves, positions(g, plan.leaves), g.op("Gather", words.vectors, plan.inner)
 
 
 def _no_inputs(g: Graph, plan: Schedule) -> str:

@@ -67,8 +67,14 @@ class Graph:
         """A small constant, kept in this very graph: runtimes look for shapes and axes next to where they are used."""
         key = _key(value)
         if key not in self._constants:
-            self._constants[key] = self.op("Constant", value=numpy_helper.from_array(value))
+            self._constants[key] = self._made(value)
         return self._constants[key]
+
+    def _made(self, value: Array) -> str:
+        if value.size:
+            return self.op("Constant", value=numpy_helper.from_array(value))
+        # OpenVINO takes a stored constant of no elements for a scalar.
+        return self.op("ConstantOfShape", self.vector(*value.shape), value=numpy_helper.from_array(np.zeros(1, value.dtype)))
 
     def scalar(self, value: int) -> str:
         """An int64 scalar."""
@@ -106,14 +112,15 @@ class Graph:
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
         return name
 
-    def optional_input(self, name: str, dtype: int, axis: str) -> str:
-        """Declare an input, a vector, that may be left out: it is empty then."""
-        name = self.input(name, dtype, [axis])
-        self.weights.append(helper.make_tensor(name, dtype, [0], []))
-        return name
-
     def output(self, value: str, name: str, dtype: int, shape: list[str | int]) -> None:
-        """Declare `value` an output of this name, in order."""
+        """Declare `value` an output, in order: of this name in the main graph, where names matter; a body's are its nodes' own.
+
+        Runtimes cannot leave out a node that does nothing but give an output its name, and run it at each step.
+        """
+        made = any(value in node.output for node in self.nodes)
+        if self is not self.root and made and all(value != output.name for output in self.outputs):
+            self.outputs.append(helper.make_tensor_value_info(value, dtype, shape))
+            return
         name = self.unique(name)
         self.nodes.append(helper.make_node("Identity", [value], [name], name=self._node_name("Identity")))
         self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))

@@ -11,11 +11,12 @@ import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
-from thinstack.core.embedding import Embedding
 from thinstack.errors import ExportError
-from thinstack.export.onnx_embedding import Table, mean_of_pieces
-from thinstack.export.onnx_encoder import Encoding, encode, encode_roots, score_nodes
+from thinstack.export.onnx_embedding import Table, distinct, mean_of_pieces
+from thinstack.export.onnx_encoder import Encoding, Words, encode, encode_roots, score_nodes
+from thinstack.export.onnx_folding import fold_constants
 from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx_int8 import Products, quantize_products
 from thinstack.export.onnx_parts import export_embedding, export_head, inline
 from thinstack.export.onnx_passes import END
 from thinstack.export.onnx_schedule import Forest, Schedule, forest_of_lengths, forest_of_transitions, schedule
@@ -25,11 +26,13 @@ from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.build import STRUCTURES
 
-__all__ = ["IndexType", "export_onnx"]
+__all__ = ["IndexType", "Outputs", "export_int8", "export_onnx"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 IndexType = Literal["int32", "int64"]
+Outputs = Literal["nodes", "roots"]
+"""Scores of all nodes and of the roots among them, or of the roots alone."""
 
 INDEX_TYPES: dict[IndexType, int] = {"int32": onnx.TensorProto.INT32, "int64": onnx.TensorProto.INT64}
 
@@ -40,30 +43,71 @@ def export_onnx(
     *,
     quantize: Quantize = "none",
     index_type: IndexType = "int32",
+    outputs: Outputs = "nodes",
     vocabulary_digest: str,
 ) -> bytes:
     """Export a model; the user's module is left as it is.
 
     Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have the names, shapes and meaning
-    that the model gives them. The `transitions` of a model with a parser may be left out (onnxruntime has them among the
-    `get_overridable_initializers`). Inputs are not validated in the graph: a negative id would wrap silently. The metadata tell
-    what the file holds.
+    that the model gives them; a model with a parser makes the trees itself where `transitions` are empty. (They are no input
+    that may be left out: of an initializer among the inputs, runtimes make different things.) With `outputs` "roots" there are
+    no `node_scores`, and only the last states are kept. Inputs are not validated in the graph: a negative id would wrap
+    silently. The metadata tell what the file holds.
 
-    Raises ExportError if the configuration is not the model's, or a part cannot be exported (which, and why).
+    Raises ExportError if the configuration is not the model's, the model has no such outputs, or a part cannot be exported
+    (which, and why).
     """
-    _check(model, config)
+    g, largest = _graph(model, config, quantize, index_type, outputs)
+    products = quantize_products(g, largest) if quantize == "int8" else None
+    return _file(g, config, quantize, outputs, vocabulary_digest, products)
+
+
+def export_int8(
+    model: Model,
+    config: ModelConfig,
+    *,
+    index_type: IndexType = "int32",
+    outputs: Outputs = "nodes",
+    vocabulary_digest: str,
+) -> tuple[bytes, bytes]:
+    """What `export_onnx` gives for "int8-tables" and for "int8": one graph, before and after its products are rounded."""
+    g, largest = _graph(model, config, "int8", index_type, outputs)
+    plain = _file(g, config, "int8-tables", outputs, vocabulary_digest, None)
+    return plain, _file(g, config, "int8", outputs, vocabulary_digest, quantize_products(g, largest))
+
+
+def _graph(
+    model: Model, config: ModelConfig, quantize: Quantize, index_type: IndexType, outputs: Outputs
+) -> tuple[Graph, dict[str, float]]:
+    """The graph with products in float32, and the bounds of values that do not follow from it."""
+    _check(model, config, outputs)
     stored = dequantised(model, quantize)
     g = Graph("thinstack", half=quantize != "none")
     inputs = _inputs(g, model, INDEX_TYPES[index_type])
-    words = _words(g, model.embedding, stored.embedding, inputs, quantize)
+    words = _words(g, model, stored, inputs, quantize)
     if isinstance(stored, SpinnModel):
-        _score_sentences(g, stored, words, inputs, INDEX_TYPES[index_type])
+        _score_sentences(g, stored, words.vectors, inputs, INDEX_TYPES[index_type], outputs)
     elif isinstance(stored, TreeModel):
-        plan = schedule(g, _forest(g, inputs), 2 if "transitions" in inputs else stored.arity)
-        score = {"pairs": _score_pairs, "candidates": _score_candidates}.get(stored.head.reads, _score_nodes)
-        score(g, stored, words, plan, inputs)
+        plan = schedule(g, _forest(g, inputs, words.vectors), 2 if "transitions" in inputs else stored.arity)
+        if stored.head.reads == "pairs":
+            _output_pairs(g, stored, encode_roots(g, stored.encoder, words, plan), plan.roots)
+        elif stored.head.reads == "candidates":
+            _score_candidates(g, stored, words, plan, inputs)
+        elif outputs == "roots":
+            _output_roots(g, stored, encode_roots(g, stored.encoder, words, plan))
+        else:
+            _score_nodes(g, stored, words, plan)
     else:
         raise ExportError(f"expected a TreeModel or a SpinnModel, found {type(model).__name__}")
+    fold_constants(g)
+    table = stored.embedding.table.detach()
+    # The mean of the pieces of a word is no larger than they are.
+    return g, {} if stored.embedding.lookup == "none" else {words.vectors: float(table.abs().max())}
+
+
+def _file(
+    g: Graph, config: ModelConfig, quantize: Quantize, outputs: Outputs, vocabulary_digest: str, products: Products | None
+) -> bytes:
     metadata = {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
@@ -76,12 +120,15 @@ def export_onnx(
         "parses": json.dumps(config.parses),
         "vocabulary_digest": vocabulary_digest,
         "quantization": quantize,
+        "outputs": outputs,
         "producer_version": __version__,
     }
+    if products is not None:
+        metadata["int8_products"] = f"{products.int8} of {products.all}"
     return g.model(metadata, producer_version=__version__)
 
 
-def _check(model: Model, config: ModelConfig) -> None:
+def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
     found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
     if found != config.embedding.kind:
         raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}")
@@ -94,6 +141,10 @@ def _check(model: Model, config: ModelConfig) -> None:
         raise ExportError(f"the configuration says parses = {json.dumps(config.parses)}, the model {own}")
     if isinstance(model, SpinnModel) and model.encoder.beam > 1:
         raise ExportError(f"an ONNX file keeps one hypothesis of a tree, the model {model.encoder.beam}; set tracker.beam to 1")
+    if outputs != "nodes" and "root_scores" not in model.output_names:
+        raise ExportError(
+            f"outputs = {outputs!r} is for models that score nodes; this one gives {', '.join(model.output_names)}"
+        )
 
 
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
@@ -101,39 +152,49 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
     axis = {"piece_ids": "P", "lengths": "B"}
     words = "L" if model.words_at_leaves else "N"
     axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
-    required = [name for name in model.input_names if name != "transitions" or not model.parses]
-    inputs = {name: g.input(name, dtype, [axis.get(name, "N")]) for name in required}
-    return inputs | ({"transitions": g.optional_input("transitions", dtype, "given")} if model.parses else {})
+    axis["transitions"] = "given" if model.parses else "N"
+    return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 
 
-def _words(g: Graph, embedding: Embedding, stored: Embedding, inputs: dict[str, str], quantize: Quantize) -> str:
-    """Vectors (L, X) of the words; `stored` is the embedding with its weights rounded as the file stores them."""
+def _words(g: Graph, model: Model, stored: Model, inputs: dict[str, str], quantize: Quantize) -> Words:
+    """Vectors of the words; `stored` is the model with its weights rounded as the file stores them.
+
+    Where only leaves have words, a word that comes several times is computed once.
+    """
+    embedding = model.embedding
     if embedding.lookup == "none":
         indices = [g.op("Cast", inputs[name], to=INT64) for name in embedding.index_names]
-        (words,) = inline(g, export_embedding(stored), indices)
-        return words
+        return Words(*inline(g, export_embedding(stored.embedding), indices))
     table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
-    if embedding.lookup == "rows":
-        return table.rows(inputs["token_ids"])
-    return mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"])
+    if embedding.lookup != "rows":
+        return Words(mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"]))
+    if isinstance(model, TreeModel) and model.words_at_leaves:
+        ids, rows = distinct(g, inputs["token_ids"])
+        return Words(table.rows(ids), rows)
+    return Words(table.rows(inputs["token_ids"]))
 
 
-def _forest(g: Graph, inputs: dict[str, str]) -> Forest:
+def _forest(g: Graph, inputs: dict[str, str], words: str) -> Forest:
     if "transitions" in inputs:
         return forest_of_transitions(g, inputs["transitions"])
     if "lengths" in inputs:
-        return forest_of_lengths(g, inputs["lengths"])
+        return forest_of_lengths(g, inputs["lengths"], words)
     given = {name: g.op("Cast", inputs[name], to=INT64) for name in ("parents", "slots", "kinds") if name in inputs}
     zeros = g.op("Sub", given["parents"], given["parents"])
     return Forest(given["parents"], given.get("slots", zeros), given.get("kinds", ""))
 
 
-def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int) -> None:
+def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int, outputs: Outputs) -> None:
     transitions = inputs["transitions"]
-    batch = sentences(g, inputs["lengths"] if model.parses else sentence_lengths(g, transitions), transitions)
+    lengths = inputs["lengths"] if model.parses else sentence_lengths(g, transitions)
+    batch = sentences(g, lengths, transitions, words)
     encoding = shift_reduce(g, model.encoder, words, batch)
-    if model.head.reads == "pairs":
-        _output_pairs(g, model, g.op("Gather", encoding.outputs, g.op("Gather", encoding.places, batch.roots)), batch.roots)
+    if model.head.reads == "pairs" or outputs == "roots":
+        roots = g.op("Gather", encoding.outputs, g.op("Gather", encoding.places, batch.roots))
+        if model.head.reads == "pairs":
+            _output_pairs(g, model, roots, batch.roots)
+        else:
+            _output_roots(g, model, roots)
     else:
         (scores,) = inline(g, export_head(model.head, model.encoder.hidden_size), [encoding.outputs])
         _output_nodes(g, model, g.op("Gather", scores, encoding.places), batch.roots)
@@ -141,7 +202,7 @@ def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, 
         g.output(g.op("Cast", encoding.transitions, to=dtype), "parse", dtype, ["N"])
 
 
-def _score_nodes(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+def _score_nodes(g: Graph, model: TreeModel, words: Words, plan: Schedule) -> None:
     scores = g.op("Gather", score_nodes(g, model.encoder, model.head, words, plan), plan.stacked)
     _output_nodes(g, model, scores, plan.roots)
 
@@ -152,8 +213,10 @@ def _output_nodes(g: Graph, model: Model, scores: str, roots: str) -> None:
     g.output(g.op("Gather", scores, roots), "root_scores", FLOAT, ["B", model.head.classes])
 
 
-def _score_pairs(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
-    _output_pairs(g, model, encode_roots(g, model.encoder, words, plan), plan.roots)
+def _output_roots(g: Graph, model: TreeModel | SpinnModel, outputs: str) -> None:
+    """The scores of roots from their outputs (B, H)."""
+    (scores,) = inline(g, export_head(model.head, model.encoder.hidden_size), [outputs])
+    g.output(scores, "root_scores", FLOAT, ["B", model.head.classes])
 
 
 def _output_pairs(g: Graph, model: TreeModel | SpinnModel, outputs: str, roots: str) -> None:
@@ -167,7 +230,7 @@ def _output_pairs(g: Graph, model: TreeModel | SpinnModel, outputs: str, roots: 
     g.output(outputs, "sentence_vectors", FLOAT, ["B", width])
 
 
-def _score_candidates(g: Graph, model: TreeModel, words: str, plan: Schedule, inputs: dict[str, str]) -> None:
+def _score_candidates(g: Graph, model: TreeModel, words: Words, plan: Schedule, inputs: dict[str, str]) -> None:
     classes = model.head.classes
     rows = _rows(g, encode(g, model.encoder, words, plan), model, plan)
     (scores,) = inline(g, export_head(model.head, 2 * model.encoder.hidden_size + model.encoder.word_size), [rows])

@@ -1,11 +1,7 @@
 """What plugins write, as ONNX: parts of a cell, the scores of a task head, the words of an embedding, exported by torch."""
 
 import copy
-import logging
 import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import onnx
@@ -20,6 +16,7 @@ from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError
 from thinstack.export.onnx_graph import OPSET, Graph
 from thinstack.export.onnx_views import read_through_writes
+from thinstack.export.quiet import quiet
 
 __all__ = ["Parts", "export_cell", "export_embedding", "export_head", "inline"]
 
@@ -117,7 +114,7 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     inner = torch.rand(ROWS, cell.inner_size)
     links = ({0: n}, None if cell.arity else {0: count}, {0: count})
     name = type(cell).__name__
-    read = _Scores(cell, head) if head else _Output(cell)
+    plain = type(cell).output is Cell.output
     reading = f"{type(head).__name__}.scores of {name}.output" if head else f"{name}.output"
     words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     return Parts(
@@ -128,9 +125,20 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
             (inner, owner, kind, *children),
             (*links, tuple({0: count} for _ in children)),
         ),
-        read=_export(reading, read, state, (tuple({0: n} for _ in state),)),
+        read=_export(reading, _Scores(cell, head) if head else _Output(cell), state, (tuple({0: n} for _ in state),))
+        if head or not plain
+        else _first_part(cell),
         widths=[head.classes] if head else [cell.hidden_size, *words],
     )
+
+
+def _first_part(cell: Cell) -> onnx.GraphProto:
+    """What `_Output` gives of a cell that leaves `output` as it is, without asking torch, which takes a second for it."""
+    places = [0] if cell.word_part < 0 else [0, cell.word_part]
+    inputs = [onnx.helper.make_empty_tensor_value_info(f"state_{k}") for k in range(len(cell.state_sizes))]
+    outputs = [onnx.helper.make_empty_tensor_value_info(f"read_{k}") for k in range(len(places))]
+    nodes = [onnx.helper.make_node("Identity", [f"state_{place}"], [f"read_{k}"]) for k, place in enumerate(places)]
+    return onnx.helper.make_graph(nodes, "output", inputs, outputs)
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
@@ -160,7 +168,7 @@ def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: t
     `torch.export.export` refuses it.
     """
     try:
-        with torch.no_grad(), _quiet():
+        with torch.no_grad(), quiet():
             program = torch.export.export(wrapper, example, dynamic_shapes=sizes).run_decompositions({})
             read_through_writes(program.graph)
             exported = torch.onnx.export(program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False)
@@ -177,19 +185,6 @@ def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: t
     if len(model.graph.input) != len(example):
         raise ExportError(f"{name} cannot be exported to ONNX: {len(example)} inputs became {len(model.graph.input)}")
     return model.graph
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the exporter's warnings and logs, which speak of its own insides, to itself."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def _reason(error: BaseException) -> str:

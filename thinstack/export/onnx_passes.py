@@ -19,11 +19,20 @@ END = 2**62
 
 
 def bottom_up(
-    g: Graph, cell: Cell, parts: Parts, leaf_inputs: str, inner_inputs: str, plan: Schedule, *, roots_only: bool = False
+    g: Graph,
+    cell: Cell,
+    parts: Parts,
+    leaf_inputs: str,
+    leaf_rows: str,
+    inner_inputs: str,
+    plan: Schedule,
+    *,
+    roots_only: bool = False,
 ) -> list[str]:
     """What `parts` read of the states of all nodes, (N, width) each in stacked order; or of the roots alone, (B, width) each.
 
-    Inputs of leaves (L, X) and of inner nodes (I, inner_size) are in stacked order.
+    `leaf_inputs` (U, X), of which each leaf in stacked order has the row that `leaf_rows` (L,) says; equal leaves may share
+    one. `inner_inputs` (I, inner_size) are in stacked order.
     """
     widths = cell.state_sizes
     leaves = inline(g, parts.leaf, [leaf_inputs])
@@ -36,7 +45,8 @@ def bottom_up(
 
     bounds = body.ops("Split", body.op("Gather", plan.bounds, step), outputs=6, axis=0, num_outputs=6)
     below, here, level = bounds[0:2], bounds[2:4], bounds[4:6]
-    pool = [body.op("Slice", part, *below, body.vector(0)) for part in leaves]
+    joining = body.op("Slice", leaf_rows, *below, body.vector(0))
+    pool = [body.op("Gather", part, joining) for part in leaves]
     if cell.arity:
         rows = body.op("Slice", plan.children, *here, body.vector(0))
         for k, width in enumerate(widths):
@@ -54,11 +64,12 @@ def bottom_up(
     )
 
     start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
-    first = inline(g, parts.read, leaves) if kept else []
+    first = [g.op("Gather", part, leaf_rows) for part in inline(g, parts.read, leaves)] if kept else []
     results = _loop(g, plan, body, [*start, *first])
     if kept:
         return results[len(widths) :]
-    last = [g.op("Slice", part, plan.last_leaves, g.vector(END), g.vector(0)) for part in leaves]
+    joining = g.op("Slice", leaf_rows, plan.last_leaves, g.vector(END), g.vector(0))
+    last = [g.op("Gather", part, joining) for part in leaves]
     last = [g.op("Concat", results[k], part, axis=0) for k, part in enumerate(last)]
     return inline(g, parts.read, [g.op("Gather", part, plan.root_rows) for part in last])
 

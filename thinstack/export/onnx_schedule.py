@@ -87,12 +87,16 @@ def forest_of_transitions(g: Graph, transitions: str) -> Forest:
     return Forest(parents, slots)
 
 
-def forest_of_lengths(g: Graph, lengths: str) -> Forest:
-    """The chains of sentences of so many words (B,), at least 1 each: a word's one child is the word before it."""
+def forest_of_lengths(g: Graph, lengths: str, words: str) -> Forest:
+    """The chains of sentences of so many words (B,), at least 1 each: a word's one child is the word before it.
+
+    Lengths that add up to more than `words` (L, ...) has rows are an error once the graph runs.
+    """
     ends = g.op("CumSum", g.op("Cast", lengths, to=INT64), g.scalar(0))
     # Without the zero an empty batch would have no last end.
-    words = g.op("ReduceMax", g.op("Concat", g.vector(0), ends, axis=0), keepdims=0)
-    following = g.op("Range", g.scalar(1), g.op("Add", words, g.scalar(1)), g.scalar(1))
+    told = g.op("ReduceMax", g.op("Concat", g.vector(0), ends, axis=0), keepdims=0)
+    count = g.op("Min", told, g.op("Squeeze", g.op("Shape", words, start=0, end=1)))
+    following = g.op("Range", g.scalar(1), g.op("Add", count, g.scalar(1)), g.scalar(1))
     parents = g.op("ScatterElements", following, g.op("Sub", ends, g.scalar(1)), filled(g, -1, ends), axis=0)
     return Forest(parents, filled(g, 0, parents))
 
@@ -165,11 +169,11 @@ def _depths(g: Graph, up: str, depth: str) -> str:
     body.input("round", INT64, [])
     body.input("go_on", BOOL, [])
     so_far, above = body.input("depth", INT64, ["N"]), body.input("above", INT64, ["N"])
-    further = body.op("Gather", above, above)
-    moved = body.op("ReduceSum", body.op("Abs", body.op("Sub", further, above)), keepdims=0)
-    body.output(body.op("Cast", moved, to=BOOL), "any_moved", BOOL, [])
-    body.output(body.op("Add", so_far, body.op("Gather", so_far, above)), "depth_next", INT64, ["N"])
-    body.output(further, "above_next", INT64, ["N"])
+    added = body.op("Gather", so_far, above)
+    # Nothing is added once all have jumped to their roots.
+    body.output(body.op("Cast", body.op("ReduceSum", added, keepdims=0), to=BOOL), "any_added", BOOL, [])
+    body.output(body.op("Add", so_far, added), "depth_next", INT64, ["N"])
+    body.output(body.op("Gather", above, above), "above_next", INT64, ["N"])
     rounds = g.scalar(63)
     true = g.constant(np.array(True))
     return g.ops("Loop", rounds, true, depth, up, outputs=2, body=body.build())[0]

@@ -39,15 +39,21 @@ class Sentences(NamedTuple):
     roots: str
 
 
-def sentences(g: Graph, lengths: str, transitions: str) -> Sentences:
-    """Sentences of these lengths (B,), and the transitions (N,) that they are told; (0,) tells them nothing."""
+def sentences(g: Graph, lengths: str, transitions: str, words: str) -> Sentences:
+    """Sentences of these lengths (B,), and the transitions (N,) that they are told; (0,) tells them nothing.
+
+    There are as many words as `words` (L, ...) has rows: lengths that add up to more are an error once the graph runs, and
+    not as much memory as they say.
+    """
+    most = g.op("Mul", g.op("Shape", words, start=0, end=1), g.scalar(2))
     lengths, given = g.op("Cast", lengths, to=INT64), g.op("Cast", transitions, to=INT64)
     sizes = g.op("Sub", g.op("Mul", lengths, g.scalar(2)), g.scalar(1))
     ends = g.op("CumSum", sizes, g.scalar(0))
     # An empty batch takes one step too: the reference evaluator cannot collect anything from none.
-    steps = g.op("ReduceMax", g.op("Concat", g.vector(1), sizes, axis=0), keepdims=0)
+    longest = g.op("ReduceMax", g.op("Concat", g.vector(1), sizes, axis=0), keepdims=0)
+    steps = g.op("Min", longest, g.op("Squeeze", g.op("Max", most, g.vector(1))))
     times = g.op("Unsqueeze", g.op("Range", g.scalar(0), steps, g.scalar(1)), g.vector(1))
-    total = g.op("ReduceSum", sizes, keepdims=1)
+    total = g.op("Min", g.op("ReduceSum", sizes, keepdims=1), most)
     rest = g.op("Expand", g.vector(FREE), g.op("Sub", total, g.op("Shape", given)))
     told = g.op("Concat", given, rest, g.vector(WAIT), axis=0)
     going = g.op("Less", times, sizes)

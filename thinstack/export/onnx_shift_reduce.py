@@ -74,7 +74,8 @@ def shift_reduce(g: Graph, encoder: StackEncoder, words: str, batch: Sentences) 
     store, by_step = _loop(g, encoder, parts, before, batch, none)
     # The shape is told, for the reference evaluator joins what a loop collects where the standard stacks it.
     numbers = g.op("Transpose", g.op("Reshape", by_step, g.op("Shape", batch.actions), allowzero=1), perm=[1, 0, 2])
-    number = g.op("Compress", numbers, batch.taken)
+    # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
+    number = g.op("Compress", g.op("Reshape", numbers, g.vector(-1)), batch.taken, axis=0)
     reduces = g.op("Greater", number, g.scalar(0))
     made = g.op("Add", g.op("Shape", leaf_outputs, start=0, end=1), number)
     return StackEncoding(

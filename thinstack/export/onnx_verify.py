@@ -15,9 +15,9 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack._version import __version__
 from thinstack.config import ModelConfig
-from thinstack.errors import ExportError, MissingExtraError
+from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
-from thinstack.export.onnx_model import IndexType, export_onnx
+from thinstack.export.onnx_model import IndexType, Outputs, export_int8, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
     Inputs,
@@ -30,10 +30,13 @@ from thinstack.export.samples import (
     sampled,
 )
 from thinstack.models import Model
+from thinstack.onnx_file import check_onnx
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
 REFERENCE_LONGEST = 64  # words of a tree in the slow reference runtime
+RUNTIMES = ("onnxruntime", "onnx.reference")
+TOLERANCE, INT8_TOLERANCE = 1e-5, 2e-2
 ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 
@@ -42,13 +45,15 @@ class VerificationReport:
     """What was found when an ONNX file was compared with its model.
 
     Attributes:
-        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`, `development`, `neighbour_error`.
+        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`, `development`, `neighbour_error`;
+            for a file that computes in 8 bits, the largest mean difference, and `neighbour_error` may be as large.
         runtimes: each runtime against the model, its weights rounded as the file stores them, on sampled trees and words.
         development: the same on the real inputs that were handed in; empty without them.
         neighbour_error: largest difference between a tree scored alone and in a batch (onnxruntime).
         quantization: how weights are stored.
-        max_deviation, mean_deviation: what that storage costs: the scores against those of the model with its own weights,
-            over given trees.
+        int8_products: how many of the products with matrices are computed in 8 bits, such as "2 of 3".
+        max_deviation, mean_deviation: what that costs: the scores against those of the model with its own weights, over given
+            trees.
         opset, ir_version, operators: what a runtime must know; the operators in alphabetical order.
         provider: execution provider of the onnxruntime session.
         versions: of thinstack, torch, onnx, numpy and Python.
@@ -59,6 +64,7 @@ class VerificationReport:
     development: tuple[RuntimeReport, ...]
     neighbour_error: float
     quantization: str
+    int8_products: str
     max_deviation: float
     mean_deviation: float
     opset: int
@@ -78,11 +84,20 @@ def export_verified_onnx(
     *,
     quantize: Quantize = "none",
     index_type: IndexType = "int32",
+    outputs: Outputs = "nodes",
     vocabulary_digest: str,
     development: Sequence[Inputs] = (),
 ) -> tuple[bytes, VerificationReport]:
-    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as `verification` (JSON), and the report."""
-    exported = export_onnx(model, config, quantize=quantize, index_type=index_type, vocabulary_digest=vocabulary_digest)
+    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as `verification` (JSON), and the report.
+
+    With `quantize` "int8" the same graph is verified with products in float32 first, to the tolerance of those.
+    """
+    options: dict[str, Any] = {"index_type": index_type, "outputs": outputs, "vocabulary_digest": vocabulary_digest}
+    if quantize == "int8":
+        plain, exported = export_int8(model, config, **options)
+        verify_onnx(plain, model, config, runtimes=("onnxruntime",))
+    else:
+        exported = export_onnx(model, config, quantize=quantize, **options)
     report = verify_onnx(exported, model, config, development=development)
     proto = onnx.load_model_from_string(exported)
     proto.metadata_props.add(key="verification", value=json.dumps(report.to_dict()))
@@ -90,38 +105,53 @@ def export_verified_onnx(
 
 
 def verify_onnx(
-    exported: bytes, model: Model, config: ModelConfig, *, development: Sequence[Inputs] = (), tolerance: float = 1e-5
+    exported: bytes,
+    model: Model,
+    config: ModelConfig,
+    *,
+    development: Sequence[Inputs] = (),
+    tolerance: float | None = None,
+    runtimes: Sequence[str] = RUNTIMES,
 ) -> VerificationReport:
     """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than it was exported with.
 
     `development`: batches of real inputs, such as those of a development file, to compare on as well. A quantised file is
-    compared with a copy of the model that has the rounded weights, so the tolerance is the same; what the rounding costs is
-    reported beside it. Raises ExportError if the file is not of this configuration, or its scores differ from the model's, or
-    a tree's scores depend on the trees beside it; MissingExtraError without onnxruntime.
+    compared with a copy of the model that has the rounded weights, so the tolerance (1e-5 by default) is the same; what the
+    rounding costs is reported beside it. For a file that computes in 8 bits it is 0.02, of the mean difference. Raises
+    ExportError if the file is not of this configuration, or its scores differ from the model's, or a tree's scores depend on
+    the trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
     """
+    try:
+        check_onnx(exported, source="the exported file")
+    except BundleError as error:
+        raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
     proto = onnx.load_model_from_string(exported)
-    quantize = _check_metadata(proto, config)
+    metadata = {entry.key: entry.value for entry in proto.metadata_props}
+    quantize, outputs = _check_metadata(metadata, config), _outputs(proto, model)
+    rough = quantize == "int8"
+    tolerance = tolerance if tolerance is not None else INT8_TOLERANCE if rough else TOLERANCE
     session, ort_version = _session(exported)
     rounded, plain = dequantised(model, quantize), dequantised(model, "none")
-    # An input that may be left out stands apart from the others.
-    declared = (*session.get_inputs(), *session.get_overridable_initializers())
-    types = {value.name: ORT_TYPES[value.type] for value in declared}
-    run = partial(_run, session.run, types, plain.output_names)
-    reference = partial(_run, ReferenceEvaluator(proto).run, types, plain.output_names)
-    runtimes = (("onnxruntime", ort_version, run, 512), ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST))
+    types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
+    run = partial(_run, session.run, types, outputs)
+    reference = partial(_run, ReferenceEvaluator(proto).run, types, outputs)
+    every = (("onnxruntime", ort_version, run, 512), ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST))
+    wanted = [one for one in every if one[0] in runtimes]
     given = (inputs for inputs in sampled(rounded) if not makes_trees(inputs))
-    deviation = differences(partial(eager_scores, rounded), plain, given, tolerance)[0]
+    shipped = run if rough else partial(eager_scores, rounded)
+    deviation = differences(shipped, plain, given, tolerance, outputs)[0]
+    against = partial(compare, model=rounded, tolerance=tolerance, outputs=outputs, on_average=rough)
     return VerificationReport(
         tolerance=tolerance,
         runtimes=tuple(
-            compare(name, version, call, rounded, sampled(rounded, longest=longest), tolerance)
-            for name, version, call, longest in runtimes
+            against(name, version, call, batches=sampled(rounded, longest=longest)) for name, version, call, longest in wanted
         ),
         development=tuple(
-            compare(name, version, call, rounded, development, tolerance) for name, version, call, _ in runtimes if development
+            against(name, version, call, batches=development) for name, version, call, _ in wanted if development
         ),
         neighbour_error=_neighbour_error(run, rounded, tolerance),
         quantization=quantize,
+        int8_products=metadata.get("int8_products", ""),
         max_deviation=float(deviation.max()),
         mean_deviation=float(deviation.mean()),
         opset=next(opset.version for opset in proto.opset_import if opset.domain == ""),
@@ -142,16 +172,25 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _check_metadata(proto: onnx.ModelProto, config: ModelConfig) -> Quantize:
-    found = {entry.key: entry.value for entry in proto.metadata_props}
+def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
     expected = {"labels": list(config.labels), "cell": config.cell.name, "head": config.head.name, "trees": config.trees}
     stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
     if stored != expected:
         raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")
     quantize = found.get("quantization")
     if quantize not in get_args(Quantize):
-        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected none, fp16 or int8")
+        known = ", ".join(get_args(Quantize))
+        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}")
     return cast(Quantize, quantize)
+
+
+def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
+    """The outputs that the file gives. Raises ExportError unless they are the model's, those of all nodes being optional."""
+    found = [value.name for value in proto.graph.output]
+    expected = [name for name in model.output_names if name != "node_scores" or name in found]
+    if found != expected:
+        raise ExportError(f"the ONNX file gives {', '.join(found)} where the model gives {', '.join(model.output_names)}")
+    return found
 
 
 def _session(exported: bytes) -> tuple[Any, str]:

@@ -1,7 +1,8 @@
 """Undo what in-place writes to slices become in an exported graph, so that they cost there what they cost in torch: nothing.
 
 `x[:, a:b].sigmoid_()` is exported as: take the slice, squash it, scatter it into a copy of x, read all later slices from the
-copy. Most such slices read only what was written, or only what was not, and need no copy.
+copy. Most such slices read only what was written, or only what was not, and need no copy. And slices of what was squashed are
+squashed after they were taken instead, since a slice is a copy in a runtime: one copy instead of two.
 """
 
 from typing import Any
@@ -12,6 +13,8 @@ from torch.fx import Graph, Node
 __all__ = ["read_through_writes"]
 
 SLICE, SCATTER = torch.ops.aten.slice.Tensor, torch.ops.aten.slice_scatter.default
+
+POINTWISE = {torch.ops.aten.sigmoid.default, torch.ops.aten.tanh.default}
 
 LAST = 2**63 - 1
 
@@ -30,6 +33,26 @@ def read_through_writes(graph: Graph) -> None:
             # The output's own names are part of the program's signature.
             node.replace_all_uses_with(_view(node)[0], delete_user_cb=lambda user: user.op != "output")
     graph.eliminate_dead_code()
+    for node in list(graph.nodes):
+        if node.target is SLICE and _window(node) is not None:
+            _slice_first(graph, node)
+    graph.eliminate_dead_code()
+
+
+def _slice_first(graph: Graph, node: Node) -> None:
+    """Take a slice of squashed values before they are squashed, and a slice of a slice at once."""
+    source = node.all_input_nodes[0]
+    if source.target in POINTWISE and all(user.target is SLICE for user in source.users):
+        with graph.inserting_before(node):
+            taken = graph.call_function(SLICE, (source.args[0], *node.args[1:]), node.kwargs)
+            squashed = graph.call_function(source.target, (taken,))
+        taken.meta, squashed.meta = dict(node.meta), dict(node.meta)
+        node.replace_all_uses_with(squashed)
+        _slice_first(graph, taken)
+        return
+    inner, outer = _window(source) if source.target is SLICE else None, _window(node)
+    if inner is not None and outer is not None and inner[0] == outer[0]:
+        node.args, node.kwargs = (source.args[0], outer[0], outer[1] + inner[1], outer[2] + inner[1]), {}
 
 
 def _holder(source: Any, window: Window) -> tuple[Any, Window]:

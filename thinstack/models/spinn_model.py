@@ -106,7 +106,7 @@ class SpinnModel(Model):
             transitions.shape[0] != int((2 * lengths - 1).sum()) or bool(((transitions != 0) & (transitions != 1)).any())
         ):
             raise ValueError("transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each sentence")
-        if not given:
+        if self.parses and not given:
             parsed = self.encoder.parse(words, lengths)
             if not torch.is_grad_enabled():
                 return parsed

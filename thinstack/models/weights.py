@@ -1,18 +1,29 @@
 """Weights as safetensors: out of a model, and back into one that is built from a bundle."""
 
+import json
 from pathlib import Path
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from thinstack.bundles import Bundle, open_bundle
-from thinstack.errors import BundleError
-from thinstack.manifest import WEIGHTS_FILE
+from thinstack.config import ModelConfig
+from thinstack.errors import BundleError, ThinstackError
+from thinstack.limits import check_safetensors
+from thinstack.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.models.build import build_model
 from thinstack.models.model import Model
+from thinstack.onnx_file import initializers
 
-__all__ = ["load_model", "load_state", "state_of", "weights_of"]
+__all__ = ["LEVELS", "SCALE", "load_model", "load_state", "state_of", "weights_of"]
+
+LEVELS, SCALE = ".int8", ".scale"
+"""Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers, and what to multiply by."""
+ONNX_WEIGHTS = "onnx"
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
@@ -34,23 +45,78 @@ def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
     return list(names.values())
 
 
-def weights_of(model: Model) -> bytes:
-    """The weights of a model as the content of a safetensors file."""
-    return save({name: value.cpu().clone().contiguous() for name, value in state_of(model).items()})
+def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
+    """The weights of a model as the content of a safetensors file.
+
+    `beside`: an ONNX file that will stand beside it. Weights that it holds as they are get only the name that they have there
+    (the file's metadata, `onnx`: JSON), and others are in half precision where that loses no digit.
+    """
+    state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
+    if beside is None:
+        return save(state)
+    held, places = _held(beside), {}
+    for name, value in list(state.items()):
+        place = next((other for other, found in held.items() if np.array_equal(found, value.numpy())), None)
+        if place is not None:
+            places[name] = place
+            del state[name]
+        elif torch.equal(value.half().to(value.dtype), value):
+            state[name] = value.half()
+    return save(state, {ONNX_WEIGHTS: json.dumps(places)})
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:
-    """The torch model of a bundle, in evaluation mode.
+    """The torch model of a bundle, in evaluation mode; of an inference-only one with weights as rounded as those of its ONNX
+    file.
 
-    Raises BundleError if the bundle is inference-only or its weights are not those of its configuration.
+    Raises BundleError if the bundle has no weights or they are not those of its configuration.
     """
     if not isinstance(bundle, Bundle):
         bundle = open_bundle(bundle)
     if WEIGHTS_FILE not in bundle.manifest.files:
-        raise BundleError(f"{bundle.path}: an inference-only bundle, without torch weights; train its recipe to get them")
-    model = build_model(bundle.config, entries=len(bundle.vocabulary()))
+        raise BundleError(f"{bundle.path}: a bundle without torch weights; train its recipe to get them")
+    entries = len(bundle.vocabulary())
     try:
-        load_state(model, load(bundle.read(WEIGHTS_FILE)))
-    except (SafetensorError, RuntimeError) as error:
+        state = _stored(bundle)
+        _check_shapes(bundle.config, entries, state)
+        model = build_model(bundle.config, entries=entries)
+        load_state(model, state)
+    except (SafetensorError, RuntimeError, ValueError, LookupError) as error:
         raise BundleError(f"{bundle.path / WEIGHTS_FILE}: not the weights of this configuration: {error}") from None
     return model.eval()
+
+
+def _check_shapes(config: ModelConfig, entries: int, state: dict[str, Tensor]) -> None:
+    """Raise ValueError unless the state is of such a model, before one is built: its sizes could be those of no memory."""
+    try:
+        with torch.device("meta"):
+            model = build_model(config, entries=entries)
+    except ThinstackError:
+        raise
+    except Exception:  # a part of somebody else's that looks at the values of its fresh weights
+        return
+    expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
+    found = {name: tuple(value.shape) for name, value in state.items()}
+    if expected != found:
+        name = sorted(dict(expected.items() ^ found.items()))[0]
+        raise ValueError(f"expected {name} of shape {expected.get(name)}, found {found.get(name)}")
+
+
+def _stored(bundle: Bundle) -> dict[str, Tensor]:
+    content = bundle.read(WEIGHTS_FILE)
+    check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
+    state = load(content)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    places = json.loads(header.get("__metadata__", {}).get(ONNX_WEIGHTS, "{}"))
+    if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
+        raise ValueError(f"expected the names that weights have in the ONNX file, found {places!r:.80}")
+    held = _held(bundle.read(ONNX_FILE)) if places else {}
+    return state | {name: torch.from_numpy(held[place]) for name, place in places.items()}
+
+
+def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:
+    """The weights of an ONNX file in float32, those of 8 bits multiplied by their scale."""
+    stored = initializers(exported)
+    found = {name: values.astype(np.float32) for name, values in stored.items() if values.dtype.kind == "f"}
+    pairs = [(name.removesuffix(LEVELS), values) for name, values in stored.items() if name.endswith(LEVELS)]
+    return found | {name: values * found[name + SCALE] for name, values in pairs if name + SCALE in found}

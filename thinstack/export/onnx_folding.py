@@ -1,0 +1,86 @@
+"""What a graph computes of its weights alone, computed once when it is exported.
+
+Runtimes would do so each time they load the file; and a file in which nothing but weights stands for large values is one that
+`thinstack.onnx_file.check_onnx` can tell from a bomb.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from thinstack.export.onnx_graph import Graph
+
+__all__ = ["fold_constants"]
+
+# Weights of half precision are cast, and vectors of no elements made, where they are read.
+KEPT = {"Constant", "ConstantOfShape", "Cast"}
+
+
+def fold_constants(g: Graph) -> None:
+    """Put weights in the place of the nodes of a finished main graph, and of the loops in it, that read nothing else."""
+    nodes, g.nodes[:] = list(g.nodes), []
+    found = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
+    # New weights of half precision are cast as well, and all of them before anything reads them.
+    found = [*g.nodes, *found]
+    stored = {tensor.name for tensor in g.weights}
+    found.sort(key=lambda node: not (node.op_type == "Cast" and node.input[0] in stored))
+    g.nodes[:] = found
+
+
+class _Folder:
+    def __init__(self, g: Graph):
+        self._g = g
+        declared = {value.name for value in g.inputs}
+        tensors = [tensor for tensor in g.weights if tensor.name not in declared]
+        self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in tensors}
+        self._renamed: dict[str, str] = {}
+
+    def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
+        """The nodes that are left, those of subgraphs replaced in place; values in `kept` keep their names."""
+        found = []
+        for node in nodes:
+            node.input[:] = [self._renamed.get(name, name) for name in node.input]
+            graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+            for graph in graphs:
+                left = self.folded(list(graph.node), {value.name for value in graph.output})
+                del graph.node[:]
+                graph.node.extend(left)
+            values = None if graphs else self._values(node)
+            self._known |= dict(zip(node.output, values or [], strict=False))
+            if values is None or node.op_type in KEPT or kept.intersection(node.output):
+                found.append(node)
+                continue
+            for name, value in zip(node.output, values, strict=True):
+                self._store(found, name, value)
+        return found
+
+    def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
+        if value.ndim and value.dtype == np.float32 and value.size:
+            self._renamed[name] = self._g.weight(value, name)
+            self._known[self._renamed[name]] = value
+        elif value.size:
+            nodes.append(helper.make_node("Constant", [], [name], name=name, value=numpy_helper.from_array(value)))
+        else:
+            shape, axes = self._g.unique(f"{name}_shape"), np.array(value.shape, np.int64)
+            nodes.append(helper.make_node("Constant", [], [shape], value=numpy_helper.from_array(axes)))
+            none = numpy_helper.from_array(np.zeros(1, value.dtype))
+            nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
+
+    def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
+        """What a node gives where all that it reads is known, and the evaluator has its operator; else None."""
+        names = [name for name in node.input if name]
+        if not all(name in self._known for name in names) or not (names or node.op_type == "Constant"):
+            return None
+        weights = [numpy_helper.from_array(np.ascontiguousarray(self._known[name]), name) for name in dict.fromkeys(names)]
+        outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
+        graph = helper.make_graph([node], "constant", [], outputs, weights)
+        opsets = [helper.make_opsetid("", 18)]
+        try:
+            found = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(None, {})
+        except Exception:  # of many kinds; the node is then left to the runtime
+            return None
+        return [np.asarray(value) for value in found]
