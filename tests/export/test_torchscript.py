@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from export_models import ChildSum, H, X, make_model, random_inputs, random_tree
+from export_models import ChildSum, H, V, X, make_config, make_model, random_inputs, random_tree
 from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
 
@@ -22,7 +22,7 @@ from thinstack.errors import ExportError
 from thinstack.export import torchscript
 from thinstack.export.samples import eager_scores, sampled
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import TreeModel
+from thinstack.models import TreeModel, build_model
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
@@ -88,6 +88,13 @@ def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatc
         expected = eager_scores(model, arrays)
         assert (parse, requires_grad) == (expected["parse"].tolist(), False)
         np.testing.assert_allclose(scores, expected["node_scores"], rtol=0, atol=1e-5)
+
+
+def test_a_tracker_that_does_not_parse_is_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser that it has no use for must be gone from the file: torch saved what it could not load."""
+    monkeypatch.setattr(torchscript, "sampled", partial(sampled, longest=7))
+    config = make_config("words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "parses": False}})
+    assert export_torchscript(build_model(config, entries=V))[1].max_error < 1e-5
 
 
 def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:
