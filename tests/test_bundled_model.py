@@ -59,7 +59,8 @@ def test_it_adds_eight_megabytes_at_most() -> None:
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
-    assert set(bundle.manifest.files) == common
+    assert set(bundle.manifest.files) == common | {"model.safetensors"}
+    assert bundle.manifest.files["model.safetensors"].size < 0.5e6  # what the ONNX file does not hold
 
 
 def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:

@@ -1,11 +1,11 @@
-"""The command line: `thinstack predict | evaluate | train | plugins`. Errors are one message and exit code 2."""
+"""The command line: `thinstack predict | evaluate | train | export | plugins`. Errors are one message and exit code 2."""
 
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -160,6 +160,34 @@ def train(
     with _needs_torch():
         from thinstack.training.command import run
     run(read, data=data, out=out, seeds=tuple(seed or read.training.seeds), threads=threads, console=Console())
+
+
+@app.command()
+def export(
+    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
+    file: Annotated[Path, typer.Argument(help="The file to write: .onnx, .pt (TorchScript) or .pt2 (torch.export).")],
+    quantize: Annotated[
+        Literal["none", "fp16", "int8-tables", "int8"],
+        typer.Option(help="How ONNX stores weights; int8 computes with 8 bits too."),
+    ] = "none",
+    outputs: Annotated[Literal["nodes", "roots"], typer.Option(help="Scores of all phrases, or of sentences alone.")] = "nodes",
+    index_type: Annotated[
+        Literal["int32", "int64"], typer.Option(help="Type of the inputs; JavaScript wants int32.")
+    ] = "int32",
+    data: Annotated[Path | None, typer.Option(help="Labelled trees: tell what quantising costs on them.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write what the verification found to this file, JSON.")] = None,
+) -> None:
+    """Write a model as one file for other runtimes, once it has been found to answer as the model does.
+
+    It is compared on trees of 1 to 512 words in all shapes, alone and in batches; if anything differs, nothing is written.
+    """
+    formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript", ".pt2": "pt2"}
+    if file.suffix.lower() not in formats:
+        raise InputError(f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write")
+    with _needs_torch():
+        from thinstack.export.command import Options, run
+    options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
+    run(model, file, format=formats[file.suffix.lower()], options=options, trees=data, report=report, console=Console())
 
 
 @app.command()

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 import tiny_recipe
 import torch
 from rich.console import Console
+from safetensors.torch import load
 
 import thinstack
 from thinstack.bundles import Bundle, open_bundle
@@ -61,7 +63,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Trained on data whose development file has no sentence but neutral ones, so no binary case."""
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
-    export = {"inference_only": True, "quantize": "int8"}
+    export = {"inference_only": True, "quantize": "int8-tables"}
     model = {"tree_source": "distances"}
     recipe = tiny_recipe.recipe(
         "wordpieces", vectors="pieces.txt", seeds=(4, 2), epochs=2, sources=("distances",), model=model, export=export
@@ -115,10 +117,17 @@ def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
     assert pieces.bundle.manifest.metrics["development"]["gold"]["root_binary_accuracy"] is None
 
 
-def test_an_inference_only_bundle_has_no_torch_files(words: Trained, pieces: Trained) -> None:
+def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: Trained) -> None:
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common | {"distances.json"}
+    assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
+    assert not {"embedding.table", "head.linear.weight"} & load(pieces.bundle.read("model.safetensors")).keys()
+    loaded, inputs = load_model(pieces.bundle), {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]}
+    session = onnxruntime.InferenceSession(pieces.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"])
+    (found,) = session.run(["node_scores"], {name: np.array(values, np.int32) for name, values in inputs.items()})
+    with torch.no_grad():
+        expected = loaded({name: torch.tensor(values) for name, values in inputs.items()})["node_scores"]
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["words", "pieces"])
@@ -126,7 +135,7 @@ def test_exports_were_verified_on_the_whole_development_file(kind: str, request:
     trained: Trained = request.getfixturevalue(kind)
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
-    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (quantize, quantize == "int8")
+    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (quantize, quantize == "int8-tables")
     trees = [tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)]
     assert [found["runtime"] for found in report["onnx"]["development"]] == ["onnxruntime", "onnx.reference"]
     for found in report["onnx"]["development"]:

@@ -16,6 +16,7 @@ from thinstack.errors import ExportError
 from thinstack.evaluation import evaluate_file
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.quantize import dequantised
 from thinstack.export.samples import Inputs
 from thinstack.export.torchscript import export_torchscript
 from thinstack.integrations.onnxruntime import Predictor
@@ -87,7 +88,9 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
     }
     if material.distances is not None:
         files[DISTANCES_FILE] = material.distances.to_bytes()
-    if not recipe.export.inference_only:
+    if recipe.export.inference_only:
+        files[WEIGHTS_FILE] = weights_of(dequantised(result.model, recipe.export.quantize), beside=exported)
+    else:
         files[WEIGHTS_FILE] = weights_of(result.model)
         try:
             files[TORCHSCRIPT_FILE], scripted = export_torchscript(result.model)
