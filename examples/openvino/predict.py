@@ -1,0 +1,85 @@
+"""A bundle in OpenVINO: compare it with its reference cases, then print what it says of the phrases of a sentence.
+
+python predict.py [BUNDLE [WORD ...]]
+"""
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+import openvino
+
+from thinstack.bundles import Bundle, open_bundle
+from thinstack.core.transitions import spans_of
+from thinstack.errors import ThinstackError
+
+Arrays = dict[str, Any]
+
+
+class Model:
+    """An ONNX file in OpenVINO: `run` takes and gives arrays by name."""
+
+    def __init__(self, file: bytes):
+        # Where the CPU can, OpenVINO computes in bfloat16, of 3 digits, unless it is told not to.
+        exact = {"INFERENCE_PRECISION_HINT": "f32"}
+        core = openvino.Core()
+        self.compiled = core.compile_model(core.read_model(file), "CPU", exact)
+        # A value has several names where the file merely passes it on.
+        self.types = {name: value.element_type.to_dtype() for value in self.compiled.inputs for name in value.names}
+        self.outputs = [name for value in self.compiled.outputs for name in value.names]
+
+    def run(self, inputs: Arrays) -> Arrays:
+        found = self.compiled({name: np.array(values, self.types[name]) for name, values in inputs.items()})
+        return {name: found[name] for name in self.outputs}
+
+
+def largest_difference(model: Model, cases: list[dict[str, Arrays]]) -> float:
+    """Between the outputs and the expected ones, relative where those exceed 1; infinite where the shapes differ."""
+    largest = 0.0
+    for case in cases:
+        found = model.run(case["inputs"])
+        for name, values in case["outputs"].items():
+            wanted = np.array(values)
+            if found[name].shape != wanted.shape:
+                return float("inf")
+            largest = max(largest, float((np.abs(found[name] - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0)))
+    return largest
+
+
+def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
+    """The likeliest label and its probability for each phrase of the tree that the model makes."""
+    ids = bundle.vocabulary().ids(words)
+    inputs = dict(zip(("piece_ids", "pieces_per_word"), ids, strict=True)) if isinstance(ids, tuple) else {"token_ids": ids}
+    found = model.run({**inputs, "lengths": [len(words)], "transitions": []})
+    spans, scores = spans_of(found["parse"]), found["node_scores"]
+    for node in np.lexsort((-spans[:, 1], spans[:, 0])):
+        start, end = spans[node]
+        depth = int(((spans[:, 0] <= start) & (end <= spans[:, 1])).sum()) - 1
+        label = bundle.config.labels[scores[node].argmax()]
+        print(f"{label:14} {scores[node].max():.3f}  {'  ' * depth}{' '.join(words[start:end])}")
+
+
+def main() -> int:
+    """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle cannot be read."""
+    folder, *words = sys.argv[1:] or ["sst"]
+    try:
+        bundle = open_bundle(folder)
+        model, reference = Model(bundle.read("onnx/model.onnx")), json.loads(bundle.read("cases.json"))
+    except ThinstackError as error:
+        print(f"OpenVINO: {error}", file=sys.stderr)
+        return 2
+    cases, tolerance = reference["cases"], reference["tolerance"]
+    difference = largest_difference(model, cases)
+    print(f"OpenVINO: {len(cases)} cases, largest difference {difference:.1e}, allowed {tolerance}")
+    if not difference <= tolerance:
+        return 1
+    if {"parse", "node_scores"} <= set(model.outputs):
+        print_phrases(model, bundle, words or ["A", "wonderful", "film"])
+    else:
+        print("no phrases: for those the model must make its own trees and score nodes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""A `predict.py` of an example: as a program, by the line of its README, and what it must print."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+import thinstack
+from thinstack.bundles import open_bundle, write_bundle
+from thinstack.config import ModelConfig
+from thinstack.export.cases import reference_cases
+from thinstack.export.onnx_model import export_onnx
+from thinstack.models import build_model
+
+ROOT = Path(__file__).parents[2]
+CASES = len(json.loads(open_bundle("sst").read("cases.json"))["cases"])
+
+
+def run_readme(example: str) -> str:
+    """What the line of its README prints, the packages being installed."""
+    folder = ROOT / "examples" / example
+    (line,) = re.findall(r"^```sh\npip install .+ && (.+)\n```$", (folder / "README.md").read_text("utf-8"), re.MULTILINE)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def program(example: str) -> ModuleType:
+    """The program as a module."""
+    spec = importlib.util.spec_from_file_location(f"{example}_predict", ROOT / "examples" / example / "predict.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> int:
+    monkeypatch.setattr("sys.argv", ["predict.py", *map(str, arguments)])
+    code: int = module.main()
+    return code
+
+
+def assert_phrases(printed: str, sentence: str) -> None:
+    """That the phrases are those of the predictor, in the order in which their brackets open, indented by depth."""
+    first, *lines = printed.splitlines()
+    largest = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)[1]
+    assert float(largest) < 1e-5
+    (expected,) = thinstack.load("sst").predict([sentence.split()])
+    brackets = expected.tree.to_brackets()
+    opening = [match.start() for match in re.finditer(r"\(", brackets)]
+    depths = [brackets[:place].count("(") - brackets[:place].count(")") for place in opening]
+    found = [re.fullmatch(r"(\w[\w ]*?) +(\d\.\d+)  ( *)(.+)", line).groups() for line in lines]
+    spans = expected.spans.tolist()
+    order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
+    assert [label for label, *_ in found] == [expected.labels[i] for i in expected.label_ids[order]]
+    assert [len(indent) for *_, indent, _ in found] == [2 * depth for depth in depths]
+    assert [text for *_, text in found] == [" ".join(sentence.split()[slice(*spans[node])]) for node in order]
+    scores = [float(score) for _, score, *_ in found]
+    np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
+
+
+def bundle_with_a_wrong_score(path: Path, by: float) -> Path:
+    """The bundled model with one score in its cases changed."""
+    bundle = open_bundle("sst")
+    files = {name: bundle.read(name) for name in bundle.manifest.files if name != "config.json"}
+    cases = json.loads(files["cases.json"])
+    cases["cases"][-1]["outputs"]["root_scores"][1][2] += by
+    return write_bundle(path, {**files, "cases.json": json.dumps(cases).encode()}, config=bundle.config).path
+
+
+def bundle_of_pairs(path: Path) -> Path:
+    """Dependency trees with relations, in pairs; int64."""
+    config, files = _pairs()
+    return write_bundle(path, files, config=config).path
+
+
+@cache
+def _pairs() -> tuple[ModelConfig, dict[str, bytes]]:
+    settings = {
+        "labels": ["1", "2", "3", "4", "5"],
+        "embedding": {"kind": "words", "size": 6},
+        "cell": {"name": "sdt_rnn.v1", "hidden_size": 5},
+        "head": {"name": "similarity.v1"},
+        "trees": "dependency",
+        "relations": ["nsubj", "det"],
+        "tree_source": "left",
+    }
+    config = ModelConfig.parse(settings, source="test")
+    torch.manual_seed(0)
+    model = build_model(config, entries=50)
+    return config, {
+        "vocabulary.txt": "".join(f"word{i}\n" for i in range(49)).encode(),
+        "onnx/model.onnx": export_onnx(model, config, index_type="int64", vocabulary_digest="none"),
+        "cases.json": json.dumps(reference_cases(model, config)).encode(),
+    }

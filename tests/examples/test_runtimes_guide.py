@@ -1,0 +1,45 @@
+"""docs/runtimes.md: its Python runs, its tables name what models take and give."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from thinstack.bundles import open_bundle
+from thinstack.export.pt2 import export_pt2
+from thinstack.models import load_model
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+MODEL = ROOT / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx"
+
+
+def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(MODEL, tmp_path / "model.onnx")
+    (tmp_path / "model.pt2").write_bytes(export_pt2(load_model("sst"))[0])
+    monkeypatch.chdir(tmp_path)
+    first, second, third = ({}, {}, {})
+    for block, names in zip(BLOCKS, (first, second, third), strict=True):
+        exec(compile(block, "<runtimes.md>", "exec"), names)
+    assert capsys.readouterr().out.startswith(re.search(r"# (.*)$", BLOCKS[0], re.MULTILINE)[1] + "\n")
+    for parse, nodes in ((second["parse"], second["nodes"]), map(third["outputs"].get, ("parse", "node_scores"))):
+        np.testing.assert_array_equal(parse, first["parse"])
+        np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
+
+
+def test_the_ids_are_those_of_a_wonderful_film() -> None:
+    pieces, counts = open_bundle("sst").vocabulary().ids(["A", "wonderful", "film"])
+    assert (pieces.tolist(), counts.tolist()) == ([1037, 6919, 2143], [1, 1, 1])
+    assert len(re.findall("1037, 6919, 2143", GUIDE)) == 5
+
+
+def test_the_tables_hold_every_name() -> None:
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|(.*?\|)", GUIDE, re.MULTILINE))))
+    names = "token_ids piece_ids pieces_per_word transitions lengths parents slots kinds constituents"
+    names += " node_scores root_scores parse pair_scores sentence_vectors tree_scores"
+    assert set(names.split()) <= named
+    assert {entry.key for entry in onnx.load(MODEL).metadata_props} <= named
