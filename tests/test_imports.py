@@ -31,7 +31,19 @@ ALLOWED = {
     "plugins.embeddings": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.readers": (*BASE, "data", "=plugins", "plugins.specs", "plugins.hookspecs"),
     "data": (*BASE, "config", "data"),
-    "models": (*BASE, "config", "data", "manifest", "bundles", "models", "=plugins", "plugins.specs", "plugins.manager"),
+    "models": (
+        *BASE,
+        "config",
+        "data",
+        "limits",
+        "manifest",
+        "bundles",
+        "onnx_file",
+        "models",
+        "=plugins",
+        "plugins.specs",
+        "plugins.manager",
+    ),
 }
 # What any other module may not import.
 FORBIDDEN = {
