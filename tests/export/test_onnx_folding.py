@@ -69,3 +69,13 @@ def test_what_a_loop_gives_keeps_its_name() -> None:
     assert state != found
     session = onnxruntime.InferenceSession(g.model({}, producer_version="0"), providers=["CPUExecutionProvider"])
     assert session.run(None, {"x": np.zeros(1, np.float32)})[0].tolist() == [-7]
+
+
+def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> None:
+    value = np.eye(3, dtype=np.float32) * np.float32(0.5)
+    g = Graph("g", half=True)
+    first = g.op("MatMul", g.input("x", FLOAT, ["n", "size"]), g.op("Neg", g.weight(-value, "negative")))
+    g.output(g.op("MatMul", first, g.weight(value, "positive")), "y", FLOAT, ["n", "size"])
+    fold_constants(g)
+    session = onnxruntime.InferenceSession(g.model({}, producer_version="0"), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"x": np.eye(3, dtype=np.float32)})[0], value @ value)

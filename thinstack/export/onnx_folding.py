@@ -34,9 +34,7 @@ def fold_constants(g: Graph) -> None:
 class _Folder:
     def __init__(self, g: Graph):
         self._g = g
-        declared = {value.name for value in g.inputs}
-        tensors = [tensor for tensor in g.weights if tensor.name not in declared]
-        self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in tensors}
+        self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._renamed: dict[str, str] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
