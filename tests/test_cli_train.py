@@ -97,6 +97,24 @@ def test_a_cell_for_other_than_binary_trees(train: Train) -> None:
     assert not (train.folder / "out" / "seeds").exists()
 
 
+def test_a_task_that_the_head_does_not_read(train: Train) -> None:
+    text = (train.folder / "recipe.toml").read_text(encoding="utf-8")
+    pairs = text.replace("[data]", '[data]\ntask = "relatedness"\nformat = "sick.v1"')
+    (train.folder / "recipe.toml").write_text(pairs, encoding="utf-8")
+    message = train.refusal()
+    assert message.startswith("error: model.head: data.task = 'relatedness' needs a head that reads pairs; ")
+    assert "node_classifier.v1 reads nodes" in message
+
+
+def test_a_dependency_model_of_a_treebank_of_phrases(train: Train) -> None:
+    write_recipe(train.folder, cell="child_sum_lstm.v1")
+    text = (train.folder / "recipe.toml").read_text(encoding="utf-8")
+    (train.folder / "recipe.toml").write_text(text.replace("[model]", '[model]\ntrees = "dependency"'), encoding="utf-8")
+    message = train.refusal()
+    assert "train.txt: tree 0: has nodes without a word" in message
+    assert "data.parser" in message
+
+
 def test_a_negative_seed(train: Train) -> None:
     assert "Invalid value for '--seed'" in train.refusal("--seed", "-1")
 

@@ -256,6 +256,30 @@ def test_a_recipe_that_could_not_be_finished(model: dict[str, object], training:
         Recipe.parse(data, source="test")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('dev = "sst/dev.txt"', "", r"data: .*name the file to report on \(dev\), or say how many .* \(dev_size\)"),
+        ('dev = "sst/dev.txt"', 'dev = "sst/dev.txt"\ndev_size = 5', r"data: .*name the file to report on \(dev\), or "),
+        ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
+        ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
+        ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: Input should be a valid string"),
+        ("[data]", '[data]\nparser = { train = "ewt.conllu" }', "data.parser.dev: Field required"),
+        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adagrad', 'rmsprop' or 'adam' \(found 'sgd'\)"),
+    ],
+)
+def test_a_recipe_of_another_task_that_is_refused(recipe, old: str, new: str, message: str) -> None:
+    path = recipe(old, new)
+    with pytest.raises(ConfigError, match=f"^{path}: {message}"):
+        Recipe.read(path)
+
+
+def test_what_is_reported_on_in_words(recipe) -> None:
+    assert Recipe.read(recipe()).data.reported == "sst/dev.txt"
+    aside = Recipe.read(recipe('dev = "sst/dev.txt"', "dev_size = 500")).data
+    assert (aside.dev, aside.reported) == (None, "500 examples of sst/train.txt")
+
+
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"):

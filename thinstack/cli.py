@@ -1,4 +1,4 @@
-"""The command line: `thinstack predict | evaluate | train | export | plugins`. Errors are one message and exit code 2."""
+"""The command line, `thinstack predict | evaluate | train | table | export | plugins`: errors are a message and exit code 2."""
 
 import json
 import sys
@@ -160,6 +160,50 @@ def train(
     with _needs_torch():
         from thinstack.training.command import run
     run(read, data=data, out=out, seeds=tuple(seed or read.training.seeds), threads=threads, console=Console())
+
+
+@app.command()
+def table(
+    file: Annotated[Path, typer.Argument(help="A TOML table.")],
+    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path("results"),
+    work: Annotated[Path, typer.Option(help="Folder for what is done of it, to go on from.")] = Path("runs/tables"),
+    jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")] = None,
+    threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of each run.")] = 1,
+    row: Annotated[list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")] = None,
+    seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds instead of the recipes'; may be repeated.")] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[VARIANT=]FILE", help="Measure on this file, not the development data; may be repeated."),
+    ] = None,
+    show: Annotated[str | None, typer.Option(metavar="ROW[/VARIANT]", help="Print a row's recipe and do nothing.")] = None,
+) -> None:
+    """Run every row and seed of a table, and write it beside the paper's figures: JSON, Markdown and plots.
+
+    Called again, it goes on where it was.
+    """
+    import os
+
+    from thinstack.tables.table import Table as ResultTable
+
+    if show is not None:
+        with _needs_torch():
+            import tomli_w
+        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")  # noqa: T201
+        return
+    with _needs_torch():
+        from thinstack.tables.command import Options, run
+    options = Options(
+        data=data,
+        out=out,
+        work=work,
+        jobs=jobs or os.cpu_count() or 1,
+        threads=threads,
+        rows=tuple(row or ()),
+        seeds=tuple(seed or ()),
+        tests=tuple(test or ()),
+    )
+    run(file, options, Console())
 
 
 @app.command()

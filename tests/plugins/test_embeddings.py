@@ -22,8 +22,9 @@ from thinstack.models import TreeModel, build_model
 from thinstack.plugins import EmbeddingSpec, manager
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.training.material import prepare
 from thinstack.training.optimizers import build_optimizers
-from thinstack.training.recipe import prepare, run_seed
+from thinstack.training.recipe import run_seed
 
 pytestmark = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # plugins that are there for real
 

@@ -18,7 +18,7 @@ from thinstack.integrations.onnxruntime import Predictor
 from thinstack.plugins import ReaderSpec, manager
 from thinstack.plugins.manager import READERS, PluginManager
 from thinstack.training.examples import Example
-from thinstack.training.recipe import prepare
+from thinstack.training.material import prepare
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,8 +29,17 @@ GOOD = {
         "1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tacting\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
         Tree.from_parents([1, -1], ["The", "acting"], ["det", "root"]),
     ),
+    "questions.v1": (
+        '{"sentence": "Why act", "label": "DESC", "parse": "(ROOT (WHADVP Why) (VB act))"}\n',
+        Tree.from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
+    ),
 }
-BAD = {"brackets.v1": "(3 (2 The)\n", "plain_brackets.v1": "( The\n", "conllu.v1": "1\tThe\n\n"}
+BAD = {
+    "brackets.v1": "(3 (2 The)\n",
+    "plain_brackets.v1": "( The\n",
+    "conllu.v1": "1\tThe\n\n",
+    "questions.v1": '{"sentence": "Why act", "label": "DESC"}\n',
+}
 
 # Bracketed trees in square brackets, a line each.
 SQUARE = """
@@ -245,7 +254,8 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(command, tmp_
 
 def golds(examples: list[Example]) -> list[list[list[int]]]:
     """The labels and structure of each example's own tree."""
-    return [[part.tolist() for part in example.trees["gold"]] for example in examples]
+    found = (example.trees["gold"] for example in examples)
+    return [[given.structure["transitions"].tolist(), given.targets.tolist()] for given in found]
 
 
 @installed_too

@@ -9,9 +9,16 @@ from thinstack.data.treebank import label_ids
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.examples import examples_of, join
+from thinstack.training.examples import Example, examples_of, join
 
 VOCABULARY = WordVocabulary(sorted(tiny_recipe.VALUES))
+MODEL = tiny_recipe.recipe().model
+
+
+def indexed(
+    text: str, sources: tuple[str, ...] = (), *, reads: str = "nodes", pieces: WordpieceVocabulary | None = None
+) -> list[Example]:
+    return examples_of(read(text), pieces or VOCABULARY, MODEL, reads, sources)
 
 
 def read(text: str) -> list[tuple[Tree, np.ndarray]]:
@@ -35,22 +42,29 @@ def covered(tree: Tree) -> list[tuple[int, int]]:
 def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> None:
     trees = read(tiny_recipe.treebank(20))
     kept = lost = 0
-    for (tree, gold), example in zip(trees, examples_of(trees, VOCABULARY, [source]), strict=True):
+    for (tree, gold), example in zip(trees, examples_of(trees, VOCABULARY, MODEL, "nodes", [source]), strict=True):
         other = getattr(Tree, source)(tree.words)
         labels = dict(zip(covered(tree), gold.tolist(), strict=True))
         naive = [labels.get(span, -1) for span in covered(other)]
-        steps, found = example.trees[source]
-        assert steps.tolist() == other.transitions.tolist()
-        assert found.tolist() == naive
+        given = example.trees[source]
+        assert given.structure["transitions"].tolist() == other.transitions.tolist()
+        assert given.targets.tolist() == naive
+        assert given.words.tolist() == [end - start for start, end in covered(other)]
         kept, lost = kept + sum(label >= 0 for label in naive), lost + naive.count(-1)
     assert min(kept, lost) > 5
 
 
 def test_the_gold_tree_is_kept_as_it_is() -> None:
-    trees = read("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
-    first, second = examples_of(trees, VOCABULARY)
-    assert [part.tolist() for part in first.trees["gold"]] == [[0, 0, 0, 1, 1], [1, 2, 1, 2, 2]]
-    assert [part.tolist() for part in second.trees["gold"]] == [[0], [0]]
+    first, second = indexed("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
+    gold = first.trees["gold"]
+    assert {name: part.tolist() for name, part in gold.structure.items()} == {"transitions": [0, 0, 0, 1, 1]}
+    assert [part.tolist() for part in (gold.targets, gold.words, gold.depths)] == [
+        [1, 2, 1, 2, 2],
+        [1, 1, 1, 2, 3],
+        [0, 0, 0, 1, 2],
+    ]
+    assert (gold.whole, first.lengths.tolist(), first.words) == (4, [3], 3)
+    assert second.trees["gold"].targets.tolist() == [0]
     assert list(first.inputs) == ["token_ids"]
     assert first.inputs["token_ids"].tolist() == [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
     assert list(first.trees) == ["gold"]
@@ -58,25 +72,25 @@ def test_the_gold_tree_is_kept_as_it_is() -> None:
 
 def test_a_minibatch_is_the_examples_end_to_end() -> None:
     pieces = WordpieceVocabulary(["[UNK]", "the", "good", "film", "##s", "bad"])
-    examples = examples_of(read("(2 (1 the) (2 (2 good) (1 films)))\n(0 bad)"), pieces, ["left"])
+    examples = indexed("(2 (1 the) (2 (2 good) (1 films)))\n(0 bad)", ("left",), pieces=pieces)
     batch = join(examples, ["left", "gold"])
     assert {name: part.tolist() for name, part in batch.inputs.items()} == {
         "piece_ids": [1, 2, 3, 4, 5],
         "pieces_per_word": [1, 1, 2, 1],
         "transitions": [0, 0, 1, 0, 1, 0],
     }
-    assert batch.labels.tolist() == [1, 2, -1, 1, 2, 0]
+    assert batch.targets.tolist() == [1, 2, -1, 1, 2, 0]
     assert batch.size == 2
 
 
 def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots() -> None:
-    examples = examples_of(read("(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))"), VOCABULARY, ["left"])
-    batch = join(examples, ["left", "gold", "gold"], roots_only=True)
-    assert batch.labels.tolist() == [2, 0, 1]
+    examples = indexed("(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))", ("left",), reads="roots")
+    batch = join(examples, ["left", "gold", "gold"])
+    assert batch.targets.tolist() == [2, 0, 1]
     assert batch.inputs["transitions"].tolist() == [0, 0, 1, 0, 1, 0, 0, 0, 1]
     assert batch.size == 3
 
 
 def test_a_tree_that_is_not_binary_is_named() -> None:
     with pytest.raises(TreeError, match=r"tree 1: node 3 has 3 children"):
-        examples_of(read("(0 bad)\n(0 (1 the) (0 bad) (1 film))"), VOCABULARY)
+        indexed("(0 bad)\n(0 (1 the) (0 bad) (1 film))")

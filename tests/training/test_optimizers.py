@@ -41,8 +41,9 @@ def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weigh
             elif parameter.requires_grad:
                 parameter.grad = gradient
             gradients[name] = gradient.numpy().copy()
-        for optimizer in optimizers.values():
-            optimizer.step()
+        with torch.sparse.check_sparse_tensor_invariants(enable=False):
+            for optimizer in optimizers.values():
+                optimizer.step()
         yield gradients, weights(model)
 
 

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
+from test_loop import of_one
 
 from thinstack.config import Recipe, TrainingConfig
 from thinstack.models import SpinnModel, build_model
 from thinstack.training import loop
 from thinstack.training.examples import Example, join
+from thinstack.training.material import Material, prepare
 from thinstack.training.oracle import right_transitions
 from thinstack.training.own_trees import agreement, own_trees, take_own_trees
-from thinstack.training.recipe import Material, prepare, run_seed
+from thinstack.training.recipe import run_seed
 
 FEEDS = {"cell": {"name": "spinn_lstm.v1"}, "model": {"encoder": {"tracker": {"size": 3, "lookahead": 2}}}}
 APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
@@ -47,10 +49,8 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind: dict[str, A
     (task, parsing), counts = loop._losses(model, join(examples, ["gold"] * 9, parses=True))
     wanted_task = wanted_parsing = choices = nodes = 0.0
     for example in examples:  # one sentence at a time, by probabilities
-        steps, labels = example.trees["gold"]
-        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()} | {
-            "transitions": torch.from_numpy(steps)
-        }
+        gold, inputs = example.trees["gold"], of_one(example)
+        steps, labels = gold.structure["transitions"], gold.targets
         scores = model(inputs)["node_scores"].detach().numpy()
         wanted_task -= np.log(scores[np.arange(len(steps)), labels]).sum()
         nodes += len(steps)
@@ -122,7 +122,7 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data: Path, tmp
             continue
         place = 0
         for example in examples:
-            gold, size = example.trees["gold"][0], 2 * example.words - 1
+            gold, size = example.trees["gold"].structure["transitions"], 2 * example.words - 1
             steps, right = (part[place : place + size].numpy() for part in (batch.inputs["transitions"], batch.right))
             assert right.tolist() == (gold if steps.tolist() == gold.tolist() else right_transitions(gold, steps)).tolist()
             other += steps.tolist() != gold.tolist()
@@ -187,11 +187,8 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) ->
     take_own_trees(model, examples)
     right = cases = 0
     for example in examples:
-        steps = example.trees["gold"][0]
-        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()} | {
-            "transitions": torch.from_numpy(steps)
-        }
-        joint = model.joint(inputs)
+        steps = example.trees["gold"].structure["transitions"]
+        joint = model.joint(of_one(example))
         for step, free, pair in zip(steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True):
             cases += free
             right += free and step == int(pair[1] > pair[0])

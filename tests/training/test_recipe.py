@@ -13,7 +13,8 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.models import TreeModel
 from thinstack.training.examples import Example
-from thinstack.training.recipe import SeedResult, prepare, run_seed, summary
+from thinstack.training.material import prepare
+from thinstack.training.recipe import SeedResult, run_seed, summary
 
 
 @pytest.fixture
@@ -100,7 +101,8 @@ def test_wordpieces_without_the_unknown_piece_are_refused(data: Path) -> None:
 
 
 def inputs(examples: list[Example]) -> list[tuple[list[int], list[int], list[int]]]:
-    return [(example.inputs["token_ids"].tolist(), *(part.tolist() for part in example.trees["gold"])) for example in examples]
+    found = ((example.inputs["token_ids"], example.trees["gold"]) for example in examples)
+    return [(ids.tolist(), gold.structure["transitions"].tolist(), gold.targets.tolist()) for ids, gold in found]
 
 
 def test_a_tenth_is_held_out_and_what_is_left_is_trained_on(data: Path) -> None:
@@ -143,7 +145,7 @@ def test_the_development_file_is_not_looked_at(data: Path, tmp_path: Path, stop_
 
 def test_a_treebank_of_one_tree_cannot_be_held_out(data: Path) -> None:
     (data / "train.txt").write_text("(2 good)\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"train\.txt: one tree only"):
+    with pytest.raises(DataError, match=r"train\.txt: all examples \(1\) are set aside, none is left to train on"):
         prepare(tiny_recipe.recipe(stop_on="held"), data)
 
 
@@ -160,13 +162,9 @@ def test_an_unknown_cell_is_refused_with_the_known_ones(data: Path, tmp_path: Pa
         run_seed(recipe, prepare(recipe, data), 1, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("trees", "cell"),
-    [("dependency", "child_sum_lstm.v1"), ("constituency", "nary_lstm.v1"), ("sequence", "peephole_lstm.v1")],
-)
-def test_trees_that_no_treebank_file_holds_are_refused(data: Path, trees: str, cell: str) -> None:
-    recipe = tiny_recipe.recipe(cell={"name": cell}, model={"trees": trees})
-    with pytest.raises(ConfigError, match=rf"^model\.trees: recipes train on files of binary bracket trees, found '{trees}'$"):
+def test_trees_of_another_kind_than_the_models_are_refused(data: Path) -> None:
+    recipe = tiny_recipe.recipe(cell={"name": "child_sum_lstm.v1"}, model={"trees": "dependency"}, sources=())
+    with pytest.raises(TreeError, match=r"train\.txt: tree \d+: .*dependency"):
         prepare(recipe, data)
 
 
@@ -176,7 +174,8 @@ def test_trees_that_no_treebank_file_holds_are_refused(data: Path, trees: str, c
 def test_a_head_whose_labels_no_treebank_file_holds_is_refused(data: Path, tmp_path: Path, head: str, reads: str) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": head}})
     with pytest.raises(
-        ConfigError, match=rf"^model\.head: recipes train heads that read nodes or roots; {head} reads {reads}$"
+        ConfigError,
+        match=rf"^model\.head: data\.task = 'phrases' needs a head that reads nodes or roots; {head} reads {reads}$",
     ):
         run_seed(recipe, prepare(recipe, data), 1, tmp_path)
     assert list(tmp_path.iterdir()) == [data]
@@ -199,7 +198,7 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -
     recipe = tiny_recipe.recipe()
     model = prepare(recipe, data)
     results = [
-        SeedResult(seed, model, [], {"gold": {"root_accuracy": value}})  # type: ignore[arg-type]
+        SeedResult(seed, model, [], {"gold": {"root_accuracy": value}}, {})  # type: ignore[arg-type]
         for seed, value in enumerate([50.0, 52.0, 57.0])
     ]
     figures = summary(results)["gold"]["root_accuracy"]
@@ -212,4 +211,4 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -
 )
 def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> None:
     history = [{"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}} for value in selections]
-    assert SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}).epoch == epoch
+    assert SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={}).epoch == epoch

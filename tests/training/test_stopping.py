@@ -9,10 +9,10 @@ import tiny_recipe
 from safetensors.numpy import load_file
 from test_loop import History, KilledError, Weights, run
 
-from thinstack.metrics import Accuracy
 from thinstack.models import TreeModel
 from thinstack.training import loop
-from thinstack.training.recipe import prepare, run_seed
+from thinstack.training.material import prepare
+from thinstack.training.recipe import run_seed
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def train_watching(values: list[float], data: Path, folder: Path, **settings: An
     """Train while the accuracy on what is watched is made up, an epoch after the other."""
     rest = iter(values)
 
-    def figures(model: TreeModel, examples: Any, source: str) -> Accuracy:
-        return Accuracy(next(rest), float("nan"), 0.0, float("nan"), 1, 0, 1, 0)
+    def figures(model: TreeModel, examples: Any, source: str, task: str) -> tuple[dict[str, float | None], None]:
+        return {"root_accuracy": next(rest), "root_binary_accuracy": None, "phrase_accuracy": 0.0}, None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "evaluate_model", figures)
@@ -51,6 +51,15 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, t
     second_epoch = saved(tmp_path / "b", "model")
     assert kept.keys() == second_epoch.keys()
     assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
+
+
+def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
+    """As correlations over several tree sources may add up to."""
+    kept, _ = train_watching([-2, -1.5, -3], data, tmp_path, stop_on="held", patience=1)
+    assert all(np.array_equal(value, kept[name]) for name, value in saved(tmp_path, "best").items())
+    assert any(not np.array_equal(value, kept[name]) for name, value in saved(tmp_path, "model").items())
+    first, _ = train_watching([-2, -3], data, tmp_path / "first", stop_on="held", patience=1)
+    assert any(not np.array_equal(value, first[name]) for name, value in kept.items())
 
 
 def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ BUILTINS = (
     "thinstack.plugins.readers.brackets",
     "thinstack.plugins.readers.conllu",
     "thinstack.plugins.readers.plain_brackets",
+    "thinstack.plugins.readers.questions",
 )
 
 READERS = tuple(name for name in BUILTINS if name.startswith("thinstack.plugins.readers."))

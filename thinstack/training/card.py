@@ -4,16 +4,17 @@ from typing import Any
 
 from thinstack.config import Recipe
 from thinstack.metrics import percent
+from thinstack.training.figures import figure_names, shown
 from thinstack.training.recipe import SeedResult
 
-__all__ = ["ACCURACIES", "card"]
+__all__ = ["card"]
 
-ACCURACIES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+PHRASE_COLUMNS = {"root_accuracy": "sentences", "root_binary_accuracy": "binary", "phrase_accuracy": "phrases"}
 
 _CHOSEN = {
-    "dev": "Epoch and seed were chosen\nby the sum of these accuracies on this very file, which makes them slightly too good.",
-    "held": "Epoch and seed were chosen\non a held-out tenth of the training trees, not on this file.",
-    "nothing": "The number of epochs was\nfixed beforehand, and the first seed taken; this file was not looked at.",
+    "dev": "Epoch and seed were chosen\nby these figures on these very data, which makes them slightly too good.",
+    "held": "Epoch and seed were chosen\non a held-out tenth of the training examples, not on these data.",
+    "nothing": "The number of epochs was\nfixed beforehand, and the first seed taken; these data were not looked at.",
 }
 
 _CARD = """\
@@ -27,14 +28,12 @@ _CARD = """\
 - ONNX file: {megabytes:.2f} MB, weights stored as `{quantize}`.
 - Trained by `thinstack train` on `{train}`, seed {seed}, {epochs} epochs.
 
-## Accuracy
+## Figures
 
-On `{dev}`, in percent. *Binary* is positive against negative mass, neutral sentences left out. Trees are *gold*, or *auto*:
-made from the words, as raw text gets them; phrases are then those that the gold tree has too, so that their accuracy is not to
-be compared with that of gold trees. {parser}{chosen}
+On `{dev}`, accuracies in percent. {explained}{chosen}
 
-| trees | figures of | sentences | binary | phrases |
-|---|---|---|---|---|
+| trees | figures of | {headings} |
+|---|---|{rules}|
 {rows}
 
 ## Data and terms
@@ -50,14 +49,15 @@ def card(
 
     `size`: bytes of the ONNX file.
     """
+    columns = PHRASE_COLUMNS if recipe.data.task == "phrases" else figure_names(recipe.data.task)
     rows = []
     for source, figures in shipped.items():
-        cells = " | ".join(percent(figures[key]) for key in ACCURACIES)
+        cells = " | ".join(shown(key, figures[key]) for key in columns)
         rows.append(f"| {source} | this file | {cells} |")
     for source, spread in over_seeds.items():
-        cells = " | ".join(f"{percent(spread[key]['mean'])} ± {percent(spread[key]['std'])}" for key in ACCURACIES)
-        shown = "auto" if source == recipe.model.tree_source else source
-        rows.append(f"| {shown} | all seeds, before quantisation | {cells} |")
+        cells = " | ".join(f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}" for key in columns)
+        made = "auto" if source == recipe.model.tree_source else source
+        rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     model = recipe.model
     return _CARD.format(
         name=recipe.name,
@@ -74,18 +74,25 @@ def card(
         train=recipe.data.train,
         seed=result.seed,
         epochs=result.epoch,
-        dev=recipe.data.dev,
-        parser=_parser(shipped),
+        dev=recipe.data.reported,
+        explained=_explained(recipe, shipped),
         chosen=_CHOSEN[recipe.training.stop_on],
+        headings=" | ".join(columns.values()),
+        rules="|".join("---" for _ in columns),
         rows="\n".join(rows),
         statement=recipe.data.statement.strip(),
     )
 
 
-def _parser(shipped: dict[str, dict[str, Any]]) -> str:
-    """How well the trees that raw words get agree with the development file's."""
+def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
+    """What the columns and the trees are, and how well the trees that raw words get agree with those of the data."""
+    binary = "*Binary* is positive against negative mass, neutral sentences left out. " if recipe.data.task == "phrases" else ""
+    if "auto" not in shipped:
+        return binary
     figures = shipped["auto"]
     return (
-        f"These trees have\n{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single words not "
-        f"counted, and are equal to them for\n{percent(figures['exact_trees'])}% of the sentences. "
+        f"{binary}Trees are *gold*, or *auto*:\nmade from the words, as raw text gets them; phrases are then those that the "
+        "gold tree has too, so that their accuracy is not to\nbe compared with that of gold trees. These trees have\n"
+        f"{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single words not counted, and are "
+        f"equal to them for\n{percent(figures['exact_trees'])}% of the sentences. "
     )

@@ -1,6 +1,5 @@
 """`thinstack train`: run a recipe with a progress bar, print the table, write the results and the bundle."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +11,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from thinstack.config import Recipe
-from thinstack.errors import ConfigError, DataError, MissingExtraError
+from thinstack.config import Recipe, Task
+from thinstack.errors import ConfigError, MissingExtraError
 from thinstack.metrics import percent
 from thinstack.training.checkpoint import write_atomically
+from thinstack.training.digests import data_digests
+from thinstack.training.figures import figure_names, shown
+from thinstack.training.material import Material, prepare
 from thinstack.training.publish import publish
-from thinstack.training.recipe import Material, SeedResult, prepare, run_seed, summary
+from thinstack.training.recipe import SeedResult, run_seed, summary
 
 __all__ = ["run"]
 
@@ -39,7 +41,7 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
     _claim(out, recipe, data)
     material = prepare(recipe, data)
     console.print(
-        f"{recipe.name}: {len(material.train):,} trees to train on, {len(material.watched):,} to watch, "
+        f"{recipe.name}: {len(material.train):,} examples to train on, {len(material.watched):,} to watch, "
         f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
     )
     results = [_run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds]
@@ -52,7 +54,7 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
     plus_minus = "+-" if console.options.ascii_only else "±"
-    console.print(_table(results, plus_minus))
+    console.print(_table(results, recipe.data.task, plus_minus))
     if "choices_right" in figures["dev"].get("self", {}):
         console.print(_own_trees(figures["dev"]["self"], plus_minus))
     publish(recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console)
@@ -68,8 +70,7 @@ def _check_runtime() -> None:
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not taken for another's."""
-    files = (recipe.data.train, recipe.data.dev, recipe.data.vectors)
-    digests = {file: _digest(data / file) for file in files if file is not None}
+    digests = data_digests(recipe, data)
     text = json.dumps({"recipe": recipe.model_dump(mode="json"), "data": digests}, indent=2) + "\n"
     note = out / RECIPE_FILE
     with suppress(FileNotFoundError):
@@ -83,25 +84,16 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     write_atomically(note, text)
 
 
-def _digest(path: Path) -> str:
-    """SHA-256 of a file. Raises DataError if it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-
-
 def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, console: Console) -> SeedResult:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(f"seed {seed}", total=len(material.train))
+        bar, task = progress.add_task(f"seed {seed}", total=len(material.train)), recipe.data.task
 
         def on_batch(epoch: int, done: int, total: int) -> None:
-            progress.update(task, completed=done, description=f"seed {seed}, epoch {epoch}")
+            progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
 
         def on_epoch(record: dict[str, Any]) -> None:
-            watched = "; ".join(f"{source} {_line(figures)}" for source, figures in record["watched"].items())
+            watched = "; ".join(f"{source} {_line(figures, task)}" for source, figures in record["watched"].items())
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, {record['seconds']:.1f} s {watched}"
             )
@@ -109,11 +101,8 @@ def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, conso
         return run_seed(recipe, material, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
-def _line(figures: dict[str, float | None]) -> str:
-    return (
-        f"{percent(figures['root_accuracy'])} root, {percent(figures['root_binary_accuracy'])} binary, "
-        f"{percent(figures['phrase_accuracy'])} phrases"
-    )
+def _line(figures: dict[str, float | None], task: Task) -> str:
+    return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in figure_names(task).items())
 
 
 def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> str:
@@ -128,21 +117,16 @@ def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> s
     return f"as a parser, mean of all seeds, percent: {', '.join(parts)}"
 
 
-def _table(results: Sequence[SeedResult], plus_minus: str) -> Table:
-    names = {
-        "root_accuracy": "root",
-        "root_binary_accuracy": "root, binary",
-        "phrase_accuracy": "phrases",
-        "phrase_binary_accuracy": "phrases, binary",
-    }
-    table = Table(title="accuracy on the development file, percent", title_justify="left")
+def _table(results: Sequence[SeedResult], task: Task, plus_minus: str) -> Table:
+    names = figure_names(task)
+    table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")
     for name in names.values():
         table.add_column(name, justify="right")
     for source, figures in summary(results).items():
         for result in results:
-            table.add_row(source, str(result.seed), *(percent(result.dev[source][key]) for key in names))
-        row = (f"{percent(figures[key]['mean'])} {plus_minus} {percent(figures[key]['std'])}" for key in names)
+            table.add_row(source, str(result.seed), *(shown(key, result.dev[source][key]) for key in names))
+        row = (f"{shown(key, figures[key]['mean'])} {plus_minus} {shown(key, figures[key]['std'])}" for key in names)
         table.add_row(source, "mean", *row, style="bold", end_section=True)
     return table

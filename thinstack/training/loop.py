@@ -15,19 +15,18 @@ from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.config import TrainingConfig
+from thinstack.config import Task, TrainingConfig
 from thinstack.errors import ConfigError
-from thinstack.metrics import Accuracy, measure
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from thinstack.training.evaluate import evaluate_model, moved
 from thinstack.training.examples import Batch, Example, join
+from thinstack.training.measures import selection
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.own_trees import take_own_trees
 
-__all__ = ["evaluate_model", "train"]
-
-EVALUATION_BATCH = 256
+__all__ = ["train"]
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -54,6 +53,7 @@ def train(
     watched: Sequence[Example],
     config: TrainingConfig,
     *,
+    task: Task = "phrases",
     seed: int,
     folder: Path,
     on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
@@ -83,8 +83,8 @@ def train(
         record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
         _check_finite(losses["loss"], model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record |= _watch(average, watched, dict.fromkeys((*config.trees, *(["self"] if model.parses else []))))
-        if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-1.0):
+        record |= _watch(average, watched, dict.fromkeys((*config.trees, *(["self"] if model.parses else []))), task)
+        if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-math.inf):
             best.load_state_dict(average.state_dict())
         history.append(record)
         write_atomically(folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history))
@@ -100,12 +100,9 @@ def _prepared(accelerator: Accelerator, model: Model, config: TrainingConfig) ->
     return model, dict(zip(optimizers, prepared, strict=True))
 
 
-def _watch(model: Model, watched: Sequence[Example], sources: Iterable[str]) -> dict[str, Any]:
-    figures = {source: evaluate_model(model, watched, source) for source in sources} if watched else {}
-    return {
-        "watched": {source: accuracy.to_dict() for source, accuracy in figures.items()},
-        "selection": sum(accuracy.selection for accuracy in figures.values()),
-    }
+def _watch(model: Model, watched: Sequence[Example], sources: Iterable[str], task: Task) -> dict[str, Any]:
+    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources} if watched else {}
+    return {"watched": figures, "selection": sum(selection(task, found) for found in figures.values())}
 
 
 def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
@@ -128,7 +125,7 @@ def _one_epoch(
     epoch: int,
     on_batch: Callable[[int, int, int], None],
 ) -> dict[str, float]:
-    """One pass over the examples; returns the mean loss a labelled node (or root, for a head that reads those), and, for a
+    """One pass over the examples; returns the mean loss a case (a labelled node, sentence or pair), and, for a
     model that parses, a choice of transitions."""
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
@@ -141,10 +138,9 @@ def _one_epoch(
         joined = join(
             [examples[i] for i in chosen],
             [kinds[sources[i]] for i in chosen],
-            roots_only=model.head.reads == "roots",
             parses=model.parses,
         )
-        batch = _to(joined, accelerator.device)
+        batch = moved(joined, accelerator.device)
         losses, counts = _losses(model, batch)
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
@@ -174,13 +170,13 @@ def _minibatches(
 
 def _losses(model: Model, batch: Batch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many cases each is a sum."""
-    labelled = int((batch.labels >= 0).sum())
+    labelled = int((batch.targets >= 0).sum())
     if not (isinstance(model, SpinnModel) and model.parses):
-        task = model.head.loss(model.logits(batch.inputs), batch.labels)
+        task = model.head.loss(model.logits(batch.inputs), batch.targets)
         return (task, task.new_zeros([])), (labelled, 0)
     joint = model.joint(batch.inputs)
     right = torch.where(joint.free > 0, batch.right, -1)
-    losses = model.head.loss(joint.logits, batch.labels), parsing_loss(joint.choices, right)
+    losses = model.head.loss(joint.logits, batch.targets), parsing_loss(joint.choices, right)
     return losses, (labelled, int((right >= 0).sum()))
 
 
@@ -199,32 +195,3 @@ def _update_average(average: Model, model: Model, *, weight: float) -> None:
         mean.lerp_(value, weight)
     for kept, buffer in zip(average.buffers(), model.buffers(), strict=True):
         kept.copy_(buffer)
-
-
-@torch.inference_mode()
-def evaluate_model(model: Model, examples: Sequence[Example], source: str) -> Accuracy:
-    """Accuracy of a model over the trees of `source`; over its own are those of "self"."""
-    if source == "self":
-        take_own_trees(model, examples)
-    model.eval()
-    device = next(model.parameters()).device
-    scores: list[np.ndarray[Any, np.dtype[np.float32]]] = []
-    for start in range(0, len(examples), EVALUATION_BATCH):
-        part = examples[start : start + EVALUATION_BATCH]
-        batch = _to(join(part, [source] * len(part)), device)
-        rows = model(batch.inputs)["node_scores"].cpu().numpy()
-        ends = np.cumsum([len(example.trees[source][0]) for example in part])
-        scores.extend(np.split(rows, ends[:-1]))
-    labels = [example.trees[source][1] for example in examples]
-    if model.head.reads == "roots":  # the phrases were not learnt
-        labels = [np.where(np.arange(len(known)) < len(known) - 1, -1, known) for known in labels]
-    return measure(scores, labels)
-
-
-def _to(batch: Batch, device: torch.device) -> Batch:
-    return Batch(
-        inputs={name: part.to(device) for name, part in batch.inputs.items()},
-        labels=batch.labels.to(device),
-        right=batch.right.to(device),
-        size=batch.size,
-    )

@@ -1,8 +1,10 @@
-"""The two optimisers of a recipe: AdaGrad for the model, and a rule of their own for the leaf vectors."""
+"""The two optimisers of a recipe: one for the model, and a rule of their own for the leaf vectors."""
+
+from collections.abc import Callable
 
 import torch
 from torch import nn
-from torch.optim import SGD, Adagrad, Optimizer
+from torch.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
 
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
@@ -11,12 +13,13 @@ __all__ = ["build_optimizers"]
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """AdaGrad with L2 on every weight but the leaf table (Tai 5.3), and plain SGD or AdaGrad on the table's sparse gradient."""
+    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table, and plain SGD or AdaGrad on
+    the table's sparse gradient."""
     table = model.embedding.table
     rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if parameter is not table]
-    optimizers: dict[str, Optimizer] = {
-        "model": Adagrad(rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True)
-    }
+    rules: dict[str, Callable[..., Optimizer]] = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam}
+    model_rule = rules[config.rule]
+    optimizers = {"model": model_rule(rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True)}
     if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
@@ -37,10 +40,13 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another optimiser."""
-    missing = state_tensors(optimizer).keys() ^ tensors.keys()
-    if missing:
+    known = state_tensors(optimizer).keys()
+    if known and (missing := known ^ tensors.keys()):
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    for name, value in tensors.items():
+    parameters = dict(enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]))
+    for name, value in tensors.items():  # those that make their state at the first step have none yet
         index, key = name.split(".", 1)
-        optimizer.state[parameters[int(index)]][key].copy_(value)
+        parameter = parameters[int(index)]
+        if value.dim() and value.shape != parameter.shape:
+            raise RuntimeError(f"the optimiser's {name} is of size {list(value.shape)}, expected {list(parameter.shape)}")
+        optimizer.state[parameter][key] = value.to(parameter.device if value.dim() else "cpu")

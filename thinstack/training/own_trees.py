@@ -10,7 +10,7 @@ from thinstack.bracketing import bracketing
 from thinstack.core.transitions import spans_of
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel
-from thinstack.training.examples import Example, join
+from thinstack.training.examples import Example, join, sentences_of
 
 __all__ = ["agreement", "own_trees", "take_own_trees"]
 
@@ -19,19 +19,20 @@ BATCH = 256
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
-    """Transitions (2n-1,) that the model chooses for each sentence, in evaluation mode. It is left as it was."""
+    """Transitions that the model chooses for each example, all its sentences', in evaluation mode. It is left as it was."""
     training, device = model.training, next(model.parameters()).device
     model.eval()
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     for start in range(0, len(order), BATCH):
         places = order[start : start + BATCH]
-        inputs = join([examples[place] for place in places], ["gold"] * len(places), parses=True).inputs
-        lengths = inputs["lengths"].numpy()
+        part = [examples[place] for place in places]
+        inputs = join(part, ["gold"] * len(part), parses=True).inputs
         inputs["transitions"] = inputs["transitions"][:0]
         steps = model({name: values.to(device) for name, values in inputs.items()})["parse"].cpu().numpy()
-        for place, part in zip(places, np.split(steps, np.cumsum(2 * lengths - 1)[:-1]), strict=True):
-            found[place] = part
+        sizes = [len(example.trees["gold"].structure["transitions"]) for example in part]
+        for place, own in zip(places, np.split(steps, np.cumsum(sizes)[:-1]), strict=True):
+            found[place] = own
     model.train(training)
     return found
 
@@ -43,14 +44,21 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
             example.trees["self"] = example.trees["gold"]
         return
     for example, steps in zip(examples, own_trees(model, examples), strict=True):
-        example.trees["self"] = example.over(steps)
+        example.trees["self"] = example.trees["gold"].over(steps)
 
 
 def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
     """How well the trees of "self", that were taken before, agree with the treebank's, by the keys of `Bracketing`; and
     `choices_right`, the percent of choices between SHIFT and REDUCE along the treebank's trees that the model makes as they do.
     """
-    own, gold = ([spans_of(example.trees[source][0]) for example in examples] for source in ("self", "gold"))
+    own, gold = (
+        [
+            spans_of(steps)
+            for example in examples
+            for steps in sentences_of(example, example.trees[source].structure["transitions"])
+        ]
+        for source in ("self", "gold")
+    )
     return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold).to_dict()
 
 

@@ -12,8 +12,9 @@ from rich.text import Text
 
 from thinstack.bundles import Bundle, write_bundle
 from thinstack.config import EvaluationSource, Recipe
+from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ExportError
-from thinstack.evaluation import evaluate_file
+from thinstack.evaluation import evaluate
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
@@ -30,11 +31,12 @@ from thinstack.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
-from thinstack.metrics import percent
-from thinstack.models import weights_of
-from thinstack.training.card import ACCURACIES, card
+from thinstack.models import Model, weights_of
+from thinstack.training.card import card
 from thinstack.training.examples import Example, join
-from thinstack.training.recipe import Material, SeedResult, tree_reader
+from thinstack.training.figures import figure_names, shown
+from thinstack.training.material import Material, read_sentences
+from thinstack.training.recipe import SeedResult
 
 __all__ = ["publish"]
 
@@ -56,15 +58,17 @@ def publish(
 ) -> Bundle:
     """Export a trained model and write its bundle to `path`.
 
-    The figures in its manifest and card are those of the ONNX file as shipped, on the recipe's development file: with gold
-    trees and with the trees that raw words get. It holds no TorchScript file where the model cannot be scripted, and the
+    The figures in its manifest and card are those over all seeds on the recipe's development data, and, where predictors take
+    such a model (phrases or sentences over binary trees), those of the ONNX file as shipped: with gold trees and with the trees
+    that raw words get. It holds no TorchScript file where the model cannot be scripted, and the
     console says why. Raises ExportError if the ONNX file does not answer as the model does: on sampled trees, and on all
     development sentences.
     """
     files = _exports(recipe, material, result, console)
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
-        console.print(f"as shipped, {source} trees: " + ", ".join(f"{key} {percent(figures[key])}" for key in ACCURACIES))
+        parts = (f"{shown(key, figures[key])} {name}" for key, name in figure_names(recipe.data.task).items())
+        console.print(f"as shipped, {source} trees: {', '.join(parts)}")
     files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])).encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
     return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
@@ -78,7 +82,7 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
         quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
         vocabulary_digest=material.vocabulary.digest(),
-        development=_development(material.dev, parses=result.model.parses),
+        development=_development(material.dev, result.model),
     )
     reports = {"onnx": report.to_dict()}
     files = {
@@ -102,26 +106,28 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
     return files
 
 
-def _development(examples: Sequence[Example], *, parses: bool) -> list[Inputs]:
+def _development(examples: Sequence[Example], model: Model) -> list[Inputs]:
     """The model's inputs for the development sentences, in batches: over their gold trees and, if it parses, over its own."""
     batches = []
     for start in range(0, len(examples), VERIFICATION_BATCH):
         part = examples[start : start + VERIFICATION_BATCH]
-        batch = join(part, ["gold"] * len(part), parses=parses)
-        inputs = {name: tensor.numpy() for name, tensor in batch.inputs.items()}
+        batch = join(part, ["gold"] * len(part), parses=model.parses)
+        inputs = {name: tensor.numpy() for name, tensor in batch.inputs.items() if name in model.input_names}
         batches.append(inputs)
-        if parses:
+        if model.parses:
             batches.append({**inputs, "transitions": inputs["transitions"][:0]})
     return batches
 
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
-    """Accuracy of the files as a bundle, by tree source."""
+    """Accuracy of the files as a bundle, by tree source; nothing for models that predictors do not take."""
+    if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
+        return {}
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        file, read = data / recipe.data.dev, tree_reader(recipe.data)
-        return {source: evaluate_file(predictor, file, source=source, read=read) for source in sources}
+        development = read_sentences(recipe, data)[2]
+        return {source: evaluate(predictor, development, source=source) for source in sources}
 
 
 def _json(data: object) -> bytes:

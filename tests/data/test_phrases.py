@@ -1,0 +1,86 @@
+"""Labelled phrases as sequences of words."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinstack.core import Tree
+from thinstack.data.phrases import phrases_of, prefixes_of
+
+# ((a b) (c d)) with labels: a 1, b none, (a b) 2, c 0, d 3, (c d) none, all 4
+TREE, LABELS = Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], list("abcd")), [1, -1, 2, 0, 3, -1, 4]
+
+
+def as_set(spans: np.ndarray, labels: np.ndarray) -> set[tuple[int, int, int]]:
+    return set(zip(*spans.T.tolist(), labels.tolist(), strict=True))
+
+
+def test_the_phrases_of_a_small_tree() -> None:
+    spans, labels = phrases_of(TREE, LABELS)
+    assert as_set(spans, labels) == {(0, 1, 1), (0, 2, 2), (2, 3, 0), (3, 4, 3), (0, 4, 4)}
+    assert (len(spans), spans[-1].tolist(), labels[-1]) == (5, [0, 4], 4)
+    assert (spans.dtype, labels.dtype) == (np.int64, np.int64)
+
+
+def test_the_sequences_of_a_small_tree() -> None:
+    words, lengths, labels = prefixes_of(*phrases_of(TREE, LABELS))
+    assert words.tolist() == [3, 2, 0, 1, 2, 3]  # d; c; a b c d: nothing labelled starts at b, and (c d) has no label
+    assert lengths.tolist() == [1, 1, 4]
+    assert labels.tolist() == [3, 0, 1, 2, -1, 4]
+
+
+def test_a_sequence_is_as_long_as_its_longest_phrase() -> None:
+    words, lengths, labels = prefixes_of(*phrases_of(TREE, [1, 0, 2, 0, -1, 3, -1]))
+    assert words.tolist() == [2, 3, 1, 0, 1, 2, 3]
+    assert lengths.tolist() == [2, 1, 4]
+    assert labels.tolist() == [0, 3, 0, 1, 2, -1, -1]
+
+
+def test_the_whole_sentence_is_last_even_without_a_label() -> None:
+    for labels in ([-1] * 7, [0] * 6 + [-1]):
+        spans, found = phrases_of(TREE, labels)
+        assert (spans[-1].tolist(), found[-1]) == ([0, 4], -1)
+        chains = prefixes_of(spans, found)
+        assert (chains.words[-4:].tolist(), chains.lengths[-1], chains.labels[-1]) == ([0, 1, 2, 3], 4, -1)
+    assert [part.tolist() for part in phrases_of(Tree.left(["a"]), [-1])] == [[[0, 1]], [-1]]
+    assert [part.tolist() for part in prefixes_of([[0, 1]], [2])] == [[0], [1], [2]]
+
+
+def test_of_nodes_over_the_same_words_the_topmost_counts() -> None:
+    tree = Tree.from_brackets("(T (S (N dogs) (V (W bark))))")
+    spans, labels = phrases_of(tree, [0, 1, 2, 3, 4])  # dogs, W, V, S, T
+    assert as_set(spans, labels) == {(0, 1, 0), (1, 2, 2), (0, 2, 4)}
+    assert as_set(*phrases_of(tree, [0, 1, -1, 3, -1])) == {(0, 1, 0), (0, 2, -1)}
+
+
+def test_nodes_of_a_dependency_tree_are_phrases_unless_they_have_gaps() -> None:
+    tree = Tree.from_parents([2, 3, 1, -1], list("abcd"))  # a below c below b below d: b and c cover a b c, c without b
+    assert as_set(*phrases_of(tree, [0, 1, 2, 3])) == {(0, 1, 0), (0, 3, 1), (0, 4, 3)}
+
+
+@given(st.data())
+def test_phrases_and_sequences_hold_the_same_labels(data: st.DataObject) -> None:
+    steps = [0]
+    for _ in range(data.draw(st.integers(0, 12))):  # a word more, with reductions before or behind it
+        steps += [0, *[1] * data.draw(st.integers(0, sum(1 - 2 * step for step in steps)))]
+    steps += [1] * (sum(1 - 2 * step for step in steps) - 1)
+    tree = Tree.from_transitions(steps, [str(place) for place in range(steps.count(0))])
+    labels = data.draw(st.lists(st.integers(-1, 4), min_size=len(tree), max_size=len(tree)))
+    spans, classes = phrases_of(tree, labels)
+    wanted = {(*span, label) for span, label in zip(tree.spans.tolist(), labels, strict=True) if label >= 0}
+    assert {phrase for phrase in as_set(spans, classes) if phrase[2] >= 0} == wanted
+    assert len(spans) == len({*map(tuple, spans.tolist())})
+
+    chains = prefixes_of(spans, classes)
+    found, starts, at = set(), [], 0
+    for length in chains.lengths.tolist():
+        words, known = chains.words[at : at + length].tolist(), chains.labels[at : at + length].tolist()
+        assert words == list(range(words[0], words[0] + length))
+        assert known[-1] >= 0 or words == list(range(len(tree.words)))
+        found |= {(words[0], word + 1, label) for word, label in zip(words, known, strict=True) if label >= 0}
+        starts.append(words[0])
+        at += length
+    assert at == len(chains.words) == len(chains.labels)
+    assert found == wanted
+    assert len(set(starts)) == len(starts)
+    assert (chains.words[-1], starts[-1], chains.labels[-1]) == (len(tree.words) - 1, 0, labels[-1])

@@ -1,0 +1,240 @@
+"""`thinstack table`: what it does, prints and writes, and what becomes of it when a run fails or someone ends it."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tiny_table import tiny, write, write_all
+
+from thinstack.cli import main
+from thinstack.config import Recipe
+from thinstack.tables.table import Table
+
+
+class InThisProcess(Executor):
+    """Does what is submitted at once."""
+
+    def __init__(self, *settings: object):
+        pass
+
+    def submit(self, function: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(function(*args))
+        return future
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+class Command:
+    """`thinstack table` on a table in a folder, without worker processes unless `processes` is called."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+        self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
+        self.table, self.data = write_all(folder, tiny())
+        self.out, self.work = folder / "out", folder / "work"
+        monkeypatch.setattr("thinstack.tables.workers.ProcessPoolExecutor", InThisProcess)
+        monkeypatch.setattr("thinstack.tables.run._last", {})
+
+    def words(self, *options: str | Path) -> list[str]:
+        given = (self.table, "--data", self.data, "--out", self.out, "--work", self.work, *options)
+        return ["table", *map(str, given)]
+
+    def __call__(self, *options: str | Path) -> Answer:
+        self.monkeypatch.setattr(sys, "argv", ["thinstack", *self.words(*options)])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        assert isinstance(code, int)
+        answer = Answer(code, *self.capsys.readouterr())
+        assert "Traceback" not in answer.err + answer.out
+        return answer
+
+    def report(self, name: str = "tiny") -> dict[str, Any]:
+        report: dict[str, Any] = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
+        return report
+
+    def change(self, **changes: Any) -> None:
+        write(self.folder, {**tiny(), **changes})
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(tmp_path, monkeypatch, capsys)
+
+
+def written(command: Command) -> set[str]:
+    return {path.name for path in command.out.iterdir()}
+
+
+def test_a_table_is_run_and_reported(command: Command) -> None:
+    answer = command("--jobs", "2")
+    assert (answer.code, answer.err) == (0, "")
+    assert "tiny: 6 runs, 0 of them done before" in answer.out
+    for path, shown in {"lstm/1": "Root {:.1f}", "lstm/left/2": "Left {:.2f}", "rvnn/2": "Root {:.1f}"}.items():
+        result = json.loads((command.work / "tiny" / path / "result.json").read_text(encoding="utf-8"))
+        assert f"{path}: {shown.format(result['figures']['gold']['root_accuracy'])}, " in answer.out
+    assert written(command) == {"tiny.json", "tiny.md"}
+    report = command.report()
+    assert (report["schema_version"], report["complete"], report["missing"], report["threads"]) == (1, True, {}, 1)
+    assert [row["name"] for row in report["rows"]] == ["lstm", "rvnn"]
+    assert report["versions"].keys() == {"python", "thinstack", "torch", "numpy"}
+    assert report["rows"][0]["runs"][0]["data"].keys() == {"train.txt", "dev.txt"}
+    page = (command.out / "tiny.md").read_text(encoding="utf-8")
+    assert page.startswith("# Films\n")
+    assert "| RvNN |" in page
+
+
+def test_a_process_of_its_own_makes_the_same_run(command: Command) -> None:
+    command("--row", "rvnn", "--seed", "1")
+    here = command.report("tiny-part")["rows"][0]["figures"]
+    command.monkeypatch.undo()
+    command.work = command.folder / "other"
+    assert command("--row", "rvnn", "--seed", "1", "--jobs", "1").code == 0
+    assert command.report("tiny-part")["rows"][0]["figures"] == here
+
+
+def test_called_again_it_only_writes_the_report(command: Command) -> None:
+    command()
+    before = command.report()
+    command.monkeypatch.setattr("thinstack.tables.workers.ProcessPoolExecutor", None)
+    answer = command()
+    assert "tiny: 6 runs, 6 of them done before" in answer.out
+    assert command.report() == before
+
+
+def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: Command) -> None:
+    command()
+    data = tiny()
+    data["rows"][0]["recipe"] = {"model": {"cell": {"name": "magic.v1"}}}
+    write(command.folder, data)
+    answer = command()
+    assert answer.code == 2
+    assert answer.err.startswith(
+        "error: 4 of 6 runs failed; called again, the others are kept:\n  lstm/1: unknown cell 'magic.v1'"
+    )
+    assert "lstm/left/2: failed: unknown cell 'magic.v1'" in answer.out
+    assert written(command) == {"tiny.json", "tiny.md", "tiny-part.json", "tiny-part.md"}
+    report = command.report("tiny-part")
+    assert (report["complete"], [row["name"] for row in report["rows"]]) == (False, ["rvnn"])
+    assert report["missing"]["lstm"].startswith("lstm/1: unknown cell 'magic.v1'")
+    assert "Row lstm is missing" in (command.out / "tiny-part.md").read_text(encoding="utf-8")
+    assert len(command.report()["rows"]) == 2  # as it was
+
+
+def test_a_row_of_which_one_seed_fails_is_not_reported(command: Command) -> None:
+    folder = command.work / "tiny" / "rvnn"
+    folder.mkdir(parents=True)
+    (folder / "2").write_text("in the way", encoding="utf-8")
+    answer = command()
+    assert (answer.code, [row["name"] for row in command.report("tiny-part")["rows"]]) == (2, ["lstm"])
+    assert "1 of 6 runs failed" in answer.err
+
+
+def test_missing_data_fail_the_rows_that_need_them(command: Command) -> None:
+    data = tiny()
+    data["rows"][1]["recipe"]["data"] = {"dev": "none.txt"}
+    write(command.folder, data)
+    answer = command()
+    assert answer.code == 2
+    assert "2 of 6 runs failed" in answer.err
+    assert "none.txt: cannot be read: No such file or directory; name the folder of the data with --data" in answer.err
+    assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
+
+
+def test_where_all_fail_there_is_no_report(command: Command) -> None:
+    (command.data / "train.txt").unlink()
+    assert command().code == 2
+    assert not command.out.exists()
+
+
+def test_a_part_does_not_take_the_place_of_the_whole(command: Command) -> None:
+    command("--row", "rvnn", "--seed", "7")
+    assert written(command) == {"tiny-part.json", "tiny-part.md"}
+    report = command.report("tiny-part")
+    assert (report["complete"], [row["runs"][0]["seeds"] for row in report["rows"]]) == (False, [[7]])
+    assert report["command"].endswith(" --row rvnn --seed 7")
+    command("--seed", "1", "--seed", "2")  # all there are
+    assert {"tiny.json", "tiny.md"} < written(command)
+
+
+def test_a_test_file_has_a_report_and_work_of_its_own(command: Command) -> None:
+    (command.data / "test.txt").write_text("(2 good)\n(0 bad)\n(1 film)\n", encoding="utf-8")
+    command()
+    development = command.report()
+    assert command("--test", "test.txt").code == 0
+    assert written(command) == {"tiny.json", "tiny.md", "tiny-test.json", "tiny-test.md"}
+    runs = command.report("tiny-test")["rows"][0]["runs"]
+    assert [(part["split"], part["reported_on"]) for part in runs] == [("test", "test.txt")] * 2
+    result = json.loads((command.work / "tiny-test" / "lstm" / "1" / "result.json").read_text(encoding="utf-8"))
+    assert result["figures"]["gold"]["roots"] == 3
+    command()
+    assert command.report() == development
+    assert command("--test", "left=test.txt").code == 0
+    assert [part["split"] for part in command.report("tiny-test")["rows"][0]["runs"]] == ["development", "test"]
+    absolute = command("--test", command.data / "test.txt", "--row", "rvnn")
+    assert absolute.code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--row", "gru"), "unknown row 'gru'; known: lstm, rvnn"),
+        (("--test", "right=test.txt"), "unknown variant 'right'; known: left"),
+        (("--show", "gru"), "unknown row 'gru'; known: lstm, rvnn"),
+        (("--jobs", "0"), "Invalid value for '--jobs'"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(command: Command, options: tuple[str, ...], message: str) -> None:
+    answer = command(*options)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+
+
+def test_a_bad_table_is_one_message(command: Command) -> None:
+    command.change(rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": {"training": {"epochs": 0}}}])
+    answer = command()
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"error: {command.table}: row lstm: training.epochs: Input should be greater than 0")
+
+
+def test_a_column_that_no_row_has_is_told(command: Command) -> None:
+    command.change(columns=[*tiny()["columns"], {"key": "pearsen", "title": "r"}])
+    answer = command("--row", "rvnn")
+    assert "column pearsen: no row has this figure; there are " in answer.out
+    assert "gold.root_accuracy" in answer.out
+
+
+def test_a_row_is_printed_as_a_recipe(command: Command) -> None:
+    answer = command("--show", "lstm/left")
+    recipe = Recipe.parse(tomllib.loads(answer.out), source="test")
+    table = Table.read(command.table)
+    assert recipe == table.recipe_of(table.row("lstm"), "left")
+    assert not command.work.exists()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_curves_are_drawn_where_matplotlib_is_there(command: Command, missing: bool) -> None:
+    if missing:
+        command.monkeypatch.setitem(sys.modules, "matplotlib", None)
+    else:
+        pytest.importorskip("matplotlib")
+    curve = {"name": "length", "title": "Accuracy", "x": "words", "cases": "all", "last": 4, "window": 4, "rows": ["rvnn"]}
+    command.change(curves=[curve])
+    answer = command("--row", "rvnn")
+    points = command.report("tiny-part")["curves"]["length"]["rvnn"]
+    assert points[0].keys() == {"x", "mean", "std", "count"}
+    labelled = (command.data / "dev.txt").read_text(encoding="utf-8").count("(")
+    assert points[-1]["count"] == labelled
+    assert ("no plots: " in answer.out) is missing
+    assert (command.out / "tiny-part-length.svg").exists() is not missing

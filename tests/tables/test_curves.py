@@ -1,0 +1,109 @@
+"""Curves on cases whose accuracy at every length is known."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thinstack.tables.curves import LEAST_CASES, Point, points
+from thinstack.tables.table import Curve
+from thinstack.training.cases import Cases
+
+
+def curve(**changes: Any) -> Curve:
+    given = {"name": "length", "title": "", "x": "words", "window": 0, "last": 5, "rows": ["a"], **changes}
+    return Curve.model_validate(given)
+
+
+def cases(right: dict[float, tuple[int, int]], *, whole: bool = True) -> Cases:
+    """At each length so many cases, of which so many are right. They are twice as deep as long."""
+    where = np.repeat([*map(float, right)], [count for _, count in right.values()])
+    predicted = np.concatenate([np.arange(count) >= good for good, count in right.values()]).astype(np.int64)
+    same = np.full(len(where), whole)
+    return Cases(gold=np.zeros_like(predicted), predicted=predicted, words=where, depth=2 * where, whole=same, negated=~same)
+
+
+def joined(*parts: Cases) -> Cases:
+    names = ("gold", "predicted", "words", "depth", "whole", "negated")
+    return Cases(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+KNOWN = {1: (40, 40), 2: (30, 40), 3: (20, 40), 4: (10, 40), 5: (0, 40)}
+
+
+def test_a_window_of_none_takes_each_length_by_itself() -> None:
+    assert points([cases(KNOWN)], curve()) == [Point(x, 125.0 - 25 * x, 0.0, 40) for x in range(1, 6)]
+
+
+def test_a_window_reaches_to_both_sides() -> None:
+    found = points([cases(KNOWN)], curve(window=1))
+    assert [(point.x, point.mean, point.count) for point in found] == [
+        (1, 100 * 70 / 80, 80),
+        (2, 75.0, 120),
+        (3, 50.0, 120),
+        (4, 25.0, 120),
+        (5, 100 * 10 / 80, 80),
+    ]
+
+
+def test_the_last_window_holds_the_tail() -> None:
+    found = points([cases({**KNOWN, 30: (60, 60)})], curve(last=3, window=1))
+    assert [(point.x, point.count) for point in found] == [(1, 80), (2, 120), (3, 220)]
+    assert found[-1].mean == pytest.approx(100 * (30 + 20 + 10 + 0 + 60) / 220)
+
+
+def test_half_lengths_of_pairs_lie_in_the_windows_on_both_sides() -> None:
+    found = points([cases({2.5: (20, 25)})], curve(window=1))
+    assert [point.x for point in found] == [2, 3]
+
+
+def test_depth_is_an_axis_too() -> None:
+    found = points([cases({2: (10, 40), 3: (20, 40)})], curve(x="depth", last=9))
+    assert [(point.x, point.mean) for point in found] == [(4, 25.0), (6, 50.0)]
+
+
+def test_whole_sentences_only_or_all_phrases() -> None:
+    both = joined(cases({2: (40, 40)}), cases({2: (0, 40)}, whole=False))
+    assert points([both], curve()) == [Point(2, 100.0, 0.0, 40)]
+    assert points([both], curve(cases="all")) == [Point(2, 50.0, 0.0, 80)]
+
+
+def test_mean_and_sample_deviation_over_seeds() -> None:
+    seeds = [cases({2: (good, 40)}) for good in (10, 20, 36)]
+    (point,) = points(seeds, curve())
+    figures = [25.0, 50.0, 90.0]
+    mean = sum(figures) / 3
+    assert point.mean == pytest.approx(mean)
+    assert point.std == pytest.approx((sum((figure - mean) ** 2 for figure in figures) / 2) ** 0.5)
+
+
+def test_a_window_of_few_cases_is_left_out() -> None:
+    enough, few = LEAST_CASES, LEAST_CASES - 1
+    assert [point.x for point in points([cases({1: (5, enough), 2: (5, few), 3: (5, enough)})], curve())] == [1, 3]
+    seeds = [cases({1: (5, enough), 3: (5, few)}), cases({1: (5, enough + 3), 3: (5, enough)})]
+    assert [(point.x, point.count) for point in points(seeds, curve())] == [(1, enough)]
+
+
+def test_correlation_is_that_of_the_window() -> None:
+    generator = np.random.default_rng(0)
+    gold, words = generator.uniform(1, 5, 80), np.repeat([1.0, 2.0], 40)
+    noise = np.where(words == 1, 0.1, 2.0) * generator.normal(size=80)
+    yes = np.ones(80, bool)
+    seed = Cases(gold=gold, predicted=gold + noise, words=words, depth=words, whole=yes, negated=~yes)
+    found = points([seed], curve(figure="pearson"))
+    by_hand = [np.corrcoef(gold[part], (gold + noise)[part])[0, 1] for part in (slice(0, 40), slice(40, 80))]
+    assert [point.mean for point in found] == pytest.approx(by_hand)
+    assert found[0].mean > found[1].mean + 0.1
+
+
+def test_an_undefined_correlation_is_left_out() -> None:
+    generator = np.random.default_rng(0)
+    gold, yes = generator.uniform(1, 5, 60), np.ones(60, bool)
+    words = np.repeat([1.0, 2.0], 30)
+    predicted = np.where(words == 1, 3.0, gold)
+    seed = Cases(gold=gold, predicted=predicted, words=words, depth=words, whole=yes, negated=~yes)
+    assert [point.x for point in points([seed], curve(figure="pearson"))] == [2]
+
+
+def test_no_seed_no_points() -> None:
+    assert points([], curve()) == []

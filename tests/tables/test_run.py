@@ -1,0 +1,259 @@
+"""One run of a table: what is kept of it, that it is not done twice, and that a killed one goes on."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from tiny_table import tiny, write_all
+
+from thinstack.config import Recipe
+from thinstack.errors import DataError
+from thinstack.models import build_model
+from thinstack.tables.provenance import commit_of, recipe_digest
+from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of, run_one
+from thinstack.tables.table import Table
+from thinstack.training.digests import data_digests
+from thinstack.training.material import prepare
+from thinstack.training.recipe import run_seed
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thinstack.tables.run._last", {})
+
+
+def job(folder: Path, place: str = "lstm", table: dict[str, Any] | None = None) -> Job:
+    folder.mkdir(exist_ok=True)
+    path, data = write_all(folder, table or tiny())
+    name, _, variant = place.partition("/")
+    run = next(run for run in Table.read(path).runs() if (run.row.name, run.variant) == (name, variant))
+    return job_of(run, data=data, folder=folder / "work", commit="c0ffee")
+
+
+def saved(job: Job) -> set[str]:
+    return {path.name for path in job.folder.iterdir()}
+
+
+KEPT = {"result.json", "digest.txt", "cases-gold.npz", "cases-balanced.npz"}
+
+
+def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
+    done = job(tmp_path)
+    outcome = run_one(done)
+    direct = run_seed(done.recipe, prepare(done.recipe, done.data), 1, tmp_path / "direct")
+    assert outcome.figures == direct.dev
+    assert (outcome.seed, outcome.epoch, outcome.epochs, outcome.commit) == (1, 2, 2, "c0ffee")
+    assert 0 < outcome.seconds < 60
+    whole = cases_of(done, "gold").whole
+    assert int(whole.sum()) == 10  # sentences of dev.txt
+    assert (cases_of(done, "gold").gold == direct.cases["gold"].gold).all()
+    assert saved(done) == KEPT
+    model = build_model(done.recipe.model, entries=7)
+    leaves = 7 * 4
+    assert outcome.parameters["model"] == sum(value.numel() for value in model.parameters()) - leaves
+    head = 5 * 3 + 3
+    assert outcome.parameters["encoder"] == outcome.parameters["model"] - head
+
+
+def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = job(tmp_path)
+    outcome = run_one(done)
+    monkeypatch.setattr("thinstack.tables.run.run_seed", None)
+    assert run_one(done) == outcome == finished(done)
+
+
+def test_seeds_of_a_row_share_what_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other = job(tmp_path), job(tmp_path, "lstm/left")
+    prepared: list[str] = []
+
+    def counted(recipe: Recipe, data: Path) -> Any:
+        prepared.append(recipe.name)
+        return prepare(recipe, data)
+
+    monkeypatch.setattr("thinstack.tables.run.prepare", counted)
+    second = replace(first, seed=2, folder=first.folder.parent / "2")
+    outcomes = [run_one(each) for each in (first, second, other)]
+    assert prepared == ["tiny.lstm", "tiny.lstm.left"]
+    alone = run_seed(second.recipe, prepare(second.recipe, second.data), 2, tmp_path / "direct")
+    assert outcomes[1].figures == alone.dev
+
+
+def test_another_recipe_or_other_data_make_a_run_anew(tmp_path: Path) -> None:
+    first = job(tmp_path)
+    run_one(first)
+    changed = tiny()
+    changed["recipe"]["training"]["epochs"] = 1
+    second = job(tmp_path, table=changed)
+    assert (second.folder, finished(second)) == (first.folder, None)
+    assert run_one(second).epochs == 1
+    with (first.data / "dev.txt").open("a", encoding="utf-8") as file:
+        file.write("(2 good)\n")
+    run = next(iter(Table.read(tmp_path / "tiny.toml").runs()))
+    third = job_of(run, data=first.data, folder=tmp_path / "work", commit=None)
+    assert (third.folder, finished(third)) == (first.folder, None)
+    run_one(third)
+    assert int(cases_of(third, "gold").whole.sum()) == 11
+
+
+def test_what_no_figure_depends_on_is_not_in_the_digest(tmp_path: Path) -> None:
+    first, changed = job(tmp_path), tiny()
+    changed["recipe"]["training"]["seeds"] = [1, 2, 3]
+    changed["recipe"]["export"] = {"quantize": "fp16"}
+    changed["recipe"]["data"]["statement"] = "Made up."
+    changed["title"] = "Other"
+    assert job(tmp_path, table=changed).digest == first.digest
+
+
+def interrupted(done: Job) -> None:
+    """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000 seconds."""
+    short = done.recipe.model_copy(update={"training": done.recipe.training.model_copy(update={"epochs": 1})})
+    run_seed(short, prepare(short, done.data), done.seed, done.folder)
+    path = done.folder / "checkpoint.safetensors"
+    with safe_open(path, framework="pt") as file:
+        state = json.loads(file.metadata()["state"])
+    state["history"][0]["seconds"] = 1000.0
+    save_file(load_file(path), path, {"state": json.dumps(state)})
+
+
+def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Path) -> None:
+    done = job(tmp_path)
+    whole = run_one(done)
+    shutil.rmtree(done.folder)
+    interrupted(done)
+    (done.folder / "digest.txt").write_text(done.digest, encoding="utf-8")
+    resumed = run_one(done)
+    assert (resumed.figures, resumed.epochs) == (whole.figures, 2)
+    assert resumed.seconds > 1000
+    assert saved(done) == KEPT
+
+
+@pytest.mark.parametrize("note", [None, "of another recipe"])
+def test_a_checkpoint_of_something_else_is_not_gone_on_from(tmp_path: Path, note: str | None) -> None:
+    done = job(tmp_path)
+    interrupted(done)
+    if note is not None:
+        (done.folder / "digest.txt").write_text(note, encoding="utf-8")
+    assert run_one(done).seconds < 1000
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"digest": 1}', "[]"])
+def test_a_damaged_result_counts_as_none(tmp_path: Path, text: str) -> None:
+    done = job(tmp_path)
+    run_one(done)
+    (done.folder / "result.json").write_text(text, encoding="utf-8")
+    assert finished(done) is None
+    assert run_one(done).epochs == 2
+
+
+def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = job(tmp_path)
+    (done.data / "train.txt").write_text("(2 good\n", encoding="utf-8")
+    answer = attempt(done)
+    assert isinstance(answer, Failure)
+    assert "train.txt:1" in answer.reason
+    assert not (done.folder / "error.txt").exists()
+    monkeypatch.setattr("thinstack.tables.run.prepare", lambda recipe, data: 1 // 0)
+    answer = attempt(done)
+    assert isinstance(answer, Failure)
+    assert answer.reason.startswith("ZeroDivisionError: ")
+    assert "in _material" in (done.folder / "error.txt").read_text(encoding="utf-8")
+    monkeypatch.undo()
+    (done.data / "train.txt").write_text("(2 good)\n(1 film)\n", encoding="utf-8")
+    assert isinstance(attempt(done), Outcome)
+    assert not (done.folder / "error.txt").exists()
+
+
+def test_a_rival_is_run_once_on_the_tables_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tiny()
+    table["rows"].append({"name": "plain", "title": "Words", "rival": "tfidf"})
+    done = job(tmp_path, "plain", table)
+    asked: list[tuple[Any, ...]] = []
+
+    def rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
+        asked.append((name, recipe.data.train, data))
+        return {"root_accuracy": 61.5, "parameters": 77.0}
+
+    monkeypatch.setattr("thinstack.tables.rivals.run_rival", rival)
+    outcome = run_one(done)
+    assert run_one(done) == outcome
+    assert asked == [("tfidf", "train.txt", done.data)]
+    assert (outcome.figures, outcome.parameters) == ({"gold": {"root_accuracy": 61.5}}, {"model": 77})
+    assert (outcome.epoch, outcome.epochs) == (None, 0)
+
+
+def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path: Path) -> None:
+    first, second = job(tmp_path / "a"), job(tmp_path / "b")
+    torch.manual_seed(5)
+    figures = run_one(first).figures
+    torch.manual_seed(6)
+    assert run_one(second).figures == figures
+
+
+# -- what a run comes from ----------------------------------------------------------------------------------------------
+
+
+def test_digests_of_files_and_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "sick"
+    (folder / "dev").mkdir(parents=True)
+    (folder / "train").mkdir()
+    for name in ("train/sim.txt", "dev/sim.txt", "SICK_trial.txt"):
+        (folder / name).write_text("1.0\n", encoding="utf-8")
+    recipe = Table.parse(tiny(), source="").recipe_of(Table.parse(tiny(), source="").rows[0])
+    files = recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/dev"})
+    recipe = recipe.model_copy(update={"data": files})
+    before = data_digests(recipe, tmp_path)
+    assert list(before) == ["sick/train", "sick/dev"]
+    (folder / "SICK_trial.txt").write_text("2.0 of the pairs\n", encoding="utf-8")
+    table = data_digests(recipe, tmp_path)
+    (folder / "train" / "a.toks").write_text("", encoding="utf-8")
+    added = data_digests(recipe, tmp_path)
+    assert [before["sick/train"] == table["sick/train"], before["sick/dev"] == table["sick/dev"]] == [True, False]
+    assert [added["sick/train"] == table["sick/train"], added["sick/dev"] == table["sick/dev"]] == [False, True]
+
+
+def test_the_digest_of_a_file_is_its_sha_256(tmp_path: Path) -> None:
+    done = job(tmp_path)
+    (done.data / "train.txt").write_text("abc", encoding="utf-8")
+    digest = data_digests(done.recipe, done.data)["train.txt"]
+    assert digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, B.1
+    assert len(recipe_digest(done.recipe)) == 64
+
+
+def test_data_that_are_missing_are_named(tmp_path: Path) -> None:
+    done = job(tmp_path)
+    (done.data / "dev.txt").unlink()
+    with pytest.raises(DataError, match=r"dev\.txt: cannot be read: No such file.*; name the folder of the data with --data"):
+        data_digests(done.recipe, done.data)
+
+
+def test_the_commit_is_that_of_the_tables_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    for key, value in {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CEILING_DIRECTORIES": str(tmp_path)}.items():
+        monkeypatch.setenv(key, value)
+    table = tmp_path / "repository" / "recipes" / "tiny.toml"
+    table.parent.mkdir(parents=True)
+    table.write_text("", encoding="utf-8")
+    assert commit_of(table) is None
+
+    def git(*words: str) -> None:
+        author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        assert os.spawnvp(os.P_WAIT, "git", ["git", "-C", str(tmp_path / "repository"), *author, *words]) == 0
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    commit = commit_of(table)
+    assert commit is not None
+    assert len(commit) == 40
+    (table.parent / "new.toml").write_text("", encoding="utf-8")
+    assert commit_of(table) == commit
+    table.write_text("name = 1", encoding="utf-8")
+    assert commit_of(table) == f"{commit}-dirty"

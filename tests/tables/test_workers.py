@@ -1,0 +1,52 @@
+"""Processes side by side: they end with the one that started them, whichever way that ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from thinstack.tables.workers import each
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAM = """
+import os, sys, time
+from thinstack.tables.workers import each
+
+def work(seconds):
+    print("at work", flush=True)
+    time.sleep(seconds)
+
+if __name__ == "__main__":
+    each(work, {"a": 600, "b": 600}, processes=1, threads=1, tell=print)
+"""
+
+
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal.Signals) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "at work\n"
+        process.send_signal(way)
+        # Every process holds the output, which ends with the last of them.
+        assert process.communicate(timeout=60)[0] == ""
+    assert process.returncode != 0
+
+
+def killed_at_two(number: int) -> int:
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * 10
+
+
+def test_a_result_for_every_item_and_none_where_a_process_was_killed() -> None:
+    found: dict[str, int | None] = {}
+    each(killed_at_two, {"one": 1, "two": 2, "three": 3}, processes=1, threads=1, tell=found.__setitem__)
+    assert found == {"one": 10, "two": None, "three": None}

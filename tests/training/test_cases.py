@@ -1,0 +1,159 @@
+"""Cases on disk, and depths and negations against walks and lists made by hand."""
+
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinstack.core import Tree
+from thinstack.core.transitions import balanced, left, right
+from thinstack.errors import DataError
+from thinstack.training.cases import NEGATIONS, Cases, depths_below, heights_of, negated
+
+
+def some_cases() -> Cases:
+    return Cases(
+        gold=np.array([0, 4, 2]),
+        predicted=np.array([0, 3, 2]),
+        words=np.array([1.5, 20, 3]),
+        depth=np.array([0, 7, 2]),
+        whole=np.array([False, True, False]),
+        negated=np.array([True, False, False]),
+    )
+
+
+def walked(tree: Tree) -> list[int]:
+    """The longest way up to each node from any leaf, each walked by itself."""
+    found = [0] * len(tree)
+    for leaf in range(len(tree)):
+        node, steps = leaf, 0
+        while node >= 0:
+            found[node] = max(found[node], steps)
+            node, steps = int(tree.parents[node]), steps + 1
+    return found
+
+
+def random_parents(nodes: int, seed: int) -> list[int]:
+    """A tree in an order of its own, the root anywhere."""
+    generator = np.random.default_rng(seed)
+    names = generator.permutation(nodes)
+    parents = [-1] * nodes
+    for place in range(1, nodes):
+        parents[names[place]] = int(names[generator.integers(place)])
+    return parents
+
+
+def test_cases_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    path, cases = tmp_path / "new" / "cases.npz", some_cases()
+    cases.save(path)
+    found = Cases.load(path)
+    assert len(found) == 3
+    for field in fields(Cases):
+        saved, read = getattr(cases, field.name), getattr(found, field.name)
+        assert (read.dtype, read.tolist()) == (saved.dtype, saved.tolist())
+    assert [file.name for file in path.parent.iterdir()] == ["cases.npz"]
+
+
+def test_a_write_that_fails_leaves_the_old_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cases = tmp_path / "cases.npz", some_cases()
+    cases.save(path)
+    old = path.read_bytes()
+    monkeypatch.setattr(np, "savez_compressed", lambda file, **_: file.write(b"half") / 0)
+    with pytest.raises(ZeroDivisionError):
+        replace(cases, gold=cases.predicted).save(path)
+    assert path.read_bytes() == old
+
+
+def halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def without_depth(path: Path) -> None:
+    np.savez(path, **{field.name: getattr(some_cases(), field.name) for field in fields(Cases) if field.name != "depth"})
+
+
+def pickled(path: Path) -> None:
+    arrays = {field.name: getattr(some_cases(), field.name) for field in fields(Cases)}
+    np.savez(path, **{**arrays, "gold": np.array([None, 1, 2], object)})
+
+
+def one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def uneven(path: Path) -> None:
+    np.savez(path, **{field.name: getattr(some_cases(), field.name)[: 1 + (field.name == "gold")] for field in fields(Cases)})
+
+
+@pytest.mark.parametrize(
+    "damage", [halved, without_depth, pickled, one_array, uneven, Path.unlink, lambda path: path.write_bytes(b"")]
+)
+def test_damaged_cases_are_refused(tmp_path: Path, damage) -> None:
+    path = tmp_path / "cases.npz"
+    some_cases().save(path)
+    damage(path)
+    with pytest.raises(DataError, match=r"cases\.npz: cannot be read as cases .*; delete it to make it anew"):
+        Cases.load(path)
+
+
+def test_arrays_of_other_lengths_or_shapes_are_refused() -> None:
+    with pytest.raises(DataError, match=r"of one length, found .*'words': \(2,\)"):
+        replace(some_cases(), words=np.array([1, 2]))
+    with pytest.raises(DataError, match="flat arrays"):
+        Cases(*(getattr(some_cases(), field.name)[None] for field in fields(Cases)))
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 10, 57])
+def test_depths_below_are_the_longest_ways_from_a_leaf(nodes: int) -> None:
+    for seed in range(5):
+        tree = Tree.from_parents(random_parents(nodes, seed), [f"w{i}" for i in range(nodes)])
+        assert depths_below(tree).tolist() == walked(tree)
+
+
+def test_depths_of_a_bracket_tree() -> None:
+    tree = Tree.from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
+    found = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
+    assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (3, 4): 0, (1, 3): 1, (1, 4): 2, (0, 4): 3}
+
+
+def test_a_node_with_one_child_is_an_edge_too() -> None:
+    assert (
+        depths_below(Tree.from_brackets("(S (NP (NN films)))", labelled=True)).max()
+        == walked(Tree.from_brackets("(S (NP (NN films)))"))[-1]
+    )
+
+
+def test_heights_of_a_forest_are_the_depths_of_its_trees() -> None:
+    forest = [left(6), right(1), balanced(9), right(5), np.array([0, 0, 1, 0, 0, 1, 1])]
+    trees = [Tree.from_transitions(steps, ["w"] * ((len(steps) + 1) // 2)) for steps in forest]
+    found = heights_of(np.concatenate(forest))
+    assert found.tolist() == [depth for tree in trees for depth in walked(tree)]
+    assert found.dtype == np.int64
+
+
+@pytest.mark.parametrize("shape", [left, right])
+def test_deep_trees_take_no_recursion(shape) -> None:
+    steps = shape(20_000)
+    started = time.perf_counter()
+    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == heights_of(steps)[-1] == 19_999
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize(
+    "text", ["it is n't so", "I can not", "NEVER again", "Nobody came", "one without the other", "don’t go"]
+)
+def test_a_negation_is_found(text: str) -> None:
+    assert negated(text.split())
+
+
+@pytest.mark.parametrize("text", ["", "a notable film", "nowadays it is known", "nothingness", "cannons", "not-for-profit"])
+def test_a_word_that_only_looks_like_a_negation_is_none(text: str) -> None:
+    assert not negated(text.split())
+
+
+def test_negations_are_lower_case() -> None:
+    assert all(negated([word]) and word == word.lower() for word in NEGATIONS)
+    assert {"n't", "not", "no", "never", "cannot", "nor", "without"} <= NEGATIONS

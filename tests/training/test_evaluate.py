@@ -1,0 +1,239 @@
+"""Figures and cases of a model against what it says of one sentence, phrase or pair at a time."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_pairs
+import tiny_recipe
+import torch
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from test_loop import of_one
+
+from thinstack.config import Recipe
+from thinstack.core.transitions import left
+from thinstack.models import build_model
+from thinstack.models.model import Model
+from thinstack.training.evaluate import evaluate_model
+from thinstack.training.examples import Example, join
+from thinstack.training.given import Given
+from thinstack.training.material import Material, prepare
+
+Rows = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
+
+
+@pytest.fixture(autouse=True)
+def _parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny_pairs.without_spacy(monkeypatch)
+
+
+def drawn(recipe: Recipe, found: Material) -> Model:
+    """A model of random weights, whose answers differ widely."""
+    torch.manual_seed(5)
+    model = build_model(recipe.model, entries=len(found.table)).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.normal_()
+    return model
+
+
+@torch.no_grad()
+def answers(model: Model, inputs: dict[str, Any], output: str) -> Rows:
+    tensors = {name: torch.as_tensor(np.asarray(part, np.int64)) for name, part in inputs.items()}
+    return model(tensors)[output].numpy()
+
+
+def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> dict[str, float]:
+    """Of three classes, one node at a time: right, and right of the polar ones."""
+    tally: dict[str, list[bool]] = {"root_accuracy": [], "root_binary_accuracy": []}
+    tally |= {"phrase_accuracy": [], "phrase_binary_accuracy": []}
+    for rows, wanted, root in zip(nodes, labels, roots, strict=True):
+        for place, (row, label) in enumerate(zip(rows, wanted, strict=True)):
+            for kind in ("phrase", "root") if place == root else ("phrase",):
+                if label >= 0:
+                    tally[f"{kind}_accuracy"].append(max(range(3), key=row.__getitem__) == label)
+                if label in (0, 2):
+                    tally[f"{kind}_binary_accuracy"].append((row[2] > row[0]) == (label == 2))
+    counts = {"roots": tally["root_accuracy"], "binary_roots": tally["root_binary_accuracy"]}
+    counts |= {"phrases": tally["phrase_accuracy"], "binary_phrases": tally["phrase_binary_accuracy"]}
+    return {name: 100 * float(np.mean(part)) for name, part in tally.items()} | {key: len(part) for key, part in counts.items()}
+
+
+def test_figures_over_dependency_trees(data: Path) -> None:
+    recipe = tiny_pairs.phrases_recipe("dependency")
+    found = prepare(recipe, data)
+    model = drawn(recipe, found)
+    nodes = [answers(model, of_one(example), "node_scores") for example in found.train]
+    labels = [example.trees["gold"].targets.tolist() for example in found.train]
+    roots = [len(rows) // 2 for rows in nodes]  # as `tiny_pairs.heads_of` has it
+    assert any(root + 1 < len(rows) for root, rows in zip(roots, nodes, strict=True))
+    figures, cases = evaluate_model(model, found.train, "gold", "phrases")
+    assert figures == pytest.approx(accuracies(nodes, labels, roots))
+    assert figures["root_accuracy"] != figures["phrase_accuracy"]
+    assert cases.whole.sum() == len(found.train)
+    assert 100 * np.mean(cases.predicted[cases.whole] == cases.gold[cases.whole]) == pytest.approx(figures["root_accuracy"])
+    assert cases.predicted.tolist() == [
+        int(row.argmax())
+        for rows, wanted in zip(nodes, labels, strict=True)
+        for row, y in zip(rows, wanted, strict=True)
+        if y >= 0
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "top_down"), [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)]
+)
+def test_figures_of_sequences_are_those_of_each_phrase_alone(data: Path, head: str, top_down: bool) -> None:
+    encoder: dict[str, Any] = {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
+    recipe = tiny_pairs.phrases_recipe("sequence", model={"head": {"name": head}, "encoder": encoder})
+    found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
+    model = drawn(recipe, found)
+    nodes, labels, ends = [], [], []
+    for example in gold.train:  # its binary trees, whose labels are spread over spans
+        known = example.trees["gold"]
+        ends.append(known.whole)
+        labels.append(known.targets.tolist())
+        rows = []
+        for start, end in spans(known.structure["transitions"].tolist()):
+            ids = example.inputs["token_ids"][start:end]
+            rows.append(answers(model, {"token_ids": ids, "lengths": [end - start]}, "root_scores")[0])
+        nodes.append(np.array(rows))
+    figures, cases = evaluate_model(model, found.train, "gold", "phrases")
+    assert figures == pytest.approx(accuracies(nodes, labels, ends))
+    expected = sorted(
+        (end - start, example.trees["gold"].targets[place], int(rows[place].argmax()))
+        for example, rows in zip(gold.train, nodes, strict=True)
+        for place, (start, end) in enumerate(spans(example.trees["gold"].structure["transitions"].tolist()))
+    )
+    assert sorted(zip(cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist(), strict=True)) == expected
+
+
+def spans(steps: list[int]) -> list[tuple[int, int]]:
+    stack: list[tuple[int, int]] = []
+    found = []
+    for step in steps:
+        if step:
+            last = stack.pop()
+            stack.append((stack.pop()[0], last[1]))
+        else:
+            start = stack[-1][1] if stack else 0
+            stack.append((start, start + 1))
+        found.append(stack[-1])
+    return found
+
+
+def test_ratings_are_expectations(data: Path) -> None:
+    recipe = tiny_pairs.recipe("relatedness", "dependency")
+    found = prepare(recipe, data)
+    model = drawn(recipe, found)
+    predicted = []
+    for example in found.train:
+        (row,) = answers(model, of_one(example), "pair_scores")
+        assert sum(row) == pytest.approx(1)
+        predicted.append(sum(k * p for k, p in enumerate(row.tolist(), start=1)))
+    gold = [pair.rating for pair in tiny_pairs.pairs(12, seed=1)]
+    figures, cases = evaluate_model(model, found.train, "gold", "relatedness")
+    assert cases.predicted.tolist() == pytest.approx(predicted, rel=1e-5)
+    assert cases.gold.tolist() == pytest.approx(gold)
+    assert cases.whole.all()
+    errors = [one - other for one, other in zip(predicted, gold, strict=True)]
+    assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
+    assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
+    assert figures["spearman"] == pytest.approx(np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1], rel=1e-4)
+
+
+def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
+    head = {"name": "entailment.v1", "options": {"width": 16}}
+    recipe = tiny_pairs.recipe("entailment", model={**tiny_pairs.TRACKED, "head": head})
+    found = prepare(recipe, data)
+    model = drawn(recipe, found)
+    pairs = tiny_pairs.pairs(12, seed=1)
+    scores, parses, over_gold = [], [], []
+    for example in found.train:
+        inputs = {**example.inputs, "lengths": example.lengths}
+        scores.append(answers(model, inputs, "pair_scores")[0])
+        parses.append(answers(model, inputs, "parse").tolist())
+        over_gold.append(answers(model, {**inputs, **example.trees["gold"].structure}, "pair_scores")[0])
+    figures, cases = evaluate_model(model, found.train, "self", "entailment")
+    gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
+    negated = ["not" in pair.second and "not" not in pair.first for pair in pairs]
+    right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
+    expected = {"accuracy": 100 * np.mean(right), "pairs": 12, "negations": sum(negated)}
+    expected["negation_accuracy"] = 100 * np.mean([one for one, flag in zip(right, negated, strict=True) if flag])
+    assert figures == pytest.approx(expected)
+    assert (cases.gold.tolist(), cases.predicted.tolist()) == (gold, [int(row.argmax()) for row in scores])
+    assert cases.negated.tolist() == negated
+    assert [example.trees["self"].structure["transitions"].tolist() for example in found.train] == parses
+    # The trees of "gold" are still there.
+    _, given = evaluate_model(model, found.train, "gold", "entailment")
+    assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold] != cases.predicted.tolist()
+
+
+def made(steps: list[int], targets: list[int], *, whole: int, words: list[float], depths: list[float]) -> Given:
+    structure = {"transitions": np.array(steps)}
+    return Given(structure, np.array(targets), whole, np.array(words, float), np.array(depths, float))
+
+
+def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
+    recipe = tiny_recipe.recipe()
+    model = drawn(recipe, prepare(recipe, data))
+    first = made([0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2])
+    second = made([0, 0, 1], [-1, 0, -1], whole=2, words=[1, 1, 2], depths=[0, 0, 1])
+    examples = [
+        Example({"token_ids": np.array([1, 2, 3])}, np.array([3]), {"gold": first}, negated=False),
+        Example({"token_ids": np.array([4, 5])}, np.array([2]), {"gold": second}, negated=True),
+    ]
+    nodes = [answers(model, of_one(example), "node_scores").argmax(1).tolist() for example in examples]
+    _, cases = evaluate_model(model, examples, "gold", "phrases")
+    assert cases.gold.tolist() == [1, 2, 0, 2, 0]
+    assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
+    assert cases.words.tolist() == [1, 1, 2, 3, 1]
+    assert cases.depth.tolist() == [0, 0, 1, 2, 0]
+    assert cases.whole.tolist() == [False, False, False, True, False]
+    assert cases.negated.tolist() == [False, False, False, False, True]
+
+
+def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> None:
+    recipe = tiny_recipe.recipe(sources=("left",))
+    found = prepare(recipe, data)
+    model = drawn(recipe, found)
+    _, cases = evaluate_model(model, found.train, "left", "phrases")
+    words = [
+        end - start
+        for example in found.train
+        for start, end in spans(left(example.words).tolist())
+        if (start, end) in spans(example.trees["gold"].structure["transitions"].tolist())
+    ]
+    assert cases.words.tolist() == words
+    assert (cases.depth >= 0).all()
+    assert cases.whole.sum() == len(found.train)
+
+
+# -- the loss of phrases as chains --------------------------------------------------------------------------------------
+
+
+def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path) -> None:
+    recipe = tiny_pairs.phrases_recipe("sequence", embedding={"dropout": 0.0}, model={"head": {"name": "node_classifier.v1"}})
+    found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
+    model = drawn(recipe, found)
+    batch = join(found.train, ["gold"] * len(found.train))
+    with torch.no_grad():
+        loss = float(model.head.loss(model.logits(batch.inputs), batch.targets))
+    expected, tokens = 0.0, 0
+    for example in gold.train:
+        known = example.trees["gold"]
+        for (start, end), label in zip(spans(known.structure["transitions"].tolist()), known.targets, strict=True):
+            ids = example.inputs["token_ids"][start:end]
+            row = answers(model, {"token_ids": ids, "lengths": [end - start]}, "node_scores")[-1]
+            expected -= float(np.log(row[label]))
+            tokens += end - start
+    assert loss == pytest.approx(expected, rel=1e-4)
+    assert len(batch.targets) < 0.8 * tokens  # phrases that start alike are read once

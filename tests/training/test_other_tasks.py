@@ -1,0 +1,157 @@
+"""Training pairs, dependency trees and sequences: from checkpoints, by every rule, and up to the bundle."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnxruntime
+import pytest
+import tiny_pairs
+import torch
+from rich.console import Console
+from test_loop import KilledError, of_one, run, same
+
+from thinstack.bundles import Bundle, open_bundle
+from thinstack.config import Recipe
+from thinstack.models import load_model
+from thinstack.training import command
+from thinstack.training.material import prepare
+from thinstack.training.recipe import run_seed
+
+RULES: tuple[dict[str, Any], ...] = (
+    {"rule": "adagrad"},
+    {"rule": "rmsprop", "learning_rate": 0.01},
+    {"rule": "adam", "learning_rate": 0.01, "vector_rule": "adagrad"},
+)
+NARROW = {"name": "entailment.v1", "options": {"width": 16}}
+RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+    "pairs": (tiny_pairs.recipe, ("relatedness", "dependency"), {}),
+    "parsed pairs": (
+        tiny_pairs.recipe,
+        ("entailment",),
+        {"model": {**tiny_pairs.TRACKED, "head": NARROW}, "sources": ("self",), "snli": True},
+    ),
+    "dependency": (tiny_pairs.phrases_recipe, ("dependency",), {}),
+    "sequence": (tiny_pairs.phrases_recipe, ("sequence",), {"buckets": 2}),
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
+
+
+@pytest.fixture(autouse=True)
+def _parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny_pairs.without_spacy(monkeypatch)
+
+
+def recipe_of(kind: str, **settings: Any) -> Recipe:
+    make, given, own = RECIPES[kind]
+    made = make(*given, **own, **settings)
+    assert isinstance(made, Recipe)
+    return made
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind: str, rule: dict[str, Any], data: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
+
+    def stop(record: dict[str, Any]) -> None:
+        if record["epoch"] == 1:
+            raise KilledError
+
+    whole = run(recipe, data, tmp_path / "whole")
+    with pytest.raises(KilledError):
+        run(recipe, data, tmp_path / "parts", on_epoch=stop)
+    torch.manual_seed(123)  # nothing of the first process is left
+    done: list[int] = []
+    again = run(recipe, data, tmp_path / "parts", on_epoch=lambda record: done.append(record["epoch"]))
+    assert done == [2]
+    assert same(again, whole)
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"epochs": 30, "rule": "adam", "learning_rate": 0.03, "weight_decay": 0.0}
+    recipe = recipe_of(kind, embedding={"dropout": 0.0}, vector_learning_rate=0.5, cell={"hidden_size": 10}, **settings)
+    history = run_seed(recipe, prepare(recipe, data), 1, tmp_path).history
+    assert history[-1]["loss"] < history[0]["loss"] / 3
+
+
+# -- bundles ------------------------------------------------------------------------------------------------------------
+
+
+class Trained(NamedTuple):
+    recipe: Recipe
+    data: Path
+    out: Path
+    printed: str
+
+    @property
+    def bundle(self) -> Bundle:
+        return open_bundle(self.out / "model-best")
+
+    @property
+    def results(self) -> Any:
+        return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", params=["pairs", "dependency"])
+def trained(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    recipe = recipe_of(request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True})
+    out, console = tmp_path_factory.mktemp("out"), Console(file=io.StringIO(), width=200)
+    with pytest.MonkeyPatch.context() as patch:
+        tiny_pairs.without_spacy(patch)
+        (data / "parser.conllu").write_text("stands for a treebank\n", encoding="utf-8")
+        command.run(recipe, data=data, out=out, seeds=(1, 2), threads=None, console=console)
+    return Trained(recipe, data, out, console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
+    session = onnxruntime.InferenceSession(trained.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"])
+    model = load_model(trained.bundle)
+    output = {"relatedness": "pair_scores", "phrases": "node_scores"}[trained.recipe.data.task]
+    for example in prepare(trained.recipe, trained.data).dev:
+        inputs = of_one(example)
+        with torch.no_grad():
+            expected = model(inputs)[output].numpy()
+        given = {found.name: inputs[found.name].numpy().astype(np.int32) for found in session.get_inputs()}
+        (scores,) = session.run([output], given)
+        np.testing.assert_allclose(scores, expected, atol=1e-5)
+    report = json.loads(trained.bundle.read("verification.json"))
+    trees = {"relatedness": 12, "phrases": 10}[trained.recipe.data.task]
+    assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
+
+
+def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
+    card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
+    if trained.recipe.data.task == "relatedness":
+        keys, headings, digits = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE", 4
+    else:
+        keys, headings, digits = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"), "sentences | binary | phrases", 2
+    assert f"| trees | figures of | {headings} |" in card
+    seeds = [trained.results["seeds"][seed]["dev"]["gold"] for seed in ("1", "2")]
+    cells = []
+    for key in keys:
+        values = [figures[key] for figures in seeds]
+        cells.append(f"{np.mean(values):.{digits}f} ± {np.std(values, ddof=1):.{digits}f}")
+        assert cells[-1] in trained.printed
+    assert f"| gold | all seeds, before quantisation | {' | '.join(cells)} |" in card
+    assert "this file" not in card
+    assert trained.bundle.manifest.metrics["development"] == {}
+    assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
+
+
+def test_the_bundle_is_that_of_the_best_seed(trained: Trained) -> None:
+    found = trained.results
+    watched = {"relatedness": ("pearson",), "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")}
+    best = {
+        seed: max(sum(record["watched"]["gold"][key] for key in watched[trained.recipe.data.task]) for record in one["epochs"])
+        for seed, one in found["seeds"].items()
+    }
+    assert best[str(found["exported_seed"])] == max(best.values())
+    assert trained.bundle.manifest.metrics["seed"] == found["exported_seed"]

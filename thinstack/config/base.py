@@ -1,0 +1,31 @@
+"""The base of every configuration: strict, frozen, and with errors that name the field."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from thinstack.errors import ConfigError
+
+__all__ = ["Rate", "Strict"]
+
+MOST_PROBLEMS: Final = 10
+"""Of a configuration that are told at once."""
+
+Rate = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @classmethod
+    def parse(cls, data: object, *, source: str) -> Self:
+        """Validate `data`, read from `source`. Raises ConfigError that names the field and what it should be."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
+                for item in error.errors()[:MOST_PROBLEMS]
+            )
+            more = error.error_count() - MOST_PROBLEMS
+            raise ConfigError(f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}") from None

@@ -1,0 +1,170 @@
+"""What a training run needs beside the model: data, training and export."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from thinstack.config.base import Rate, Strict
+from thinstack.config.model import MadeTree, ModelConfig
+from thinstack.errors import ConfigError
+
+__all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "ParserConfig", "Recipe", "Task", "TrainingConfig"]
+
+Task = Literal["phrases", "sentences", "relatedness", "entailment"]
+"""What is learnt and measured: classes of phrases that go from negative to positive, classes of whole sentences, ratings of
+pairs of sentences, or classes of pairs."""
+
+PAIR_TASKS: tuple[Task, ...] = ("relatedness", "entailment")
+
+
+class ParserConfig(Strict):
+    """CoNLL-U files to train a dependency parser (spaCy's) on, and to report its accuracy on."""
+
+    train: str
+    dev: str
+
+
+class DataConfig(Strict):
+    """Files of a recipe, relative to the data folder that the command names.
+
+    `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders) or "snli.v1".
+    `dev`: what is reported on; without it, `dev_size` of the training examples, evenly spread, are set aside for that.
+    `relabel`: other names for classes of the files, "" for none; sentences that have no class are then left out.
+    `parser`: what gives the sentences of a file of phrases dependency trees; their nodes get the labels of the phrases that
+    cover the same words (Tai et al. 2015, 5.1).
+    `statement`: what a bundle's card says of the data: what it is, its terms, and whom to cite.
+    `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first columns are taken, as many as the leaf table
+    has (`embedding.size`, but for embeddings with a table of another width), scaled to the standard deviation `vector_std` if
+    that is given; "" is none at all. A wordpiece model needs them, for they bring the pieces.
+    """
+
+    train: str
+    dev: str | None = None
+    dev_size: int | None = Field(default=None, gt=0)
+    task: Task = "phrases"
+    format: str = "brackets.v1"
+    relabel: dict[str, str] = Field(default_factory=dict)
+    parser: ParserConfig | None = None
+    vectors: str | None = None
+    vector_std: float | None = Field(default=None, gt=0)
+    statement: str = ""
+
+    @property
+    def reported(self) -> str:
+        """What is reported on, in words."""
+        return self.dev if self.dev is not None else f"{self.dev_size} examples of {self.train}"
+
+    @field_validator("vectors", mode="before")
+    @classmethod
+    def _no_vectors(cls, value: Any) -> Any:
+        return None if value == "" else value
+
+    @model_validator(mode="after")
+    def _one_development_set(self) -> Self:
+        if (self.dev is None) == (self.dev_size is None):
+            raise ValueError("name the file to report on (dev), or say how many training examples to set aside (dev_size)")
+        return self
+
+
+class TrainingConfig(Strict):
+    """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule of their own (Tai 5.3).
+
+    `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training file ("held"), or nothing,
+    which runs all `epochs` on the whole training file.
+    `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree sources; each epoch every
+    sentence takes one of them, drawn evenly. Of other trees the phrases count that the treebank's tree has too.
+    "self" among them are the model's own parses, made anew before each epoch but the first, which takes the treebank's
+    instead: scheduled sampling (Bowman et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle.
+    `alpha`: weight of the loss of transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
+    `buckets`: minibatches are cut from so many times their number of sentences, sorted by length; more than 1 makes sentences
+    of a minibatch alike in length, which saves a model with a tracking LSTM time.
+    `average`: how much of the running average of the weights each epoch leaves standing; what is kept is the average, and
+    0 makes that the last epoch's weights.
+    """
+
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(default=(1,), min_length=1)
+    epochs: int = Field(default=10, gt=0)
+    batch_size: int = Field(default=25, gt=0)
+    rule: Literal["adagrad", "rmsprop", "adam"] = "adagrad"
+    learning_rate: float = Field(default=0.05, gt=0)
+    vector_learning_rate: float = Field(default=0.1, ge=0)
+    vector_rule: Literal["sgd", "adagrad"] = "sgd"
+    weight_decay: float = Field(default=1e-4, ge=0)
+    stop_on: Literal["dev", "held", "nothing"] = "held"
+    patience: int = Field(default=4, gt=0)
+    gold: bool = True
+    sources: tuple[MadeTree, ...] = ()
+    alpha: float = Field(default=1.0, ge=0)
+    buckets: int = Field(default=1, gt=0)
+    average: Rate = 0.0
+
+    @property
+    def trees(self) -> tuple[str, ...]:
+        """Names of the trees that it trains on."""
+        return ("gold", *self.sources) if self.gold else self.sources
+
+    @model_validator(mode="after")
+    def _distinct_seeds(self) -> Self:
+        if len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds must differ, got {list(self.seeds)}")
+        if not self.trees:
+            raise ValueError("gold = false leaves no trees to train on: name some in sources")
+        return self
+
+
+class ExportConfig(Strict):
+    """How the trained model is exported.
+
+    `quantize`: how weights are stored in the ONNX file; "int8-tables" is 8 bits with a scale a row for the leaf table (fp16,
+    where the embedding does more than to look words up in it), and fp16 for matrices; "int8" has matrices in 8 bits too, with a
+    scale a column, and computes with them so. `inference_only`: leave TorchScript out of the
+    bundle, and of the torch weights those that the ONNX file holds.
+    """
+
+    inference_only: bool = False
+    quantize: Literal["none", "fp16", "int8-tables", "int8"] = "none"
+    index_type: Literal["int32", "int64"] = "int32"
+
+
+class Recipe(Strict):
+    """All that one training run needs."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    description: str = ""
+    data: DataConfig
+    model: ModelConfig
+    training: TrainingConfig = TrainingConfig()
+    export: ExportConfig = ExportConfig()
+
+    @model_validator(mode="after")
+    def _trees_fit(self) -> Self:
+        others = [source for source in self.training.trees if source != "gold"]
+        if others and self.model.trees != "binary":
+            raise ValueError(f"training.sources: made trees are binary ones, found model.trees = {self.model.trees!r}")
+        if others and self.data.task in PAIR_TASKS and others != ["self"]:
+            raise ValueError(f"training.sources: pairs have their own trees or those of the model, 'self'; found {others}")
+        if self.data.parser is not None and self.model.trees != "dependency":
+            raise ValueError(f"data.parser makes dependency trees, found model.trees = {self.model.trees!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _own_trees(self) -> Self:
+        if "self" in self.training.sources and not self.model.parses:
+            raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
+        tracker = self.model.encoder.tracker
+        if tracker is not None and tracker.beam > 1:
+            raise ValueError(
+                "model.encoder.tracker.beam: a recipe ends with an ONNX file, which keeps one hypothesis; set it to 1"
+            )
+        return self
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a TOML recipe. Raises ConfigError if the file is missing or does not validate."""
+        try:
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: not a readable TOML recipe: {error}") from None
+        return cls.parse(data, source=str(path))

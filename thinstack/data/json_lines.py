@@ -1,0 +1,71 @@
+"""Reading files of JSON objects, one a line, whose fields are texts."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from thinstack.core import Tree
+from thinstack.core.binarize import binarize
+from thinstack.data.text_files import read_lines
+from thinstack.errors import DataError, TreeError
+
+__all__ = ["binary_tree", "read_records"]
+
+Item = TypeVar("Item")
+
+
+def read_records(
+    path: str | Path,
+    fields: Sequence[str],
+    make: Callable[[dict[str, str]], Item],
+    *,
+    skipped: list[TreeError] | None = None,
+) -> list[Item]:
+    """What `make` makes of each line's `fields`; other fields and blank lines are left out of account.
+
+    `skipped`: takes the error of each malformed line, which is then left out of the result.
+
+    Raises TreeError with file and line of the first line that is no such object or of which `make` raises one, unless there
+    is `skipped`; DataError for a file that is missing, is not UTF-8 or holds no object.
+    """
+    items, empty = [], True
+    for number, line in enumerate(read_lines(path), start=1):
+        if not line.strip():
+            continue
+        empty = False
+        try:
+            items.append(make(_record(line, fields)))
+        except TreeError as error:
+            placed = TreeError(error.message, source=str(path), line=number, column=error.column)
+            if skipped is None:
+                raise placed from None
+            skipped.append(placed)
+    if empty:
+        raise DataError(f"{path}: expected a JSON object a line, with the fields {', '.join(fields)}, found blank lines only")
+    return items
+
+
+def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
+    """The tree in a field's brackets as `binarize` makes it binary: a chain of single children becomes its topmost node.
+
+    Raises TreeError that names the field and the character.
+    """
+    try:
+        return binarize(Tree.from_brackets(record[field], labelled=labelled))
+    except TreeError as error:
+        raise TreeError(f"{field}, character {error.column}: {error.message}") from None
+
+
+def _record(line: str, fields: Sequence[str]) -> dict[str, str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
+        raise TreeError(f"expected a JSON object with the fields {', '.join(fields)}: {problem}", column=column) from None
+    if not isinstance(found, dict):
+        raise TreeError(f"expected a JSON object with the fields {', '.join(fields)}, found {line:.60}")
+    for field in fields:
+        if not isinstance(found.get(field), str):
+            raise TreeError(f"expected a text in the field {field!r}, found {found.get(field, 'no such field')!r:.60}")
+    return {field: found[field] for field in fields}

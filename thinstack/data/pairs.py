@@ -1,0 +1,86 @@
+"""Pairs of sentences, rated or classified, from any of the formats there are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from thinstack.core import Tree
+from thinstack.data.sick import TABLES, SickPair, read_sick
+from thinstack.data.snli import read_snli
+from thinstack.errors import ConfigError, DataError, UnknownNameError
+
+__all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs"]
+
+PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
+"""What reads the trees; to a binary model and to one of word sequences they are the constituency trees, which are binary."""
+
+PairTarget = Literal["relatedness", "entailment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences.
+
+    Attributes:
+        id: as the file writes it.
+        trees: of the first and the second sentence.
+        target: relatedness, 1 to 5, or the class: neutral, entailment or contradiction.
+    """
+
+    id: str
+    trees: tuple[Tree, Tree]
+    target: float | str
+
+
+def read_pairs(path: str | Path, *, format: str, trees: PairTrees, target: PairTarget) -> list[Pair]:
+    """Read the pairs of `sick.v1`, the folder of a split (`read_sick`), or of `snli.v1`, JSON lines (`read_snli`).
+
+    Raises UnknownNameError for another format, ConfigError for trees or a target that the format does not have; DataError and
+    TreeError as the formats' own functions do, and DataError for entailment of a SICK folder without its source table.
+    """
+    if format not in FORMATS:
+        raise UnknownNameError("format of sentence pairs", format, FORMATS)
+    known = FORMATS[format]
+    for what, asked, there in (("trees", trees, known.trees), ("target", target, known.targets)):
+        if asked not in there:
+            raise ConfigError(f"pairs in {format} have no {what} {asked!r}; choose from {', '.join(there)}, or another format")
+    return known.read(Path(path), trees, target)
+
+
+def _read_sick(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
+    return [
+        Pair(
+            pair.id,
+            pair.dependency if trees == "dependency" else pair.constituency,
+            pair.relatedness if target == "relatedness" else _entailment(pair, path),
+        )
+        for pair in read_sick(path)
+    ]
+
+
+def _entailment(pair: SickPair, folder: Path) -> str:
+    if pair.entailment is None:
+        raise DataError(
+            f"{folder}: its pairs have no entailment label; expected a folder named {', '.join(TABLES)} "
+            f"with the source table ({', '.join(TABLES.values())}) beside it"
+        )
+    return pair.entailment.lower()
+
+
+def _read_snli(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
+    return [Pair(pair.id, pair.trees, pair.label) for pair in read_snli(path)]
+
+
+class _Format(NamedTuple):
+    """What pairs of a format have, and what reads them."""
+
+    trees: tuple[PairTrees, ...]
+    targets: tuple[PairTarget, ...]
+    read: Callable[[Path, PairTrees, PairTarget], list[Pair]]
+
+
+FORMATS = {
+    "sick.v1": _Format(("binary", "constituency", "dependency", "sequence"), ("relatedness", "entailment"), _read_sick),
+    "snli.v1": _Format(("binary", "constituency", "sequence"), ("entailment",), _read_snli),
+}

@@ -1,0 +1,218 @@
+"""`thinstack table`: every run of a table, in processes side by side, and the report of it."""
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
+from thinstack.tables.curves import Point, points
+from thinstack.tables.markdown import markdown
+from thinstack.tables.plots import draw
+from thinstack.tables.provenance import commit_of, versions
+from thinstack.tables.report import build
+from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of
+from thinstack.tables.table import Run, Table
+from thinstack.tables.workers import each
+from thinstack.training.checkpoint import write_atomically
+from thinstack.training.digests import data_digests
+
+__all__ = ["Options", "run"]
+
+
+KILLED = "its process was killed, or one beside it, for want of memory or by someone; called again, it goes on"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a table is run: folder of the data, of the report and of the work, `jobs` runs at a time of so many `threads`; rows
+    and seeds, if not all; files to measure on in place of the development data, each `[VARIANT=]FILE`."""
+
+    data: Path
+    out: Path
+    work: Path
+    jobs: int
+    threads: int
+    rows: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The runs of a table, their jobs, and what became of them, by their paths."""
+
+    runs: dict[str, Run]
+    jobs: dict[str, Job] = field(default_factory=dict)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def missing(self) -> dict[str, str]:
+        """Why rows are not complete, by name: what the first of their runs that failed says."""
+        found: dict[str, str] = {}
+        for path, run in self.runs.items():
+            if path in self.failures:
+                found.setdefault(run.row.name, f"{path}: {self.failures[path]}")
+        return found
+
+
+def run(file: Path, options: Options, console: Console) -> None:
+    """Do what is left to do of the table in `file`, and write the report to `options.out`.
+
+    That is TABLE.json, TABLE.md and a plot for each curve, of the rows that are complete; with "-test" after TABLE where
+    figures are of test files, and "-part" where they are not those of all runs, so that no part takes the place of the whole.
+    Raises ThinstackError that tells of all runs that failed, once the others are done; what reading the table raises.
+    """
+    table = Table.read(file)
+    tests = _tests(table, options.tests)
+    name = table.name + ("-test" if tests else "")
+    commit = commit_of(file)
+    answers = Answers({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
+    _find_jobs(answers, options.data, options.work / name, commit)
+    _say(console, f"{table.name}: {len(answers.runs)} runs, {len(answers.outcomes)} of them done before")
+    _work(table, answers, options, console)
+    missing = answers.missing()
+    done = [(run, answers.outcomes[path]) for path, run in answers.runs.items() if run.row.name not in missing]
+    if done:
+        whole = {run.path for run in table.runs()} == {run.path for run, _ in done}
+        report = build(
+            table,
+            done,
+            missing=missing,
+            digests={run.path: data_digests(run.recipe, options.data) for run, _ in done},
+            complete=whole,
+        )
+        report |= {
+            "command": _command(file, options),
+            "commit": commit,
+            "versions": versions(),
+            "threads": options.threads,
+        }
+        _write(table, name if whole else f"{name}-part", report, _curves(table, done, answers.jobs), options.out, console)
+        _tell_of_empty_columns(report, done, console)
+    if answers.failures:
+        reasons = "".join(f"\n  {path}: {answers.failures[path]}" for path in answers.runs if path in answers.failures)
+        failed = f"{len(answers.failures)} of {len(answers.runs)} runs failed"
+        raise ThinstackError(f"{failed}; called again, the others are kept:{reasons}")
+
+
+def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
+    """The test file of each variant ("" is the row itself)."""
+    tests = {}
+    for option in options:
+        variant, sign, file = option.partition("=")
+        if not sign:
+            variant, file = "", option
+        if variant and variant not in table.variants:
+            raise UnknownNameError("variant", variant, table.variants)
+        tests[variant] = file
+    return tests
+
+
+def _find_jobs(answers: Answers, data: Path, work: Path, commit: str | None) -> None:
+    """Add the jobs in the folder `work`, and what came of those that were done before."""
+    for path, run in answers.runs.items():
+        try:
+            job = job_of(run, data=data, folder=work, commit=commit)
+        except DataError as error:
+            answers.failures[path] = str(error)
+            continue
+        answers.jobs[path] = job
+        if (outcome := finished(job)) is not None:
+            answers.outcomes[path] = outcome
+
+
+def _work(table: Table, answers: Answers, options: Options, console: Console) -> None:
+    """Do the jobs that have no outcome, add what comes of each, and tell of it."""
+    left = {path: job for path, job in answers.jobs.items() if path not in answers.outcomes}
+    if not left:
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("runs", total=len(left))
+
+        def tell(path: str, answer: Outcome | Failure | None) -> None:
+            if isinstance(answer, Outcome):
+                answers.outcomes[path] = answer
+                line = _main_figures(table, answers.runs[path], answer)
+            else:
+                answers.failures[path] = answer.reason if answer is not None else KILLED
+                line = f"failed: {answers.failures[path]}"
+            _say(console, f"{path}: {line}")
+            progress.advance(task)
+
+        each(attempt, left, processes=options.jobs, threads=options.threads, tell=tell)
+
+
+def _main_figures(table: Table, run: Run, outcome: Outcome) -> str:
+    """The figures of a run that stand in columns, and its time."""
+    parts = []
+    for column in table.columns:
+        variant, source, figure = column.parts
+        value = outcome.figures.get(source or run.row.trees, {}).get(figure)
+        if variant == run.variant and value is not None:
+            parts.append(f"{column.title} {value:.{column.digits}f}")
+    return ", ".join([*parts, f"{outcome.seconds:.0f} s"])
+
+
+def _curves(table: Table, done: Iterable[tuple[Run, Outcome]], jobs: Mapping[str, Job]) -> dict[str, dict[str, list[Point]]]:
+    """The points of every curve, by its name and the row's."""
+    by_row: dict[str, list[Run]] = {}
+    for run, _ in done:
+        if not run.variant:
+            by_row.setdefault(run.row.name, []).append(run)
+    return {
+        curve.name: {
+            name: points([cases_of(jobs[run.path], run.row.trees) for run in by_row[name]], curve)
+            for name in curve.rows
+            if name in by_row
+        }
+        for curve in table.curves
+    }
+
+
+def _write(
+    table: Table, name: str, report: dict[str, Any], curves: dict[str, dict[str, list[Point]]], out: Path, console: Console
+) -> None:
+    """Write the report and its plots as `out`/NAME..."""
+    report["curves"] = {
+        curve: {row: [found._asdict() for found in line] for row, line in lines.items()} for curve, lines in curves.items()
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    titles = {row.name: row.title for row in table.rows}
+    plots: list[Path] = []
+    try:
+        named = {curve: {titles[row]: line for row, line in lines.items()} for curve, lines in curves.items()}
+        plots = draw(table.model_copy(update={"name": name}), named, out)
+    except MissingExtraError as error:
+        _say(console, f"no plots: {error}")
+    write_atomically(out / f"{name}.json", json.dumps(report, indent=1, allow_nan=False) + "\n")
+    write_atomically(out / f"{name}.md", markdown(report, [path.name for path in plots]))
+    for path in (out / f"{name}.json", out / f"{name}.md", *plots):
+        _say(console, f"wrote {path}")
+
+
+def _tell_of_empty_columns(report: Mapping[str, Any], done: Iterable[tuple[Run, Outcome]], console: Console) -> None:
+    for column in report["columns"]:
+        if all(row["figures"][column["key"]] is None for row in report["rows"]):
+            known = sorted({f"{s}.{f}" for _, outcome in done for s, figures in outcome.figures.items() for f in figures})
+            text = f"column {column['key']}: no row has this figure; there are {', '.join(known)}"
+            _say(console, text)
+
+
+def _say(console: Console, line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _command(file: Path, options: Options) -> str:
+    """The command line that makes the same report."""
+    words = ["thinstack", "table", file.as_posix(), "--data", options.data.as_posix()]
+    for option, values in (("--row", options.rows), ("--seed", options.seeds), ("--test", options.tests)):
+        for value in values:
+            words += [option, str(value)]
+    return shlex.join(words)

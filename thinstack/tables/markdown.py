@@ -1,0 +1,127 @@
+"""A report of a table as Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["markdown"]
+
+Report = Mapping[str, Any]
+
+SHOWN_DIGITS = 12
+"""Hexadecimal digits of a digest or a commit that are shown."""
+
+
+def markdown(report: Report, plots: Sequence[str] = ()) -> str:
+    """The report as a page: the table, one line a row, then what it means and what it comes from; `plots` are file names."""
+    parts = [
+        f"# {report['title']}",
+        _caption(report),
+        "\n".join(_table(report)),
+        *_comparisons(report),
+        *(f"![{name}]({name})" for name in plots),
+        _section("What differs from the paper", [*report["differs"], *_of_rows(report, "differs")]),
+        _section("Where the figures come from", _origin(report)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _caption(report: Report) -> str:
+    splits = sorted({part["split"] for row in report["rows"] for part in row["runs"]})
+    paper = f" In brackets: {report['paper']}." if report["paper"] else ""
+    text = f"Mean ± standard deviation of the seeds' figures on {' and '.join(splits)} data.{paper}"
+    if not report["complete"]:
+        text += "\n\n**This is a part of the table.**"
+        text += "".join(f" Row {name} is missing: {_line(reason)}." for name, reason in report["missing"].items())
+    return text
+
+
+def _table(report: Report) -> Iterator[str]:
+    columns, rows = report["columns"], report["rows"]
+    titles = ["", *(column["title"] for column in columns), "parameters", "seconds a run", "seeds"]
+    yield _cells(titles)
+    yield _cells(["---", *["---:"] * (len(titles) - 1)])
+    bold = {column["key"]: _best(column, rows) for column in columns}
+    for row in rows:
+        figures = [_figure(column, row, bold[column["key"]]) for column in columns]
+        runs = row["runs"][0]
+        parameters = row["parameters"].get("encoder", row["parameters"]["model"])
+        printed = _bracketed(f"{row['paper']['parameters']:,.0f}" if "parameters" in row["paper"] else "")
+        title = f"{row['title']} ({row['source']})" if row["source"] else row["title"]
+        yield _cells([title, *figures, f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", str(len(runs["seeds"]))])
+
+
+def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
+    """The best mean of a column, as it is shown."""
+    means = [row["figures"][column["key"]]["mean"] for row in rows if row["figures"][column["key"]] is not None]
+    if len(means) < 2:
+        return None
+    return _number(max(means) if column["best"] == "highest" else min(means), column)
+
+
+def _figure(column: Mapping[str, Any], row: Report, best: str | None) -> str:
+    key = column["key"]
+    found, paper, paper_std = row["figures"][key], row["paper"].get(key), row["paper_std"].get(key)
+    printed = _bracketed("" if paper is None else _number(paper, column) + _spread(paper_std, column))
+    if found is None:
+        return f"-{printed}"
+    mean = _number(found["mean"], column)
+    return (f"**{mean}**" if mean == best else mean) + _spread(found["std"], column) + printed
+
+
+def _spread(std: float | None, column: Mapping[str, Any]) -> str:
+    return "" if std is None else f" ± {_number(std, column)}"
+
+
+def _number(value: float, column: Mapping[str, Any]) -> str:
+    return f"{value:.{column['digits']}f}"
+
+
+def _bracketed(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _comparisons(report: Report) -> Iterator[str]:
+    titles = {row["name"]: row["title"] for row in report["rows"]}
+    columns = {column["key"]: column for column in report["columns"]}
+    for found in report["comparisons"]:
+        column = columns[found["key"]]
+        difference = f"{found['difference']:+.{column['digits']}f}{_spread(found['error'], column)}"
+        paper = "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
+        error = (
+            "one seed says nothing of its error"
+            if found["error"] is None
+            else "with its standard error over the seeds; the error of measuring on so many examples only is not in it"
+        )
+        yield f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}: **{difference}**{paper}, {error}."
+
+
+def _of_rows(report: Report, key: str) -> Iterator[str]:
+    for row in report["rows"]:
+        if row[key]:
+            yield f"{row['title']}: {row[key]}"
+
+
+def _origin(report: Report) -> Iterator[str]:
+    yield f"Command: `{report['command']}`, {report['threads']} thread{'s' * (report['threads'] > 1)} a run."
+    parts = [part for row in report["rows"] for part in row["runs"]]
+    commits = sorted({commit for part in parts for commit in part["commits"]})
+    names = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    yield f"Commit: {', '.join(commits)}; {names}." if commits else f"No git repository; {names}."
+    reported = dict.fromkeys(f"{part['reported_on']} ({part['split']})" for part in parts)
+    yield f"Reported on: {', '.join(reported)}."
+    files = {name: digest for part in parts for name, digest in part["data"].items()}
+    yield "Data, SHA-256: " + ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items()) + "."
+    yield "Parameters are those of the encoder, without leaf vectors and task head. Seconds are of training alone."
+
+
+def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:
+    items = "\n".join(f"- {_line(line)}" for line in lines)
+    return f"## {title}\n\n{items}" if items else ""
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_line(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,80 @@
+"""Drawing the curves of a table as SVG files, by matplotlib."""
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thinstack.errors import MissingExtraError
+from thinstack.tables.curves import Point
+from thinstack.tables.table import Curve, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw"]
+
+COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Of Okabe and Ito, which the colour-blind can tell apart; their yellow is left out, for it is faint on white."""
+STYLES: Final = ("-", "--", "-.", ":")
+SIZE: Final = (7.0, 4.4)
+"""Width and height in inches."""
+
+
+def draw(table: Table, curves: Mapping[str, Mapping[str, Sequence[Point]]], folder: Path) -> list[Path]:
+    """Draw each curve of the table for which a row has points, into `folder`/TABLE-CURVE.svg.
+
+    `curves`: by the curve's name, then the row's title. A line is the mean over seeds, the band around it the standard
+    deviation. The same points give the same bytes. Returns the files. Raises MissingExtraError without matplotlib.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plots") from None
+    settings: dict[Any, Any] = {
+        "svg.hashsalt": "thinstack",  # with no date, the same points give the same bytes
+        "svg.fonttype": "none",
+        "text.parse_math": False,  # a "$" in a title is a "$"
+    }
+    paths = []
+    for curve in table.curves:
+        lines = {title: found for title, found in curves.get(curve.name, {}).items() if found}
+        if lines:
+            path = folder / f"{table.name}-{curve.name}.svg"
+            with matplotlib.rc_context(settings):
+                path.write_bytes(_svg(curve, lines))
+            paths.append(path)
+    return paths
+
+
+def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]]) -> bytes:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    drawn = [_line(axes, number, found) for number, found in enumerate(lines.values())]
+    axes.set_title(curve.title)
+    axes.set_xlabel(_x_label(curve))
+    axes.set_ylabel("accuracy (%)" if curve.figure == "accuracy" else "Pearson r")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    # Handles and names: a name of its own is taken for none where it starts with "_".
+    axes.legend(drawn, list(lines), frameon=False, fontsize="small", handlelength=3)
+    file = io.BytesIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
+    """Draw the line and the band of one row; returns the line."""
+    x = [point.x for point in found]
+    colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]
+    low, high = [point.mean - point.std for point in found], [point.mean + point.std for point in found]
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    marker = "o" if len(found) == 1 else ""  # a line of one point cannot be seen
+    return axes.plot(x, [point.mean for point in found], color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]
+
+
+def _x_label(curve: Curve) -> str:
+    unit = "length (words" if curve.x == "words" else "depth (edges to the deepest leaf"
+    return f"{unit}; each ± {curve.window}, the last with all beyond)" if curve.window else f"{unit}; the last with all beyond)"

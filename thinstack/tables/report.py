@@ -1,0 +1,101 @@
+"""What came of a table: means and standard deviations over seeds beside the paper's figures, and what they come from."""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thinstack.tables.provenance import recipe_digest
+from thinstack.tables.run import Outcome
+from thinstack.tables.table import Column, Comparison, Row, Run, Table
+
+__all__ = ["build"]
+
+SCHEMA_VERSION = 1
+
+Done = Sequence[tuple[Run, Outcome]]
+
+
+def build(
+    table: Table, done: Done, *, missing: Mapping[str, str], digests: Mapping[str, Mapping[str, str]], complete: bool
+) -> dict[str, Any]:
+    """The report, fit for JSON.
+
+    `done`: the runs of the rows that are reported. `missing`: why other rows are not, by name. `digests`: of the data files of
+    each run, by its path. `complete`: whether these are all runs of the table.
+    """
+    by_row: dict[str, list[tuple[Run, Outcome]]] = {}
+    for run, outcome in done:
+        by_row.setdefault(run.row.name, []).append((run, outcome))
+    rows = [_row(table, table.row(name), runs, digests) for name, runs in by_row.items()]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "table": table.name,
+        "title": table.title,
+        "paper": table.paper,
+        "complete": complete,
+        "missing": dict(missing),
+        "differs": list(table.differs),
+        "columns": [column.model_dump() for column in table.columns],
+        "rows": rows,
+        "comparisons": [found for pair in table.compare if (found := _comparison(table, pair, rows)) is not None],
+    }
+
+
+def _row(table: Table, row: Row, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    parts = {variant: [(run, outcome) for run, outcome in done if run.variant == variant] for variant in table.variants_of(row)}
+    first = next(outcome for _, outcome in done)
+    return {
+        "name": row.name,
+        "title": row.title,
+        "source": row.source,
+        "differs": row.differs,
+        "trees": row.trees,
+        "rival": row.rival,
+        "figures": {column.key: _figure(column, row, parts) for column in table.columns},
+        "paper": row.paper,
+        "paper_std": row.paper_std,
+        "parameters": first.parameters,
+        "runs": [_runs(variant, part, digests) for variant, part in parts.items()],
+    }
+
+
+def _figure(column: Column, row: Row, parts: Mapping[str, Done]) -> dict[str, Any] | None:
+    """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None where there is no case."""
+    variant, source, figure = column.parts
+    found = [outcome.figures.get(source or row.trees, {}).get(figure) for _, outcome in parts.get(variant, ())]
+    known = [value for value in found if value is not None]
+    if not known or len(known) < len(found):
+        return None
+    return {"mean": statistics.fmean(known), "std": statistics.stdev(known) if len(known) > 1 else None, "seeds": known}
+
+
+def _runs(variant: str, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    run = done[0][0]
+    outcomes = [outcome for _, outcome in done]
+    return {
+        "variant": variant,
+        "split": "test" if run.test else "development",
+        "reported_on": run.recipe.data.reported,
+        "data": dict(digests[run.path]),
+        "recipe": recipe_digest(run.recipe),
+        "seeds": [outcome.seed for outcome in outcomes],
+        "epochs": [outcome.epoch for outcome in outcomes],
+        "epochs_run": [outcome.epochs for outcome in outcomes],
+        "seconds": statistics.fmean(outcome.seconds for outcome in outcomes),
+        "commits": sorted({outcome.commit for outcome in outcomes if outcome.commit is not None}),
+    }
+
+
+def _comparison(table: Table, pair: Comparison, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The difference of two rows' means and its standard error over the seeds (None for one seed); None if one is not there."""
+    figures = {row["name"]: row["figures"][pair.key] for row in rows}
+    a, b = figures.get(pair.a), figures.get(pair.b)
+    if a is None or b is None:
+        return None
+    error = None
+    if a["std"] is not None and b["std"] is not None:
+        error = math.sqrt(a["std"] ** 2 / len(a["seeds"]) + b["std"] ** 2 / len(b["seeds"]))
+    papers = [table.row(name).paper.get(pair.key) for name in (pair.a, pair.b)]
+    paper = papers[0] - papers[1] if papers[0] is not None and papers[1] is not None else None
+    return {"a": pair.a, "b": pair.b, "key": pair.key, "difference": a["mean"] - b["mean"], "error": error, "paper": paper}

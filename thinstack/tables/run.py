@@ -1,0 +1,156 @@
+"""One run of a table, in a process of its own: a seed of a row is trained and measured, and what came of it is kept."""
+
+import hashlib
+import json
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from thinstack._version import __version__
+from thinstack.config import Recipe
+from thinstack.errors import ThinstackError
+from thinstack.models import Model
+from thinstack.tables.provenance import recipe_digest
+from thinstack.tables.table import Run
+from thinstack.training.cases import Cases
+from thinstack.training.checkpoint import write_atomically
+from thinstack.training.digests import data_digests
+from thinstack.training.material import Material, prepare
+from thinstack.training.recipe import run_seed
+
+__all__ = ["Failure", "Job", "Outcome", "attempt", "cases_of", "finished", "job_of", "run_one"]
+
+RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
+CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.partial", "metrics.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run and where it is done. `digest` is of all that its figures depend on but the seed; `commit` is noted with them."""
+
+    recipe: Recipe
+    rival: str | None
+    seed: int
+    data: Path
+    folder: Path
+    digest: str
+    commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run: `figures` on the development data by tree source, the `epoch` that was kept (None for a rival) of how
+    many `epochs`, the `seconds` they took without measuring, and the number of parameters: of the "encoder", and of the
+    "model" without its leaf table."""
+
+    digest: str
+    commit: str | None
+    seed: int
+    figures: dict[str, dict[str, float | None]]
+    epoch: int | None
+    epochs: int
+    seconds: float
+    parameters: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run has no outcome."""
+
+    reason: str
+
+
+def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
+    """The job of a run, in `folder`/ROW[/VARIANT]/SEED. Raises DataError for a data file that cannot be read."""
+    parts = [recipe_digest(run.recipe), run.row.rival, data_digests(run.recipe, data), __version__]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return Job(run.recipe, run.row.rival, run.seed, data, folder / run.path, digest, commit)
+
+
+def finished(job: Job) -> Outcome | None:
+    """What came of a job, if it was done before."""
+    with suppress(OSError, ValueError, TypeError):
+        outcome = Outcome(**json.loads((job.folder / RESULT).read_text(encoding="utf-8")))
+        return outcome if outcome.digest == job.digest else None
+    return None
+
+
+def cases_of(job: Job, source: str) -> Cases:
+    """What the trained model said of each development case, read with the trees of `source`. Raises DataError."""
+    return Cases.load(job.folder / f"cases-{source}.npz")
+
+
+def attempt(job: Job) -> Outcome | Failure:
+    """`run_one`, with any error as a value; the traceback of one that thinstack did not raise itself is left in the folder."""
+    try:
+        return run_one(job)
+    except ThinstackError as error:
+        return Failure(str(error))
+    except Exception as error:
+        path = job.folder / ERROR
+        with suppress(OSError):
+            write_atomically(path, traceback.format_exc())
+        return Failure(f"{type(error).__name__}: {error} (more in {path})")
+
+
+def run_one(job: Job) -> Outcome:
+    """Do a job, going on from its checkpoint, or return what came of it before. Raises what training and reading data raise.
+
+    What a job of another digest left in the folder is deleted first.
+    """
+    if (outcome := finished(job)) is not None:
+        return outcome
+    _claim(job)
+    outcome = _train(job) if job.rival is None else _run_rival(job, job.rival)
+    write_atomically(job.folder / RESULT, json.dumps(asdict(outcome), indent=1) + "\n")
+    _delete(job.folder, *CHECKPOINTS, ERROR)
+    return outcome
+
+
+def _claim(job: Job) -> None:
+    note = job.folder / NOTE
+    if not (note.is_file() and note.read_text(encoding="utf-8") == job.digest):
+        _delete(job.folder, RESULT, ERROR, NOTE, *CHECKPOINTS, *(path.name for path in job.folder.glob("cases-*.npz")))
+        write_atomically(note, job.digest)
+
+
+def _delete(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _train(job: Job) -> Outcome:
+    result = run_seed(job.recipe, _material(job), job.seed, job.folder)
+    for source, cases in result.cases.items():
+        cases.save(job.folder / f"cases-{source}.npz")
+    seconds = sum(record["seconds"] for record in result.history)
+    counts = _parameters(result.model)
+    return Outcome(job.digest, job.commit, job.seed, result.dev, result.epoch, len(result.history), seconds, counts)
+
+
+def _run_rival(job: Job, name: str) -> Outcome:
+    from thinstack.tables.rivals import run_rival
+
+    started = time.perf_counter()
+    figures: dict[str, float | None] = {**run_rival(name, job.recipe, job.data)}
+    seconds, parameters = time.perf_counter() - started, int(figures.pop("parameters") or 0)
+    return Outcome(job.digest, job.commit, job.seed, {"gold": figures}, None, 0, seconds, {"model": parameters})
+
+
+_last: dict[str, Material] = {}
+
+
+def _material(job: Job) -> Material:
+    """What the recipe trains on; it is kept for the next job of this process, which is often another seed of the recipe."""
+    if job.digest not in _last:
+        _last.clear()
+        _last[job.digest] = prepare(job.recipe, job.data)
+    return _last[job.digest]
+
+
+def _parameters(model: Model) -> dict[str, int]:
+    encoder = sum(parameter.numel() for parameter in model.get_submodule("encoder").parameters())
+    everything = sum(parameter.numel() for parameter in model.parameters())
+    return {"encoder": encoder, "model": everything - model.embedding.table.numel()}

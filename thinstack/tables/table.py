@@ -1,0 +1,272 @@
+"""What a table of results is made of: columns, rows with their recipes and the paper's figures, curves, comparisons."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from thinstack.config import Recipe, Strict
+from thinstack.errors import ConfigError, UnknownNameError
+
+__all__ = ["Column", "Comparison", "Curve", "Row", "Run", "Table"]
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
+"""Of what is a folder too; no number, for folders of seeds stand beside those of variants."""
+
+Trees = Literal["gold", "self", "balanced", "left", "right", "distances"]
+"""Whose trees the development data are read with."""
+
+KEY = re.compile(r"(?:(?P<variant>[A-Za-z][A-Za-z0-9_-]*)/)?(?:(?P<source>[a-z]+)\.)?(?P<figure>[a-z][a-z0-9_]*)")
+
+PARAMETERS = "parameters"
+"""The one figure of a paper that is no column."""
+
+Data = dict[str, Any]
+
+
+class Column(Strict):
+    """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose trees (by default those that the
+    row names), and the figure's name in the results of a run. `digits` stand behind the point; `best` is printed bold."""
+
+    key: str
+    title: str
+    digits: int = Field(default=2, ge=0, le=6)
+    best: Literal["highest", "lowest"] = "highest"
+
+    @property
+    def parts(self) -> tuple[str, str | None, str]:
+        """Variant ("" is the row itself), tree source (None: the row's), figure."""
+        found = KEY.fullmatch(self.key)
+        assert found is not None, "checked when the column was read"
+        return found["variant"] or "", found["source"], found["figure"]
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if KEY.fullmatch(self.key) is None:
+            raise ValueError(f"key must be [VARIANT/][SOURCE.]FIGURE, found {self.key!r}")
+        return self
+
+
+class Curve(Strict):
+    """A plot of `rows`: `figure` over the development cases whose `x` lies in a window, against the window's middle.
+
+    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches from its middle x by `window` to both sides;
+    the one at `last` holds all that is longer or deeper too.
+    """
+
+    name: Name
+    title: str
+    x: Literal["words", "depth"]
+    figure: Literal["accuracy", "pearson"] = "accuracy"
+    cases: Literal["whole", "all"] = "whole"
+    window: int = Field(default=0, ge=0)
+    last: int = Field(gt=0)
+    rows: tuple[str, ...] = Field(min_length=1)
+
+
+class Comparison(Strict):
+    """Row `a` less row `b` in the column `key`."""
+
+    a: str
+    b: str
+    key: str
+
+
+class Row(Strict):
+    """One model: `recipe` is laid over the table's; or a `rival` that thinstack only runs.
+
+    `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its number of `parameters`;
+    `source`: which paper. `differs`: what this row does differently. `trees`: whose trees its figures are taken with.
+    `variants`: those of the table that it is run in, beside the row itself; by default all.
+    """
+
+    name: Name
+    title: str
+    paper: dict[str, float] = Field(default_factory=dict)
+    paper_std: dict[str, float] = Field(default_factory=dict)
+    source: str = ""
+    differs: str = ""
+    trees: Trees = "gold"
+    variants: tuple[str, ...] | None = None
+    rival: str | None = None
+    recipe: Data = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.rival is not None and self.recipe:
+            raise ValueError("a rival has no recipe: it takes the data of the table's")
+        if extra := sorted(self.paper_std.keys() - self.paper.keys()):
+            raise ValueError(f"paper_std of {extra} without a figure in paper")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file named as test data."""
+
+    row: Row
+    variant: str
+    seed: int
+    recipe: Recipe
+    test: bool = False
+
+    @property
+    def path(self) -> str:
+        """`ROW[/VARIANT]/SEED`."""
+        return "/".join((self.row.name, *([self.variant] if self.variant else []), str(self.seed)))
+
+
+class Table(Strict):
+    """A table: `recipe` is what the recipes of all rows share, `variants` what is laid over each to run it in other ways too.
+
+    Where a recipe is laid over another, sections are merged and all else is replaced; a cell, head or embedding of another name
+    does not keep the `options`, and `data.dev` and `data.dev_size` replace each other.
+    `paper`: which table of which paper, and what its figures are. `differs`: what is different here in all rows.
+    """
+
+    name: Name
+    title: str
+    paper: str = ""
+    differs: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = Field(min_length=1)
+    curves: tuple[Curve, ...] = ()
+    compare: tuple[Comparison, ...] = ()
+    variants: dict[Name, Data] = Field(default_factory=dict)
+    recipe: Data = Field(default_factory=dict)
+    rows: tuple[Row, ...] = Field(min_length=1)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a TOML table and check the recipes of all its rows. Raises ConfigError that names row and field."""
+        try:
+            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"{path}: not a readable TOML table: {error}") from None
+        rows = data.get("rows")
+        if isinstance(rows, list):  # one by one, for an error in all of them tells a row's number, not its name
+            data["rows"] = [Row.parse(row, source=f"{path}: row {_name_of(row, number)}") for number, row in enumerate(rows, 1)]
+        table = cls.parse(data, source=str(path))
+        for row in table.rows:
+            for variant in table.variants_of(row):
+                table.recipe_of(row, variant, source=str(path))
+        return table
+
+    def row(self, name: str) -> Row:
+        """The row of that name. Raises UnknownNameError."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UnknownNameError("row", name, (row.name for row in self.rows))
+
+    def variants_of(self, row: Row) -> tuple[str, ...]:
+        """The variants that a row is run in; the first, "", is the row itself."""
+        return ("", *(self.variants if row.variants is None else row.variants))
+
+    def runs(self, rows: Sequence[str] = (), seeds: Sequence[int] = (), tests: Mapping[str, str] | None = None) -> list[Run]:
+        """Every variant and seed of every row, in the table's order; `rows` and `seeds` choose, of the recipes by default.
+
+        `tests`: files to measure on in place of the development data, by variant. That of "" is the row's and of the variants
+        without data of their own. Raises UnknownNameError; ConfigError for a recipe that would stop on a test file.
+        """
+        found = []
+        for row in [self.row(name) for name in dict.fromkeys(rows)] or self.rows:
+            for variant in self.variants_of(row):
+                test = self._test_of(variant, tests or {})
+                recipe = self.recipe_of(row, variant, test=test)
+                chosen = seeds or recipe.training.seeds
+                if row.rival is not None:
+                    chosen = chosen[:1]  # nothing is drawn
+                found += [Run(row, variant, seed, recipe, test is not None) for seed in dict.fromkeys(chosen)]
+        return found
+
+    def show(self, place: str) -> Data:
+        """The whole recipe of `place`, ROW[/VARIANT], as `thinstack train` reads it. Raises UnknownNameError, ConfigError."""
+        name, _, variant = place.partition("/")
+        row = self.row(name)
+        if variant not in self.variants_of(row):
+            raise UnknownNameError(f"variant of row {name}", variant, self.variants_of(row)[1:])
+        if row.rival is not None:
+            raise ConfigError(f"row {name} is the rival {row.rival!r}, which has no recipe")
+        return self._recipe_data(row, variant)
+
+    def recipe_of(self, row: Row, variant: str = "", *, test: str | None = None, source: str = "") -> Recipe:
+        """A row's recipe, with the file `test` in place of the development data. Raises ConfigError, led by `source`."""
+        place = f"{source or self.name}: row {row.name}{f', variant {variant}' if variant else ''}"
+        data = self._recipe_data(row, variant)
+        if test is not None:
+            data = _laid_over(data, {"data": {"dev": test}})
+        recipe = Recipe.parse(data, source=place)
+        if test is not None and row.rival is None and recipe.training.stop_on == "dev":
+            raise ConfigError(f'{place}: training.stop_on is "dev", which would choose by the test file; "held" does not')
+        return recipe
+
+    def _recipe_data(self, row: Row, variant: str) -> Data:
+        merged: Data = {}
+        if row.rival is not None:  # of its recipe only the data count, which are the table's; a model makes it whole
+            merged = next((other.recipe for other in self.rows if other.rival is None), {})
+        for part in (self.recipe, row.recipe, self.variants.get(variant, {})):
+            merged = _laid_over(merged, part)
+        return {"name": ".".join((self.name, row.name, *([variant] if variant else []))), **merged}
+
+    def _test_of(self, variant: str, tests: Mapping[str, str]) -> str | None:
+        data = self.variants.get(variant, {}).get("data", {})
+        own = bool({"train", "dev", "dev_size"} & data.keys())
+        return tests.get(variant, None if own else tests.get(""))
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        for kind, names in (
+            ("rows", [row.name for row in self.rows]),
+            ("columns", [column.key for column in self.columns]),
+            ("curves", [curve.name for curve in self.curves]),
+        ):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
+        for place, recipe in (("recipe", self.recipe), *((f"row {row.name}: recipe", row.recipe) for row in self.rows)):
+            if "name" in recipe:
+                raise ValueError(f"{place} has a name; that of a recipe is made of the table's and the row's")
+        return self
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Self:
+        keys = {column.key for column in self.columns}
+        rows = {row.name for row in self.rows}
+        models = {row.name for row in self.rows if row.rival is None}
+        for row in self.rows:
+            _known(f"row {row.name}: paper", row.paper, keys | {PARAMETERS}, "columns")
+            _known(f"row {row.name}: variants", row.variants or (), self.variants, "variants")
+        for column in self.columns:
+            _known(f"column {column.key}", [part for part in column.parts[:1] if part], self.variants, "variants")
+        for curve in self.curves:
+            _known(f"curve {curve.name}: rows", curve.rows, models, "rows with a recipe")
+        for pair in self.compare:
+            _known("compare", (pair.a, pair.b), rows, "rows")
+            _known("compare", (pair.key,), keys, "columns")
+        return self
+
+
+def _known(place: str, names: Sequence[str] | Mapping[str, Any], known: Any, kind: str) -> None:
+    if unknown := sorted(set(names) - set(known)):
+        raise ValueError(f"{place} names {unknown}; {kind} are {sorted(known)}")
+
+
+def _name_of(row: Any, number: int) -> str:
+    return str(row.get("name", number)) if isinstance(row, dict) else str(number)
+
+
+def _laid_over(base: Data, over: Data) -> Data:
+    """`over` over `base`, as `Table` says."""
+    kept = dict(base)
+    if "name" in over and over["name"] != base.get("name"):
+        kept.pop("options", None)
+    for key, other in (("dev", "dev_size"), ("dev_size", "dev")):
+        if key in over and other not in over:
+            kept.pop(other, None)
+    for key, value in over.items():
+        old = kept.get(key)
+        kept[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return kept
