@@ -1,4 +1,4 @@
-"""Steps of the optimisers against AdaGrad and gradient descent written out in numpy."""
+"""Steps of the optimisers against their rules written out in numpy."""
 
 from collections.abc import Iterator
 
@@ -60,6 +60,29 @@ def test_the_model_takes_adagrad_with_l2_and_the_table_a_rule_of_its_own_without
             scale = 1.0 if of_table and rule == "sgd" else np.sqrt(squares[name]) + 1e-10
             expected = before[name] - (VECTOR_RATE if of_table else RATE) * gradient / scale
             np.testing.assert_allclose(value, expected, rtol=2e-6, atol=1e-7, err_msg=name)
+        before = after
+
+
+@pytest.mark.parametrize("rule", ["rmsprop", "adam"])
+def test_other_rules_take_l2_and_leave_the_table_alone(rule: str) -> None:
+    """RMSProp divides by the root of a running mean of squares (0.99); Adam's means (0.9, 0.999) make up for their start."""
+    model = new_model()
+    before = weights(model)
+    means, squares = ({name: np.zeros_like(value) for name, value in before.items()} for _ in range(2))
+    for step, (gradients, after) in enumerate(steps(model, rule=rule), start=1):
+        for name, value in after.items():
+            if name == "embedding.table":
+                expected = before[name] - VECTOR_RATE * gradients[name]
+            else:
+                gradient = gradients[name] + DECAY * before[name]
+                kept = 0.99 if rule == "rmsprop" else 0.999
+                squares[name] = kept * squares[name] + (1 - kept) * gradient**2
+                means[name] = 0.9 * means[name] + 0.1 * gradient
+                change = gradient / (np.sqrt(squares[name]) + 1e-8)
+                if rule == "adam":
+                    change = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
+                expected = before[name] - RATE * change
+            np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6, err_msg=name)
         before = after
 
 

@@ -145,8 +145,9 @@ class Recipe(Strict):
             raise ValueError(f"training.sources: made trees are binary ones, found model.trees = {self.model.trees!r}")
         if others and self.data.task in PAIR_TASKS and others != ["self"]:
             raise ValueError(f"training.sources: pairs have their own trees or those of the model, 'self'; found {others}")
-        if self.data.parser is not None and self.model.trees != "dependency":
-            raise ValueError(f"data.parser makes dependency trees, found model.trees = {self.model.trees!r}")
+        if self.data.parser is not None and (self.model.trees != "dependency" or self.data.task in PAIR_TASKS):
+            found = f"model.trees = {self.model.trees!r} and data.task = {self.data.task!r}"
+            raise ValueError(f"data.parser makes dependency trees of sentences, not of pairs; found {found}")
         return self
 
     @model_validator(mode="after")

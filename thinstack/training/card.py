@@ -56,7 +56,7 @@ def card(
         rows.append(f"| {source} | this file | {cells} |")
     for source, spread in over_seeds.items():
         cells = " | ".join(f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}" for key in columns)
-        made = "auto" if source == recipe.model.tree_source else source
+        made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     model = recipe.model
     return _CARD.format(

@@ -31,9 +31,9 @@ class Cases:
     Attributes:
         gold, predicted: class (int64) or rating (float).
         words: words of the phrase; of a pair the mean of both sentences.
-        depth: edges from the node to the deepest leaf below it, in the tree that it was read with; of a pair the mean.
+        depth: edges from the node to the deepest leaf below it, in the data's own tree; of a pair the mean.
         whole: whether it is a whole sentence or pair.
-        negated: whether it holds a negation; of a pair, whether the second sentence does and the first does not.
+        negated: whether its sentence holds a negation; of a pair, whether the second sentence does and the first does not.
 
     Raises DataError for arrays that are not flat or not of one length.
     """

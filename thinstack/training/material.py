@@ -147,7 +147,6 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
     """The others, and `count` items from all over, the first among them."""
-    count = min(count, len(items))
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
     return [item for place, item in enumerate(items) if place not in aside], [items[place] for place in sorted(aside)]
 

@@ -40,11 +40,13 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another optimiser."""
-    known = state_tensors(optimizer).keys()
-    if known and (missing := known ^ tensors.keys()):
-        raise KeyError(f"the optimiser's {sorted(missing)[0]}")
     parameters = dict(enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]))
-    for name, value in tensors.items():  # those that make their state at the first step have none yet
+    places, kinds = ({name.split(".", 1)[part] for name in tensors} for part in (0, 1))
+    # Rules that make their state at the first step have none yet.
+    known = state_tensors(optimizer).keys() or {f"{place}.{kind}" for place in places for kind in kinds}
+    if missing := known ^ tensors.keys():
+        raise KeyError(f"the optimiser's {sorted(missing)[0]}")
+    for name, value in tensors.items():
         index, key = name.split(".", 1)
         parameter = parameters[int(index)]
         if value.dim() and value.shape != parameter.shape:
