@@ -217,6 +217,7 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
         ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
+        ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: Input should be less than"),
         ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
         ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: Input should be a finite number"),
         ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),

@@ -29,6 +29,9 @@ app = typer.Typer(
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")]
+SeedsOption = Annotated[
+    list[int] | None, typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
 _FIGURES = (
@@ -147,7 +150,7 @@ def train(
     recipe: Annotated[Path, typer.Argument(help="A TOML recipe.")],
     out: Annotated[Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")],
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")] = Path(),
-    seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds instead of the recipe's; may be repeated.")] = None,
+    seed: SeedsOption = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Train every seed of a recipe, measure them, and export one as a bundle: the best by what was watched, else the first.
@@ -171,7 +174,7 @@ def table(
     jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")] = None,
     threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of each run.")] = 1,
     row: Annotated[list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")] = None,
-    seed: Annotated[list[int] | None, typer.Option(min=0, help="Seeds instead of the recipes'; may be repeated.")] = None,
+    seed: SeedsOption = None,
     test: Annotated[
         list[str] | None,
         typer.Option(metavar="[VARIANT=]FILE", help="Measure on this file, not the development data; may be repeated."),

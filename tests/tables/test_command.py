@@ -193,6 +193,7 @@ def test_a_test_file_has_a_report_and_work_of_its_own(command: Command) -> None:
         (("--test", "right=test.txt"), "unknown variant 'right'; known: left"),
         (("--show", "gru"), "unknown row 'gru'; known: lstm, rvnn"),
         (("--jobs", "0"), "Invalid value for '--jobs'"),
+        (("--seed", str(2**63)), "Invalid value for '--seed'"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(command: Command, options: tuple[str, ...], message: str) -> None:

@@ -152,6 +152,15 @@ def test_a_damaged_result_counts_as_none(tmp_path: Path, text: str) -> None:
     assert run_one(done).epochs == 2
 
 
+def test_a_result_whose_cases_are_gone_counts_as_none(tmp_path: Path) -> None:
+    done = job(tmp_path)
+    run_one(done)
+    (done.folder / "cases-balanced.npz").unlink()
+    assert finished(done) is None
+    assert run_one(done) == finished(done)
+    assert saved(done) == KEPT
+
+
 def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = job(tmp_path)
     (done.data / "train.txt").write_text("(2 good\n", encoding="utf-8")
@@ -216,6 +225,22 @@ def test_digests_of_files_and_folders(tmp_path: Path) -> None:
     added = data_digests(recipe, tmp_path)
     assert [before["sick/train"] == table["sick/train"], before["sick/dev"] == table["sick/dev"]] == [True, False]
     assert [added["sick/train"] == table["sick/train"], added["sick/dev"] == table["sick/dev"]] == [False, True]
+
+
+def test_the_digest_of_a_linked_folder_has_the_table_beside_the_link(tmp_path: Path) -> None:
+    folder = tmp_path / "sick"
+    for name in ("elsewhere", "sick"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "elsewhere" / "sim.txt").write_text("1.0\n", encoding="utf-8")
+    (folder / "train").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    table = Table.parse(tiny(), source="")
+    recipe = table.recipe_of(table.rows[0])
+    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/train"})})
+    digests = []
+    for text in ("1\tNEUTRAL\n", "1\tENTAILMENT\n"):
+        (folder / "SICK_train.txt").write_text(text, encoding="utf-8")
+        digests.append(data_digests(recipe, tmp_path)["sick/train"])
+    assert digests[0] != digests[1]
 
 
 def test_the_digest_of_a_file_is_its_sha_256(tmp_path: Path) -> None:

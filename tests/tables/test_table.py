@@ -127,6 +127,11 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         (put("rows", 1, "name", value="2"), "row 2: name: String should match pattern"),
         (put("rows", 1, "colour", value="red"), "row rvnn: colour: Extra inputs are not permitted"),
         (put("rows", 1, "trees", value="any"), "row rvnn: trees: Input should be 'gold', "),
+        (put("rows", 1, "trees", value="self"), "row rvnn: trees = 'self', but its model is measured with gold, balanced"),
+        (
+            put("rows", 0, "trees", value="balanced"),
+            "row lstm, variant left: trees = 'balanced', but its model is measured with",
+        ),
         (put("rows", 1, "paper", value={"f1": 3}), "row rvnn: paper names ['f1']; columns are ['left/root_accuracy', 'param"),
         (
             put("rows", 1, "paper_std", value={"root_accuracy": 3}),
@@ -141,6 +146,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         (put("rows", 1, "recipe", "model", value=7), "row rvnn: model: Input should be"),
         (put("rows", 1, "recipe", "name", value="x"), "row rvnn: recipe has a name; that of a recipe is made of"),
         (put("variants", "left", "training", "epochs", value=-1), "row lstm, variant left: training.epochs: Input should be"),
+        (put("variants", "left", "name", value="x"), "variant left has a name; that of a recipe is made of"),
         (put("variants", "2", value={}), "variants.2.[key]: String should match pattern"),
         (put("columns", 0, "key", value="a/b/c"), "key must be [VARIANT/][SOURCE.]FIGURE, found 'a/b/c'"),
         (put("columns", 1, "key", value="right/x"), "column right/x names ['right']; variants are ['left']"),

@@ -1,6 +1,5 @@
 """Cases on disk, and depths and negations against walks and lists made by hand."""
 
-import time
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import numpy as np
 import pytest
 
 from thinstack.core import Tree
-from thinstack.core.transitions import balanced, left, right
+from thinstack.core.transitions import left, right
 from thinstack.errors import DataError
-from thinstack.training.cases import NEGATIONS, Cases, depths_below, heights_of, negated
+from thinstack.training.cases import NEGATIONS, Cases, depths_below, negated
 
 
 def some_cases() -> Cases:
@@ -126,20 +125,10 @@ def test_a_node_with_one_child_is_an_edge_too() -> None:
     )
 
 
-def test_heights_of_a_forest_are_the_depths_of_its_trees() -> None:
-    forest = [left(6), right(1), balanced(9), right(5), np.array([0, 0, 1, 0, 0, 1, 1])]
-    trees = [Tree.from_transitions(steps, ["w"] * ((len(steps) + 1) // 2)) for steps in forest]
-    found = heights_of(np.concatenate(forest))
-    assert found.tolist() == [depth for tree in trees for depth in walked(tree)]
-    assert found.dtype == np.int64
-
-
 @pytest.mark.parametrize("shape", [left, right])
 def test_deep_trees_take_no_recursion(shape) -> None:
     steps = shape(20_000)
-    started = time.perf_counter()
-    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == heights_of(steps)[-1] == 19_999
-    assert time.perf_counter() - started < 5
+    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,17 @@ def test_figures_over_dependency_trees(data: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("source", ["gold", "left"])
+def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str) -> None:
+    recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
+    found = prepare(recipe, data)
+    figures, cases = evaluate_model(drawn(recipe, found), found.train, source, "phrases")
+    phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None, "phrases": 0, "binary_phrases": 0}
+    assert figures | phrases == figures
+    assert figures["roots"] == len(found.train) == cases.whole.sum() == len(cases)
+    assert figures["root_accuracy"] == pytest.approx(100 * np.mean(cases.predicted == cases.gold))
+
+
 @pytest.mark.parametrize(
     ("head", "top_down"), [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)]
 )

@@ -207,6 +207,13 @@ def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> No
         prepare(tiny_recipe.recipe(**relabel), polar)
 
 
+@pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
+def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
+    (polar / file).write_text("(1 film)\n", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{file}: expected examples that have a class, found none$"):
+        prepare(tiny_recipe.recipe(**BINARY), polar)
+
+
 # -- a parser -----------------------------------------------------------------------------------------------------------
 
 
@@ -249,7 +256,7 @@ def test_a_phrase_within_a_parse_keeps_its_label(polar: Path, monkeypatch: pytes
 
 
 def test_a_parser_is_for_models_of_dependency_trees() -> None:
-    with pytest.raises(ConfigError, match=r"data\.parser makes dependency trees, found model\.trees = 'binary'"):
+    with pytest.raises(ConfigError, match=r"data\.parser makes dependency trees of sentences, .* model\.trees = 'binary'"):
         tiny_recipe.recipe(data={"parser": {"train": "a", "dev": "b"}})
 
 

@@ -84,7 +84,7 @@ class TrainingConfig(Strict):
     0 makes that the last epoch's weights.
     """
 
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(default=(1,), min_length=1)
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
     epochs: int = Field(default=10, gt=0)
     batch_size: int = Field(default=25, gt=0)
     rule: Literal["adagrad", "rmsprop", "adam"] = "adagrad"
@@ -137,6 +137,14 @@ class Recipe(Strict):
     model: ModelConfig
     training: TrainingConfig = TrainingConfig()
     export: ExportConfig = ExportConfig()
+
+    @property
+    def made_trees(self) -> tuple[str, ...]:
+        """The tree sources, beside the data's own, that the model is measured with."""
+        own = ("self",) if self.model.parses else ()
+        if self.model.trees != "binary" or self.data.task in PAIR_TASKS:
+            return own
+        return tuple(dict.fromkeys((self.model.tree_source, *own)))
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:

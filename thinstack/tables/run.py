@@ -70,16 +70,21 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
 
 
 def finished(job: Job) -> Outcome | None:
-    """What came of a job, if it was done before."""
+    """What came of a job, if it was done before and its cases are still there."""
     with suppress(OSError, ValueError, TypeError):
         outcome = Outcome(**json.loads((job.folder / RESULT).read_text(encoding="utf-8")))
-        return outcome if outcome.digest == job.digest else None
+        whole = job.rival is not None or all(_cases_file(job, source).is_file() for source in outcome.figures)
+        return outcome if outcome.digest == job.digest and whole else None
     return None
 
 
 def cases_of(job: Job, source: str) -> Cases:
     """What the trained model said of each development case, read with the trees of `source`. Raises DataError."""
-    return Cases.load(job.folder / f"cases-{source}.npz")
+    return Cases.load(_cases_file(job, source))
+
+
+def _cases_file(job: Job, source: str) -> Path:
+    return job.folder / f"cases-{source}.npz"
 
 
 def attempt(job: Job) -> Outcome | Failure:
@@ -124,7 +129,7 @@ def _delete(folder: Path, *names: str) -> None:
 def _train(job: Job) -> Outcome:
     result = run_seed(job.recipe, _material(job), job.seed, job.folder)
     for source, cases in result.cases.items():
-        cases.save(job.folder / f"cases-{source}.npz")
+        cases.save(_cases_file(job, source))
     seconds = sum(record["seconds"] for record in result.history)
     counts = _parameters(result.model)
     return Outcome(job.digest, job.commit, job.seed, result.dev, result.epoch, len(result.history), seconds, counts)

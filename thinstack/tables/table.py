@@ -152,7 +152,10 @@ class Table(Strict):
         table = cls.parse(data, source=str(path))
         for row in table.rows:
             for variant in table.variants_of(row):
-                table.recipe_of(row, variant, source=str(path))
+                measured = ("gold", *table.recipe_of(row, variant, source=str(path)).made_trees)
+                if row.rival is None and row.trees not in measured:
+                    place = f"{path}: row {row.name}{f', variant {variant}' if variant else ''}"
+                    raise ConfigError(f"{place}: trees = {row.trees!r}, but its model is measured with {', '.join(measured)}")
         return table
 
     def row(self, name: str) -> Row:
@@ -226,7 +229,8 @@ class Table(Strict):
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
-        for place, recipe in (("recipe", self.recipe), *((f"row {row.name}: recipe", row.recipe) for row in self.rows)):
+        recipes = {"recipe": self.recipe, **{f"row {row.name}: recipe": row.recipe for row in self.rows}}
+        for place, recipe in (recipes | {f"variant {name}": part for name, part in self.variants.items()}).items():
             if "name" in recipe:
                 raise ValueError(f"{place} has a name; that of a recipe is made of the table's and the row's")
         return self

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
 from thinstack.errors import DataError
 
-__all__ = ["NEGATIONS", "Cases", "depths_below", "heights_of", "negated"]
+__all__ = ["NEGATIONS", "Cases", "depths_below", "negated"]
 
 NEGATIONS: Final = frozenset(
     ("cannot", "n't", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without")
@@ -90,17 +89,6 @@ def depths_below(tree: Tree) -> NDArray[np.int64]:
         if parent >= 0:
             below[parent] = max(below[parent], below[node] + 1)
     return np.array(below, np.int64)
-
-
-def heights_of(transitions: NDArray[np.integer]) -> NDArray[np.int64]:
-    """`depths_below` of the nodes (N,) of a whole forest of binary trees, from its valid transitions (N,)."""
-    heights: list[int] = []
-    stack: list[int] = []
-    for step in transitions.tolist():
-        height = 0 if step == SHIFT else 1 + max(stack.pop(), stack.pop())
-        heights.append(height)
-        stack.append(height)
-    return np.array(heights, np.int64)
 
 
 def negated(words: Iterable[str]) -> bool:

@@ -1,6 +1,7 @@
 """Digests of the data files of a recipe."""
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def data_digests(recipe: Recipe, data: Path) -> dict[str, str]:
     files = recipe.data
     parser = (files.parser.train, files.parser.dev) if files.parser is not None else ()
     names = (files.train, files.dev, files.vectors, *parser)
-    return {name: _digest((data / name).resolve()) for name in names if name is not None}
+    # Not resolved, for a folder that is a link is read with the table beside the link.
+    return {name: _digest(Path(os.path.abspath(data / name))) for name in names if name is not None}
 
 
 def _digest(path: Path) -> str:

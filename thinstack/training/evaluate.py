@@ -26,7 +26,10 @@ Figures = dict[str, float | None]
 
 
 def evaluate_model(model: Model, examples: Sequence[Example], source: str, task: Task) -> tuple[Figures, Cases]:
-    """The figures of `task` over the trees of `source` (the model's own for "self"), and what the model says of each case."""
+    """The figures of `task` over the trees of `source` (the model's own for "self"), and what the model says of each case.
+
+    A model that is asked for sentences alone has no figures of phrases: those are None, over no case.
+    """
     if source == "self":
         take_own_trees(model, examples)
     scores = _scores(model, examples, source)
@@ -38,7 +41,10 @@ def evaluate_model(model: Model, examples: Sequence[Example], source: str, task:
     given = [example.trees[source] for example in examples]
     order = [[*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
-    return measure([rows[places] for rows, places in zip(scores, order, strict=True)], targets).to_dict(), cases
+    figures = measure([rows[places] for rows, places in zip(scores, order, strict=True)], targets).to_dict()
+    if model.head.reads == "roots" and all(len(one.targets) == 1 for one in given):
+        figures |= dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"), None) | {"phrases": 0, "binary_phrases": 0}
+    return figures, cases
 
 
 def moved(batch: Batch, device: torch.device) -> Batch:

@@ -80,7 +80,7 @@ def prepare(recipe: Recipe, data: Path) -> Material:
         sentences = read_sentences(recipe, data)
         trees = [tree for tree, _ in sentences[0]]
         vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, (tree.words for tree in trees), width=width)
-        sources = tuple(dict.fromkeys((*recipe.training.sources, *made_trees(recipe))))
+        sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
         distances = fit(trees) if "distances" in sources else None
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
         train, held, dev = (
@@ -89,14 +89,6 @@ def prepare(recipe: Recipe, data: Path) -> Material:
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     return Material(vocabulary, table, distances, train, watched, dev)
-
-
-def made_trees(recipe: Recipe) -> tuple[str, ...]:
-    """The tree sources, beside the data's own, that a model is measured with."""
-    own = ("self",) if recipe.model.parses else ()
-    if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
-        return own
-    return tuple(dict.fromkeys((recipe.model.tree_source, *own)))
 
 
 def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
@@ -131,9 +123,14 @@ def read_pair_files(recipe: Recipe, data: Path) -> Split[Pair]:
 
 
 def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Split[Item]:
-    train = read(recipe.data.train)
+    def some(file: str) -> list[Item]:
+        if not (found := read(file)):
+            raise DataError(f"{data / file}: expected examples that have a class, found none")
+        return found
+
+    train = some(recipe.data.train)
     if recipe.data.dev is not None:
-        dev = read(recipe.data.dev)
+        dev = some(recipe.data.dev)
     else:
         train, dev = _set_aside(train, recipe.data.dev_size or 0)
     held: list[Item] = []

@@ -13,7 +13,7 @@ from thinstack.models import Model, SpinnModel, build_model
 from thinstack.training.cases import Cases
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.loop import Report, train
-from thinstack.training.material import Material, made_trees
+from thinstack.training.material import Material
 from thinstack.training.own_trees import agreement
 
 __all__ = ["SeedResult", "run_seed", "summary"]
@@ -69,7 +69,7 @@ def run_seed(
         on_epoch=on_epoch,
     )
     model = model.cpu()
-    sources = dict.fromkeys(("gold", *made_trees(recipe)))
+    sources = dict.fromkeys(("gold", *recipe.made_trees))
     found = {source: evaluate_model(model, material.dev, source, recipe.data.task) for source in sources}
     dev = {source: figures for source, (figures, _) in found.items()}
     if isinstance(model, SpinnModel) and model.parses:
