@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "thinstack"
 
 TORCH_IN_CORE = ["core.cell", "core.head", "core.gates", "core.kernels", "core.schedule", "core.depth_ordered", "core.top_down"]
 TORCH_IN_CORE += ["core.embedding", "core.subtree_mean", "core.encoder", "core.reference", "core.tracking_lstm", "core.beam"]
-TORCH_IN_CORE += ["core.hypotheses"]
+TORCH_IN_CORE += ["core.hypotheses", "core.dropout"]
 TORCH_IN_CORE += ["core.thin_stack", "core.stack_schedule", "core.stack_encoding", "core.shift_reduce", "core.stack_encoder"]
 TORCH = (
     *TORCH_IN_CORE,

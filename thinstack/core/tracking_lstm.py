@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.dropout import Dropout
 from thinstack.core.gates import lstm_gates
 from thinstack.core.kernels import affine
 
@@ -35,7 +36,7 @@ class TrackingLSTM(nn.Module):
     def __init__(self, *, input_size: int, size: int, lookahead: int = 1, parses: bool = False, dropout: float = 0.0):
         super().__init__()
         self.input_size, self.size, self.lookahead, self.parses = int(input_size), int(size), int(lookahead), bool(parses)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         gates = 4 * self.size
         self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
         self.w_buffer = nn.Parameter(torch.empty(self.input_size, self.lookahead * gates))  # h_b^1 .. h_b^k

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 import torch
 from pydantic import BaseModel
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
+from thinstack.core.dropout import Dropout
 from thinstack.core.embedding import Embedding
 from thinstack.plugins import EmbeddingSpec, hookimpl
 
@@ -19,7 +20,7 @@ class WordpieceEmbedding(Embedding):
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
         index_names = ["piece_ids", "pieces_per_word"]
         super().__init__(table_size=(entries, size), size=size, index_names=index_names, lookup="mean")
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each."""

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from pydantic import BaseModel
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
+from thinstack.core.dropout import Dropout
 from thinstack.core.embedding import Embedding
 from thinstack.plugins import EmbeddingSpec, hookimpl
 
@@ -17,7 +18,7 @@ class WordEmbedding(Embedding):
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
         super().__init__(table_size=(entries, size), size=size, index_names=["token_ids"], lookup="rows")
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words from their ids `token_ids` (L,)."""
