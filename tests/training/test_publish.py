@@ -107,6 +107,7 @@ def test_manifest_and_card_say_what_evaluate_says(kind: str, request: pytest.Fix
             f"| {source} | this file | {' | '.join('-' if figures[key] is None else f'{figures[key]:.2f}' for key in keys)} |"
             in card
         )
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`" in card  # that is what is done here
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 

@@ -35,7 +35,7 @@ On `{dev}`, accuracies in percent. {explained}{chosen}
 | trees | figures of | {headings} |
 |---|---|{rules}|
 {rows}
-
+{command}
 ## Data and terms
 
 {statement}
@@ -80,7 +80,19 @@ def card(
         headings=" | ".join(columns.values()),
         rules="|".join("---" for _ in columns),
         rows="\n".join(rows),
+        command=_command(recipe) if shipped else "",
         statement=recipe.data.statement.strip(),
+    )
+
+
+def _command(recipe: Recipe) -> str:
+    """What gives the figures of the file; where they are of set aside or relabelled examples, no command does."""
+    if recipe.data.dev is None or recipe.data.relabel:
+        return ""
+    format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
+    return (
+        f"\nThe figures of this file are those of `thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with "
+        "`--source auto`; `--text` reads the\nsentences as raw text.\n"
     )
 
 
