@@ -4,10 +4,11 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from command_line import Answer, run_command
 from integrations.last_word_model import LABELS, best, expected, write_last_word_bundle
 from integrations.own_parse import own_parse
 
@@ -15,18 +16,7 @@ import thinstack
 from thinstack.cli import main
 from thinstack.plugins.manager import PluginRecord, manager
 
-Cli = Callable[..., "Answer"]
-
-
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> list[dict]:
-        assert self.code == 0, self.err
-        return json.loads(self.out)
+Cli = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")
@@ -36,20 +26,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    def call(*args: str | Path, stdin: bytes = b"") -> Answer:
-        monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        code: object = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        assert isinstance(code, int)
-        answer = Answer(code, *capsys.readouterr())
-        assert "Traceback" not in answer.err
-        return answer
-
-    return call
+    return partial(run_command, monkeypatch, capsys)
 
 
 def refused(answer: Answer, *parts: str) -> None:

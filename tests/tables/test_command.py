@@ -6,12 +6,12 @@ import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from command_line import Answer, run_command
 from tiny_table import tiny, write, write_all
 
-from thinstack.cli import main
 from thinstack.config import Recipe
 from thinstack.tables.table import Table
 
@@ -26,12 +26,6 @@ class InThisProcess(Executor):
         future: Future[Any] = Future()
         future.set_result(function(*args))
         return future
-
-
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 class Command:
@@ -49,16 +43,7 @@ class Command:
         return ["table", *map(str, given)]
 
     def __call__(self, *options: str | Path) -> Answer:
-        self.monkeypatch.setattr(sys, "argv", ["thinstack", *self.words(*options)])
-        code: object = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        assert isinstance(code, int)
-        answer = Answer(code, *self.capsys.readouterr())
-        assert "Traceback" not in answer.err + answer.out
-        return answer
+        return run_command(self.monkeypatch, self.capsys, *self.words(*options))
 
     def report(self, name: str = "tiny") -> dict[str, Any]:
         report: dict[str, Any] = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))

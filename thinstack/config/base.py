@@ -1,12 +1,14 @@
 """The base of every configuration: strict, frozen, and with errors that name the field."""
 
-from typing import Annotated, Final, Self
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thinstack.errors import ConfigError
 
-__all__ = ["Rate", "Strict"]
+__all__ = ["Rate", "Strict", "read_toml"]
 
 MOST_PROBLEMS: Final = 10
 """Of a configuration that are told at once."""
@@ -29,3 +31,11 @@ class Strict(BaseModel):
             )
             more = error.error_count() - MOST_PROBLEMS
             raise ConfigError(f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}") from None
+
+
+def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
+    """The data of a TOML file that holds a `kind`. Raises ConfigError if it is missing or no TOML."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: not a readable TOML {kind}: {error}") from None

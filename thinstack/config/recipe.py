@@ -1,14 +1,12 @@
 """What a training run needs beside the model: data, training and export."""
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from thinstack.config.base import Rate, Strict
+from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.model import MadeTree, ModelConfig
-from thinstack.errors import ConfigError
 
 __all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "ParserConfig", "Recipe", "Task", "TrainingConfig"]
 
@@ -172,8 +170,4 @@ class Recipe(Strict):
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML recipe. Raises ConfigError if the file is missing or does not validate."""
-        try:
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path}: not a readable TOML recipe: {error}") from None
-        return cls.parse(data, source=str(path))
+        return cls.parse(read_toml(path, "recipe"), source=str(path))

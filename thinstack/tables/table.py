@@ -1,7 +1,6 @@
 """What a table of results is made of: columns, rows with their recipes and the paper's figures, curves, comparisons."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from thinstack.config import Recipe, Strict
+from thinstack.config.base import read_toml
 from thinstack.errors import ConfigError, UnknownNameError
 
 __all__ = ["Column", "Comparison", "Curve", "Row", "Run", "Table"]
@@ -142,10 +142,7 @@ class Table(Strict):
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML table and check the recipes of all its rows. Raises ConfigError that names row and field."""
-        try:
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"{path}: not a readable TOML table: {error}") from None
+        data = read_toml(path, "table")
         rows = data.get("rows")
         if isinstance(rows, list):  # one by one, for an error in all of them tells a row's number, not its name
             data["rows"] = [Row.parse(row, source=f"{path}: row {_name_of(row, number)}") for number, row in enumerate(rows, 1)]
