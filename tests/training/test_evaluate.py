@@ -24,14 +24,7 @@ from thinstack.training.material import Material, prepare
 Rows = NDArray[np.float32]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
-
-
-@pytest.fixture(autouse=True)
-def _parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny_pairs.without_spacy(monkeypatch)
+pytestmark = pytest.mark.usefixtures("stand_in_parser")
 
 
 def drawn(recipe: Recipe, found: Material) -> Model:

@@ -20,11 +20,6 @@ from thinstack.training.material import Material, prepare
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
-
-
 def words_of(found: Material, examples: list[Example]) -> list[list[str]]:
     known = ["?", *found.vocabulary.entries]
     return [[known[row] for row in example.inputs["token_ids"].tolist()] for example in examples]

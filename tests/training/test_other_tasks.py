@@ -1,22 +1,19 @@
 """Training pairs, dependency trees and sequences: from checkpoints, by every rule, and up to the bundle."""
 
-import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
 import tiny_pairs
 import torch
-from rich.console import Console
 from test_loop import KilledError, of_one, run, same
+from trained import Trained, train
 
-from thinstack.bundles import Bundle, open_bundle
 from thinstack.config import Recipe
 from thinstack.models import load_model
-from thinstack.training import command
 from thinstack.training.material import prepare
 from thinstack.training.recipe import run_seed
 
@@ -38,14 +35,7 @@ RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
-
-
-@pytest.fixture(autouse=True)
-def _parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny_pairs.without_spacy(monkeypatch)
+pytestmark = pytest.mark.usefixtures("stand_in_parser")
 
 
 def recipe_of(kind: str, **settings: Any) -> Recipe:
@@ -85,30 +75,13 @@ def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Pat
 # -- bundles ------------------------------------------------------------------------------------------------------------
 
 
-class Trained(NamedTuple):
-    recipe: Recipe
-    data: Path
-    out: Path
-    printed: str
-
-    @property
-    def bundle(self) -> Bundle:
-        return open_bundle(self.out / "model-best")
-
-    @property
-    def results(self) -> Any:
-        return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
-
-
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
 def trained(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     recipe = recipe_of(request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True})
-    out, console = tmp_path_factory.mktemp("out"), Console(file=io.StringIO(), width=200)
     with pytest.MonkeyPatch.context() as patch:
         tiny_pairs.without_spacy(patch)
         (data / "parser.conllu").write_text("stands for a treebank\n", encoding="utf-8")
-        command.run(recipe, data=data, out=out, seeds=(1, 2), threads=None, console=console)
-    return Trained(recipe, data, out, console.file.getvalue())  # type: ignore[attr-defined]
+        return train(recipe, data, tmp_path_factory.mktemp("out"))
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:

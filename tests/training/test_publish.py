@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ import tiny_recipe
 import torch
 from rich.console import Console
 from safetensors.torch import load
+from trained import Trained, train
 
 import thinstack
 from thinstack.bundles import Bundle, open_bundle
-from thinstack.config import Recipe
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ConfigError, ExportError
 from thinstack.evaluation import evaluate_file
@@ -27,24 +26,6 @@ from thinstack.training import command, publish
 from thinstack.training.recipe import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
-
-
-@dataclass
-class Trained:
-    recipe: Recipe
-    data: Path
-    out: Path
-    printed: str
-
-    @property
-    def bundle(self) -> Bundle:
-        return open_bundle(self.out / "model-best")
-
-
-def train(recipe: Recipe, data: Path, out: Path) -> Trained:
-    console = Console(file=io.StringIO(), width=200)
-    command.run(recipe, data=data, out=out, seeds=recipe.training.seeds, threads=None, console=console)
-    return Trained(recipe, data, out, console.file.getvalue())  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
