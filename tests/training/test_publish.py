@@ -18,6 +18,7 @@ from trained import Trained, train
 
 import thinstack
 from thinstack.bundles import Bundle, open_bundle
+from thinstack.config import EvaluationSource
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ConfigError, ExportError
 from thinstack.evaluation import evaluate_file
@@ -80,15 +81,19 @@ def test_manifest_and_card_say_what_evaluate_says(kind: str, request: pytest.Fix
     metrics = trained.bundle.manifest.metrics
     card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
     predictor = thinstack.load(trained.out / "model-best")
-    for source in ("gold", "auto"):
-        figures = evaluate_file(predictor, trained.data / "dev.txt", source=source)
-        assert metrics["development"][source] == figures
-        keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
-        assert (
-            f"| {source} | this file | {' | '.join('-' if figures[key] is None else f'{figures[key]:.2f}' for key in keys)} |"
-            in card
-        )
-    assert "`thinstack evaluate BUNDLE DATA/dev.txt`" in card  # that is what is done here
+    keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+    measured: list[tuple[str, str, EvaluationSource, bool]] = [
+        ("gold", "gold", "gold", False),
+        ("auto", "auto", "auto", False),
+        ("text", "auto, raw text", "auto", True),
+    ]
+    for name, title, source, text in measured:
+        figures = evaluate_file(predictor, trained.data / "dev.txt", source=source, text=text)
+        assert metrics["development"][name] == figures
+        shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
+        assert f"| {title} | this file | {shown} |" in card
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card  # that is what is done here
+    assert "; of raw text, with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 

@@ -53,7 +53,7 @@ def card(
     rows = []
     for source, figures in shipped.items():
         cells = " | ".join(shown(key, figures[key]) for key in columns)
-        rows.append(f"| {source} | this file | {cells} |")
+        rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
     for source, spread in over_seeds.items():
         cells = " | ".join(f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}" for key in columns)
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
@@ -80,20 +80,19 @@ def card(
         headings=" | ".join(columns.values()),
         rules="|".join("---" for _ in columns),
         rows="\n".join(rows),
-        command=_command(recipe) if shipped else "",
+        command=_command(recipe, shipped) if shipped else "",
         statement=recipe.data.statement.strip(),
     )
 
 
-def _command(recipe: Recipe) -> str:
+def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What gives the figures of the file; where they are of set aside or relabelled examples, no command does."""
     if recipe.data.dev is None or recipe.data.relabel:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
-    return (
-        f"\nThe figures of this file are those of `thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with "
-        "`--source auto`; `--text` reads the\nsentences as raw text.\n"
-    )
+    text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
+    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with `--source auto`{text}"
+    return f"\nThe figures of this file are those of\n{command}.\n"
 
 
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
@@ -102,9 +101,10 @@ def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     if "auto" not in shipped:
         return binary
     figures = shipped["auto"]
+    text = "*Raw text* is the sentences\ndetokenised, and read by spaCy. " if "text" in shipped else ""
     return (
         f"{binary}Trees are *gold*, or *auto*:\nmade from the words, as raw text gets them; phrases are then those that the "
         "gold tree has too, so that their accuracy is not to\nbe compared with that of gold trees. These trees have\n"
         f"{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single words not counted, and are "
-        f"equal to them for\n{percent(figures['exact_trees'])}% of the sentences. "
+        f"equal to them for\n{percent(figures['exact_trees'])}% of the sentences. {text}"
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -59,16 +60,17 @@ def publish(
     """Export a trained model and write its bundle to `path`.
 
     The figures in its manifest and card are those over all seeds on the recipe's development data, and, where predictors take
-    such a model (phrases or sentences over binary trees), those of the ONNX file as shipped: with gold trees and with the trees
-    that raw words get. It holds no TorchScript file where the model cannot be scripted, and the
-    console says why. Raises ExportError if the ONNX file does not answer as the model does: on sampled trees, and on all
-    development sentences.
+    such a model (phrases or sentences over binary trees), those of the ONNX file as shipped: with gold trees, with the trees
+    that raw words get and, where spaCy is installed, from raw text. It holds no TorchScript file where the model cannot be
+    scripted, and the console says why. Raises ExportError if the ONNX file does not answer as the model does: on sampled
+    trees, and on all development sentences.
     """
     files = _exports(recipe, material, result, console)
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
         parts = (f"{shown(key, figures[key])} {name}" for key, name in figure_names(recipe.data.task).items())
-        console.print(f"as shipped, {source} trees: {', '.join(parts)}")
+        what = "raw text" if source == "text" else f"{source} trees"
+        console.print(f"as shipped, {what}: {', '.join(parts)}")
     files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])).encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
     return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
@@ -120,14 +122,18 @@ def _development(examples: Sequence[Example], model: Model) -> list[Inputs]:
 
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
-    """Accuracy of the files as a bundle, by tree source; nothing for models that predictors do not take."""
+    """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over automatic trees, where spaCy is
+    there to read it; nothing for models that predictors do not take."""
     if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
         return {}
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
         development = read_sentences(recipe, data)[2]
-        return {source: evaluate(predictor, development, source=source) for source in sources}
+        figures: Figures = {source: evaluate(predictor, development, source=source) for source in sources}
+        if find_spec("spacy") is not None:
+            figures["text"] = evaluate(predictor, development, source="auto", text=True)
+        return figures
 
 
 def _json(data: object) -> bytes:
