@@ -33,6 +33,17 @@ def test_a_recipe_is_the_tables_then_the_rows_then_the_variants(tmp_path: Path) 
     assert own.model.embedding.size == 4
 
 
+def test_a_row_has_the_last_word_on_its_recipe_in_a_variant(tmp_path: Path) -> None:
+    data = tiny()
+    data["variants"]["left"]["training"]["epochs"] = 4
+    data["rows"][0]["variant_recipes"] = {"left": {"training": {"epochs": 7}}}
+    data["rows"][1]["variants"] = ["left"]
+    table = read(tmp_path, data)
+    epochs = {(run.row.name, run.variant): run.recipe.training.epochs for run in table.runs()}
+    assert epochs == {("lstm", ""): 2, ("lstm", "left"): 7, ("rvnn", ""): 2, ("rvnn", "left"): 4}
+    assert table.recipe_of(table.row("lstm"), "left").training.trees == ("left",)
+
+
 def test_options_stay_with_the_cell_that_they_were_given_to(tmp_path: Path) -> None:
     data = tiny()
     data["rows"].append({"name": "wide", "title": "Wide", "recipe": {"model": {"cell": {"hidden_size": 9}}}})
@@ -138,6 +149,9 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
             "row rvnn: it: Value error, paper_std of ['root_accuracy']",
         ),
         (put("rows", 1, "variants", value=["right"]), "row rvnn: variants names ['right']; variants are ['left']"),
+        (put("rows", 0, "variant_recipes", value={"right": {}}), "row lstm: variant_recipes names ['right']; its variants are"),
+        (put("rows", 1, "variant_recipes", value={"left": {}}), "row rvnn: variant_recipes names ['left']; its variants"),
+        (put("rows", 0, "variant_recipes", value={"left": {"name": "x"}}), "row lstm: variant_recipes.left has a name; that"),
         (put("rows", 1, "rival", value="tfidf"), "row rvnn: it: Value error, a rival has no recipe"),
         (
             put("rows", 1, "recipe", "model", "cell", "hidden_size", value=0),

@@ -81,7 +81,8 @@ class Row(Strict):
 
     `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its number of `parameters`;
     `source`: which paper. `differs`: what this row does differently. `trees`: whose trees its figures are taken with.
-    `variants`: those of the table that it is run in, beside the row itself; by default all.
+    `variants`: those of the table that it is run in, beside the row itself; by default all. `variant_recipes`: what is laid
+    over its recipe in a variant, after the variant's own.
     """
 
     name: Name
@@ -92,12 +93,13 @@ class Row(Strict):
     differs: str = ""
     trees: Trees = "gold"
     variants: tuple[str, ...] | None = None
+    variant_recipes: dict[str, Data] = Field(default_factory=dict)
     rival: str | None = None
     recipe: Data = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.rival is not None and self.recipe:
+        if self.rival is not None and (self.recipe or self.variant_recipes):
             raise ValueError("a rival has no recipe: it takes the data of the table's")
         if extra := sorted(self.paper_std.keys() - self.paper.keys()):
             raise ValueError(f"paper_std of {extra} without a figure in paper")
@@ -208,7 +210,7 @@ class Table(Strict):
         merged: Data = {}
         if row.rival is not None:  # of its recipe only the data count, which are the table's; a model makes it whole
             merged = next((other.recipe for other in self.rows if other.rival is None), {})
-        for part in (self.recipe, row.recipe, self.variants.get(variant, {})):
+        for part in (self.recipe, row.recipe, self.variants.get(variant, {}), row.variant_recipes.get(variant, {})):
             merged = _laid_over(merged, part)
         return {"name": ".".join((self.name, row.name, *([variant] if variant else []))), **merged}
 
@@ -226,8 +228,11 @@ class Table(Strict):
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
-        recipes = {"recipe": self.recipe, **{f"row {row.name}: recipe": row.recipe for row in self.rows}}
-        for place, recipe in (recipes | {f"variant {name}": part for name, part in self.variants.items()}).items():
+        recipes = {"recipe": self.recipe} | {f"variant {name}": part for name, part in self.variants.items()}
+        for row in self.rows:
+            recipes[f"row {row.name}: recipe"] = row.recipe
+            recipes |= {f"row {row.name}: variant_recipes.{name}": part for name, part in row.variant_recipes.items()}
+        for place, recipe in recipes.items():
             if "name" in recipe:
                 raise ValueError(f"{place} has a name; that of a recipe is made of the table's and the row's")
         return self
@@ -240,6 +245,7 @@ class Table(Strict):
         for row in self.rows:
             _known(f"row {row.name}: paper", row.paper, keys | {PARAMETERS}, "columns")
             _known(f"row {row.name}: variants", row.variants or (), self.variants, "variants")
+            _known(f"row {row.name}: variant_recipes", row.variant_recipes, self.variants_of(row)[1:], "its variants")
         for column in self.columns:
             _known(f"column {column.key}", [part for part in column.parts[:1] if part], self.variants, "variants")
         for curve in self.curves:
