@@ -154,6 +154,10 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         (put("rows", 0, "variant_recipes", value={"left": {"name": "x"}}), "row lstm: variant_recipes.left has a name; that"),
         (put("rows", 1, "rival", value="tfidf"), "row rvnn: it: Value error, a rival has no recipe"),
         (
+            put("rows", 0, value={"name": "r", "title": "R", "rival": "tfidf", "variant_recipes": {"left": {"model": {}}}}),
+            "row r: it: Value error, a rival has no recipe",
+        ),
+        (
             put("rows", 1, "recipe", "model", "cell", "hidden_size", value=0),
             "row rvnn: model.cell.hidden_size: Input",
         ),
