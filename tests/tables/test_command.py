@@ -8,12 +8,14 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import Answer, run_command
 from tiny_table import tiny, write, write_all
 
 from thinstack.config import Recipe
 from thinstack.tables.table import Table
+from thinstack.training.cases import Cases
 
 
 class InThisProcess(Executor):
@@ -78,6 +80,20 @@ def test_a_table_is_run_and_reported(command: Command) -> None:
     page = (command.out / "tiny.md").read_text(encoding="utf-8")
     assert page.startswith("# Films\n")
     assert "| RvNN |" in page
+
+
+def test_rows_are_compared_by_the_cases_of_their_runs(command: Command) -> None:
+    command.change(compare=[{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}])
+    command()
+    seeds = {
+        row: [Cases.load(command.work / "tiny" / row / seed / "cases-gold.npz") for seed in "12"] for row in ("lstm", "rvnn")
+    }
+    right = {row: np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in found], 0) for row, found in seeds.items()}
+    found = command.report()["comparisons"][0]
+    assert found["difference"] == pytest.approx(100 * (right["lstm"] - right["rvnn"]).mean())
+    error = 100 * (right["lstm"] - right["rvnn"]).std(ddof=1) / len(right["lstm"]) ** 0.5
+    assert found["examples_error"] == pytest.approx(error)
+    assert error > 0
 
 
 def test_a_process_of_its_own_makes_the_same_run(command: Command) -> None:

@@ -91,6 +91,14 @@ def test_two_rows_compared() -> None:
     assert report(compared(tiny()), {"rvnn": [54.0]})["comparisons"] == []
 
 
+def test_the_error_of_examples_is_told_where_it_is_known() -> None:
+    made = report(compared(tiny()), BOTH)
+    assert made["comparisons"][0]["examples_error"] is None
+    assert "that of measuring on so many examples only is not in it." in markdown(made)
+    made["comparisons"][0]["examples_error"] = 1.26
+    assert "that of measuring on so many examples only is 1.3 (cases of both paired)." in markdown(made)
+
+
 def test_the_page() -> None:
     data = compared(tiny())
     data["rows"][1] |= {"source": "Nobody", "differs": "A | B", "paper_std": {"root_accuracy": 0.25}}

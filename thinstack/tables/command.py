@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from thinstack.tables.plots import draw
 from thinstack.tables.provenance import commit_of, versions
 from thinstack.tables.report import build
 from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of
-from thinstack.tables.table import Run, Table
+from thinstack.tables.table import Row, Run, Table
 from thinstack.tables.workers import each
+from thinstack.training.cases import Cases
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
 
@@ -86,6 +87,7 @@ def run(file: Path, options: Options, console: Console) -> None:
             missing=missing,
             digests={run.path: data_digests(run.recipe, options.data) for run, _ in done},
             complete=whole,
+            cases=lambda row, variant, source: _cases(done, answers.jobs, row, variant, source),
         )
         report |= {
             "command": _command(file, options),
@@ -160,17 +162,18 @@ def _main_figures(table: Table, run: Run, outcome: Outcome) -> str:
     return ", ".join([*parts, f"{outcome.seconds:.0f} s"])
 
 
-def _curves(table: Table, done: Iterable[tuple[Run, Outcome]], jobs: Mapping[str, Job]) -> dict[str, dict[str, list[Point]]]:
+def _cases(done: Iterable[tuple[Run, Outcome]], jobs: Mapping[str, Job], row: Row, variant: str, source: str) -> list[Cases]:
+    """The cases of each seed of a row in a variant, over the trees of a source."""
+    return [cases_of(jobs[run.path], source) for run, _ in done if run.row.name == row.name and run.variant == variant]
+
+
+def _curves(table: Table, done: Sequence[tuple[Run, Outcome]], jobs: Mapping[str, Job]) -> dict[str, dict[str, list[Point]]]:
     """The points of every curve, by its name and the row's."""
-    by_row: dict[str, list[Run]] = {}
-    for run, _ in done:
-        if not run.variant:
-            by_row.setdefault(run.row.name, []).append(run)
+    there = {run.row.name for run, _ in done}
+    rows = {row.name: row for row in table.rows if row.name in there}
     return {
         curve.name: {
-            name: points([cases_of(jobs[run.path], run.row.trees) for run in by_row[name]], curve)
-            for name in curve.rows
-            if name in by_row
+            name: points(_cases(done, jobs, rows[name], "", rows[name].trees), curve) for name in curve.rows if name in rows
         }
         for curve in table.curves
     }

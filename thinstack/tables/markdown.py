@@ -87,12 +87,18 @@ def _comparisons(report: Report) -> Iterator[str]:
         column = columns[found["key"]]
         difference = f"{found['difference']:+.{column['digits']}f}{_spread(found['error'], column)}"
         paper = "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
-        error = (
-            "one seed says nothing of its error"
-            if found["error"] is None
-            else "with its standard error over the seeds; the error of measuring on so many examples only is not in it"
-        )
+        error = _errors(found, column)
         yield f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}: **{difference}**{paper}, {error}."
+
+
+def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
+    """What is behind the error of a difference, and the other one."""
+    if found["error"] is None:
+        return "one seed says nothing of its error"
+    text = "with its standard error over the seeds; that of measuring on so many examples only"
+    if found["examples_error"] is None:
+        return f"{text} is not in it"
+    return f"{text} is {_number(found['examples_error'], column)} (cases of both paired)"
 
 
 def _of_rows(report: Report, key: str) -> Iterator[str]:

@@ -1,13 +1,13 @@
 """What came of a table: means and standard deviations over seeds beside the paper's figures, and what they come from."""
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from thinstack.tables.comparison import FindCases, compare_rows
 from thinstack.tables.provenance import recipe_digest
 from thinstack.tables.run import Outcome
-from thinstack.tables.table import Column, Comparison, Row, Run, Table
+from thinstack.tables.table import Column, Row, Run, Table
 
 __all__ = ["build"]
 
@@ -17,7 +17,13 @@ Done = Sequence[tuple[Run, Outcome]]
 
 
 def build(
-    table: Table, done: Done, *, missing: Mapping[str, str], digests: Mapping[str, Mapping[str, str]], complete: bool
+    table: Table,
+    done: Done,
+    *,
+    missing: Mapping[str, str],
+    digests: Mapping[str, Mapping[str, str]],
+    complete: bool,
+    cases: FindCases | None = None,
 ) -> dict[str, Any]:
     """The report, fit for JSON.
 
@@ -38,7 +44,7 @@ def build(
         "differs": list(table.differs),
         "columns": [column.model_dump() for column in table.columns],
         "rows": rows,
-        "comparisons": [found for pair in table.compare if (found := _comparison(table, pair, rows)) is not None],
+        "comparisons": [found for pair in table.compare if (found := compare_rows(table, pair, rows, cases)) is not None],
     }
 
 
@@ -85,17 +91,3 @@ def _runs(variant: str, done: Done, digests: Mapping[str, Mapping[str, str]]) ->
         "seconds": statistics.fmean(outcome.seconds for outcome in outcomes),
         "commits": sorted({outcome.commit for outcome in outcomes if outcome.commit is not None}),
     }
-
-
-def _comparison(table: Table, pair: Comparison, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The difference of two rows' means and its standard error over the seeds (None for one seed); None if one is not there."""
-    figures = {row["name"]: row["figures"][pair.key] for row in rows}
-    a, b = figures.get(pair.a), figures.get(pair.b)
-    if a is None or b is None:
-        return None
-    error = None
-    if a["std"] is not None and b["std"] is not None:
-        error = math.sqrt(a["std"] ** 2 / len(a["seeds"]) + b["std"] ** 2 / len(b["seeds"]))
-    papers = [table.row(name).paper.get(pair.key) for name in (pair.a, pair.b)]
-    paper = papers[0] - papers[1] if papers[0] is not None and papers[1] is not None else None
-    return {"a": pair.a, "b": pair.b, "key": pair.key, "difference": a["mean"] - b["mean"], "error": error, "paper": paper}

@@ -1,0 +1,115 @@
+"""The error of a difference for having measured on few examples, against numbers worked out by hand and chance itself."""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thinstack.tables.comparison import compare_rows, error_of_examples
+from thinstack.tables.table import Row, Table
+from thinstack.training.cases import Cases
+
+
+def seed_of(right: list[int], *, gold: list[int] | None = None, whole: list[int] | None = None) -> Cases:
+    """Cases of which those with a 1 were said rightly."""
+    known = np.array(gold if gold is not None else [7] * len(right))
+    given = np.array(whole if whole is not None else [1] * len(right), bool)
+    zeros = np.zeros(len(right))
+    return Cases(gold=known, predicted=known + 1 - np.array(right), words=zeros, depth=zeros, whole=given, negated=~given)
+
+
+def test_one_seed_each_by_hand() -> None:
+    # Differences 1, 0, 0, -1: their sample deviation is sqrt(2/3), and four of them have half of it as the error of their mean.
+    first, second = [seed_of([1, 1, 0, 0])], [seed_of([0, 1, 0, 1])]
+    assert error_of_examples(first, second, whole=True) == pytest.approx(100 * sqrt(2 / 3) / 2)
+
+
+def test_seeds_are_averaged_case_by_case() -> None:
+    # Shares 1, 1/2, 0 less 0, 0, 0.
+    first = [seed_of([1, 1, 0]), seed_of([1, 0, 0])]
+    assert error_of_examples(first, [seed_of([0, 0, 0])], whole=True) == pytest.approx(100 * 0.5 / sqrt(3))
+
+
+def test_what_both_find_alike_adds_nothing() -> None:
+    assert error_of_examples([seed_of([1, 0, 1])], [seed_of([1, 0, 1])] * 3, whole=True) == 0.0
+
+
+def test_sentences_alone_or_all_phrases() -> None:
+    marked: dict[str, Any] = {"whole": [0, 1, 0, 1]}
+    first, second = [seed_of([0, 1, 0, 0], **marked)], [seed_of([1, 1, 1, 1], **marked)]
+    assert error_of_examples(first, second, whole=True) == pytest.approx(100 * sqrt(1 / 2) / sqrt(2))
+    assert error_of_examples(first, second, whole=False) == pytest.approx(100 * 0.5 / 2)
+
+
+@pytest.mark.parametrize("other", [[], [seed_of([1, 0])], [seed_of([1, 0, 1], gold=[7, 7, 8])]])
+def test_rows_that_were_not_measured_on_the_same_cases(other: list[Cases]) -> None:
+    assert error_of_examples([seed_of([1, 0, 1])], other, whole=True) is None
+    assert error_of_examples(other, [seed_of([1, 0, 1])], whole=True) is None
+
+
+def test_one_example_says_nothing() -> None:
+    assert error_of_examples([seed_of([1])], [seed_of([0])], whole=True) is None
+
+
+def test_it_is_how_far_differences_of_other_samples_spread() -> None:
+    rng = np.random.default_rng(0)
+    differences, errors = [], []
+    for _ in range(400):
+        ease = rng.random(200)  # both models find the same cases easy
+        draws = [(rng.random(200) < ease**power).astype(int).tolist() for power in (1, 1, 2, 2)]
+        models = [[seed_of(draw) for draw in draws[:2]], [seed_of(draw) for draw in draws[2:]]]
+        shares = [np.mean([seed.gold == seed.predicted for seed in seeds]) for seeds in models]
+        differences.append(100 * (shares[0] - shares[1]))
+        error = error_of_examples(*models, whole=True)
+        assert error is not None
+        errors.append(error)
+    assert np.mean(errors) == pytest.approx(np.std(differences), rel=0.1)
+
+
+def table(key: str) -> Table:
+    rows = [{"name": name, "title": name, "recipe": {}} for name in ("a", "b")]
+    data = {
+        "name": "t",
+        "title": "T",
+        "paper": "none",
+        "columns": [{"key": key, "title": "C"}],
+        "compare": [{"a": "a", "b": "b", "key": key}],
+        "recipe": {
+            "data": {"train": "train.txt", "dev": "dev.txt"},
+            "model": {
+                "labels": ["no", "yes"],
+                "embedding": {"kind": "words", "size": 4},
+                "cell": {"name": "rvnn.v1", "hidden_size": 4},
+                "head": {"name": "node_classifier.v1"},
+            },
+        },
+        "variants": {"other": {}},
+        "rows": rows,
+    }
+    return Table.parse(data, source="test")
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        ("root_accuracy", ("", "gold")),
+        ("other/left.phrase_accuracy", ("other", "left")),
+        ("accuracy", ("", "gold")),
+        ("mse", None),
+    ],
+)
+def test_the_cases_of_a_column(key: str, asked: tuple[str, str] | None) -> None:
+    found: list[tuple[str, str, str]] = []
+
+    def cases(row: Row, variant: str, source: str) -> list[Cases]:
+        found.append((row.name, variant, source))
+        return [seed_of([1, 0])] if row.name == "a" else [seed_of([0, 0])]
+
+    made, figure = table(key), {"mean": 50.0, "std": None, "seeds": [50.0]}
+    rows = [{"name": name, "figures": {key: figure}} for name in ("a", "b")]
+    compared = compare_rows(made, made.compare[0], rows, cases)
+    assert compared is not None
+    assert found == ([] if asked is None else [("a", *asked), ("b", *asked)])
+    assert compared["examples_error"] == (None if asked is None else pytest.approx(50.0))
+    assert compare_rows(made, made.compare[0], rows[:1], cases) is None
