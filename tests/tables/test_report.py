@@ -94,9 +94,12 @@ def test_two_rows_compared() -> None:
 def test_the_error_of_examples_is_told_where_it_is_known() -> None:
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
-    assert "that of measuring on so many examples only is not in it." in markdown(made)
+    assert "; that of measuring on so many examples only is not known." in markdown(made)
     made["comparisons"][0]["examples_error"] = 1.26
     assert "that of measuring on so many examples only is 1.3 (cases of both paired)." in markdown(made)
+    made["comparisons"][0]["error"] = None
+    told = "one seed says nothing of its error over seeds; that of measuring on so many examples only is 1.3 (cases of both paired)."
+    assert told in markdown(made)
 
 
 def test_the_page() -> None:

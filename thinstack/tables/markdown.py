@@ -93,12 +93,13 @@ def _comparisons(report: Report) -> Iterator[str]:
 
 def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
     """What is behind the error of a difference, and the other one."""
-    if found["error"] is None:
-        return "one seed says nothing of its error"
-    text = "with its standard error over the seeds; that of measuring on so many examples only"
-    if found["examples_error"] is None:
-        return f"{text} is not in it"
-    return f"{text} is {_number(found['examples_error'], column)} (cases of both paired)"
+    seeds = "one seed says nothing of its error over seeds"
+    if found["error"] is not None:
+        seeds = "with its standard error over the seeds"
+    examples = "is not known"
+    if found["examples_error"] is not None:
+        examples = f"is {_number(found['examples_error'], column)} (cases of both paired)"
+    return f"{seeds}; that of measuring on so many examples only {examples}"
 
 
 def _of_rows(report: Report, key: str) -> Iterator[str]:
