@@ -91,25 +91,25 @@ def table(key: str) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("key", "asked"),
+    ("key", "asked", "error"),
     [
-        ("root_accuracy", ("", "gold")),
-        ("other/left.phrase_accuracy", ("other", "left")),
-        ("accuracy", ("", "gold")),
-        ("mse", None),
+        ("root_accuracy", ("", "gold"), 50.0),  # of differences 1, 0
+        ("other/left.phrase_accuracy", ("other", "left"), 100 / 3),  # of differences 1, 0, 1
+        ("accuracy", ("", "gold"), 50.0),
+        ("mse", None, None),
     ],
 )
-def test_the_cases_of_a_column(key: str, asked: tuple[str, str] | None) -> None:
+def test_the_cases_of_a_column(key: str, asked: tuple[str, str] | None, error: float | None) -> None:
     found: list[tuple[str, str, str]] = []
 
     def cases(row: Row, variant: str, source: str) -> list[Cases]:
         found.append((row.name, variant, source))
-        return [seed_of([1, 0])] if row.name == "a" else [seed_of([0, 0])]
+        return [seed_of([1, 0, 1] if row.name == "a" else [0, 0, 0], whole=[1, 1, 0])]
 
     made, figure = table(key), {"mean": 50.0, "std": None, "seeds": [50.0]}
     rows = [{"name": name, "figures": {key: figure}} for name in ("a", "b")]
     compared = compare_rows(made, made.compare[0], rows, cases)
     assert compared is not None
     assert found == ([] if asked is None else [("a", *asked), ("b", *asked)])
-    assert compared["examples_error"] == (None if asked is None else pytest.approx(50.0))
+    assert compared["examples_error"] == (None if error is None else pytest.approx(error))
     assert compare_rows(made, made.compare[0], rows[:1], cases) is None
