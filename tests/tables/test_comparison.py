@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_table import tiny
 
 from thinstack.tables.comparison import compare_rows, error_of_examples
 from thinstack.tables.table import Row, Table
@@ -68,25 +69,9 @@ def test_it_is_how_far_differences_of_other_samples_spread() -> None:
 
 
 def table(key: str) -> Table:
-    rows = [{"name": name, "title": name, "recipe": {}} for name in ("a", "b")]
-    data = {
-        "name": "t",
-        "title": "T",
-        "paper": "none",
-        "columns": [{"key": key, "title": "C"}],
-        "compare": [{"a": "a", "b": "b", "key": key}],
-        "recipe": {
-            "data": {"train": "train.txt", "dev": "dev.txt"},
-            "model": {
-                "labels": ["no", "yes"],
-                "embedding": {"kind": "words", "size": 4},
-                "cell": {"name": "rvnn.v1", "hidden_size": 4},
-                "head": {"name": "node_classifier.v1"},
-            },
-        },
-        "variants": {"other": {}},
-        "rows": rows,
-    }
+    data = tiny() | {"compare": [{"a": "lstm", "b": "rvnn", "key": key}]}
+    if key != "root_accuracy":  # which it has
+        data["columns"].append({"key": key, "title": "Compared"})
     return Table.parse(data, source="test")
 
 
@@ -94,7 +79,7 @@ def table(key: str) -> Table:
     ("key", "asked", "error"),
     [
         ("root_accuracy", ("", "gold"), 50.0),  # of differences 1, 0
-        ("other/left.phrase_accuracy", ("other", "left"), 100 / 3),  # of differences 1, 0, 1
+        ("left/balanced.phrase_accuracy", ("left", "balanced"), 100 / 3),  # of differences 1, 0, 1
         ("accuracy", ("", "gold"), 50.0),
         ("mse", None, None),
     ],
@@ -104,12 +89,12 @@ def test_the_cases_of_a_column(key: str, asked: tuple[str, str] | None, error: f
 
     def cases(row: Row, variant: str, source: str) -> list[Cases]:
         found.append((row.name, variant, source))
-        return [seed_of([1, 0, 1] if row.name == "a" else [0, 0, 0], whole=[1, 1, 0])]
+        return [seed_of([1, 0, 1] if row.name == "lstm" else [0, 0, 0], whole=[1, 1, 0])]
 
     made, figure = table(key), {"mean": 50.0, "std": None, "seeds": [50.0]}
-    rows = [{"name": name, "figures": {key: figure}} for name in ("a", "b")]
+    rows = [{"name": name, "figures": {key: figure}} for name in ("lstm", "rvnn")]
     compared = compare_rows(made, made.compare[0], rows, cases)
     assert compared is not None
-    assert found == ([] if asked is None else [("a", *asked), ("b", *asked)])
+    assert found == ([] if asked is None else [("lstm", *asked), ("rvnn", *asked)])
     assert compared["examples_error"] == (None if error is None else pytest.approx(error))
     assert compare_rows(made, made.compare[0], rows[:1], cases) is None

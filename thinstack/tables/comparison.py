@@ -18,12 +18,11 @@ WHOLE = {"root_accuracy": True, "accuracy": True, "phrase_accuracy": False}
 """The figures that are shares of cases said rightly: of whole sentences and pairs, or of all labelled phrases."""
 
 
-def compare_rows(
-    table: Table, pair: Comparison, rows: Sequence[Mapping[str, Any]], cases: FindCases | None
-) -> dict[str, Any] | None:
+def compare_rows(table: Table, pair: Comparison, rows: Sequence[Mapping[str, Any]], cases: FindCases) -> dict[str, Any] | None:
     """The difference of two rows' means, `a` less `b`, with two standard errors; None if one of the rows is not there.
 
-    `error` is that over the seeds (None for one seed), `examples_error` that of `error_of_examples` (None without cases).
+    `error` is that over the seeds (None for one seed), `examples_error` that of `error_of_examples` (None for rivals, and for
+    figures that are not a share of cases).
     """
     figures = {row["name"]: row["figures"][pair.key] for row in rows}
     a, b = figures.get(pair.a), figures.get(pair.b)
@@ -41,7 +40,7 @@ def compare_rows(
         "key": pair.key,
         "difference": a["mean"] - b["mean"],
         "error": error,
-        "examples_error": None if cases is None else _examples_error(column, (table.row(pair.a), table.row(pair.b)), cases),
+        "examples_error": _examples_error(column, (table.row(pair.a), table.row(pair.b)), cases),
         "paper": paper,
     }
 

@@ -23,7 +23,7 @@ def build(
     missing: Mapping[str, str],
     digests: Mapping[str, Mapping[str, str]],
     complete: bool,
-    cases: FindCases | None = None,
+    cases: FindCases,
 ) -> dict[str, Any]:
     """The report, fit for JSON.
 
