@@ -1,9 +1,11 @@
-"""Speed and memory of the encoder over SST trees against an LSTM, a recursion and `pytorch-tree-lstm`, all in one run.
+"""Speed and memory of the encoder over SST trees against an LSTM, a recursion and
+`pytorch-tree-lstm`, all in one run.
 
     python benchmarks/encoder.py --data FOLDER [--threads 2] [--json]
 
-Inputs of words are random and X = 300 wide. Everything runs in turn, round after round, on the same sentences. Two threads that
-wait for each other spin, which on a busy machine starves them: set OMP_WAIT_POLICY=passive there, and trust the ratios only.
+Inputs of words are random and X = 300 wide. Everything runs in turn, round after round, on the same
+sentences. Two threads that wait for each other spin, which on a busy machine starves them: set
+OMP_WAIT_POLICY=passive there, and trust the ratios only.
 """
 
 import json
@@ -19,7 +21,16 @@ import torch
 import typer
 from rich.console import Console
 from rich.table import Table
-from subjects import Batch, ChildSumLayers, Encoder, Gemms, PackedLSTM, PaddedLSTM, Recursion, Subject
+from subjects import (
+    Batch,
+    ChildSumLayers,
+    Encoder,
+    Gemms,
+    PackedLSTM,
+    PaddedLSTM,
+    Recursion,
+    Subject,
+)
 from timing import better_of, interleaved, peak_bytes, ratio, sst_trees
 from torch import Tensor, nn
 
@@ -27,7 +38,10 @@ from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
 
 INPUT = 300
-CASES = [*(("inference", batch) for batch in (512, 32, 1)), *(("training step", batch) for batch in (128, 25))]
+CASES = [
+    *(("inference", batch) for batch in (512, 32, 1)),
+    *(("training step", batch) for batch in (128, 25)),
+]
 OURS, LSTM, SCRIPT, LAYERS = "thinstack", "nn.LSTM", "thinstack, TorchScript", "pytorch-tree-lstm"
 RECURSION, FLOOR = "node-by-node recursion", "GEMMs of the steps alone"
 # Throughput over that of a rival that the project set out to reach, at D = 300 with 2 threads.
@@ -35,12 +49,14 @@ TARGETS = {
     ("inference", 512): {LSTM: 0.75, RECURSION: 11.0, LAYERS: 2.4},
     ("training step", 128): {LSTM: 1.1, LAYERS: 2.5},
 }
-MEMORY_TARGET = 1.5  # bytes held at once, without the gates of the widest step, over the bytes of one state a node
+# bytes held at once, without the gates of the widest step, over the bytes of one state a node
+MEMORY_TARGET = 1.5
 
 
 @dataclass(frozen=True)
 class Result:
-    """One subject in one case; `ratio` is thinstack's throughput over the subject's, and `target` what it should be."""
+    """One subject in one case; `ratio` is thinstack's throughput over the subject's, and `target`
+    what it should be."""
 
     case: str
     batch: int
@@ -52,7 +68,8 @@ class Result:
 
 
 def subjects_of(hidden: int, *, training: bool) -> dict[str, Callable[[Batch], Subject]]:
-    """What makes each subject for a batch. Those made of one module share its weights over all batches."""
+    """What makes each subject for a batch. Those made of one module share its weights over all
+    batches."""
     encoder, lstm = Encoder.Module(INPUT, hidden), nn.LSTM(INPUT, hidden, batch_first=True)
     found: dict[str, Callable[[Batch], Subject]] = {
         OURS: lambda batch: Encoder(encoder, batch),
@@ -90,7 +107,10 @@ def measure(trees: list[Tree], case: str, batch: int, hidden: int, rounds: int) 
     passes, sets = max(1, 32 // batch), 3
     run = train if case == "training step" else infer
     drawn = [Batch.of(random.sample(trees, batch), INPUT) for _ in range(sets * passes)]
-    made = {name: [make(one) for one in drawn] for name, make in subjects_of(hidden, training=run is train).items()}
+    made = {
+        name: [make(one) for one in drawn]
+        for name, make in subjects_of(hidden, training=run is train).items()
+    }
 
     def in_round(batches: list[Subject]) -> Callable[[int], object]:
         return lambda number: [run(subject) for subject in batches[number % sets :: sets]]
@@ -99,24 +119,43 @@ def measure(trees: list[Tree], case: str, batch: int, hidden: int, rounds: int) 
     better_of(seconds, LSTM, ("packed", "padded"))
     targets = TARGETS.get((case, batch), {}) if hidden == 300 else {}
     return [
-        Result(case, batch, hidden, name, passes * batch / median(times), ratio(times, seconds[OURS]), targets.get(name))
+        Result(
+            case,
+            batch,
+            hidden,
+            name,
+            passes * batch / median(times),
+            ratio(times, seconds[OURS]),
+            targets.get(name),
+        )
         for name, times in seconds.items()
     ]
 
 
 def memory(trees: list[Tree], batch: int, hidden: int) -> float:
-    """Bytes that an inference pass holds at once, without the gates of the widest step, over the bytes of one state a node."""
+    """Bytes that an inference pass holds at once, without the gates of the widest step, over the
+    bytes of one state a node."""
     one = Batch.of(random.sample(trees, batch), INPUT)
     subject = Encoder(Encoder.Module(INPUT, hidden), one)
-    widest = max(3 * len(one.words), 5 * int(schedule_transitions(one.transitions).inner_counts.max())) * hidden * 4
+    widest = (
+        max(3 * len(one.words), 5 * int(schedule_transitions(one.transitions).inner_counts.max()))
+        * hidden
+        * 4
+    )
     return (peak_bytes(lambda: infer(subject)) - widest) / (len(one.transitions) * 2 * hidden * 4)
 
 
 def main(
-    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")
+    ],
     threads: Annotated[int, typer.Option(min=1)] = 2,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")] = 9,
-    hidden: Annotated[list[int] | None, typer.Option(help="Hidden widths D. [default: 300, 150]")] = None,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")
+    ] = 9,
+    hidden: Annotated[
+        list[int] | None, typer.Option(help="Hidden widths D. [default: 300, 150]")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Compare the speed of thinstack's encoder with that of its rivals over SST trees."""
@@ -134,14 +173,20 @@ def main(
             results += measure(trees, case, batch, width, rounds)
         held[width] = memory(trees, 512, width)
     if as_json:
-        console.print_json(json.dumps({"threads": threads, "results": [asdict(one) for one in results], "memory": held}))
+        console.print_json(
+            json.dumps(
+                {"threads": threads, "results": [asdict(one) for one in results], "memory": held}
+            )
+        )
     else:
         report(console, results, held, threads)
 
 
 def report(console: Console, results: list[Result], held: dict[int, float], threads: int) -> None:
     """Print the table, and which targets are met."""
-    table = Table("subject", title=f"{threads} threads, fp32, X = {INPUT}, torch {torch.__version__}")
+    table = Table(
+        "subject", title=f"{threads} threads, fp32, X = {INPUT}, torch {torch.__version__}"
+    )
     for column in ("sentences/s", "thinstack / it", "target"):
         table.add_column(column, justify="right")
     heading = ""
@@ -149,13 +194,20 @@ def report(console: Console, results: list[Result], held: dict[int, float], thre
         if heading != (heading := f"{one.case}, batch {one.batch}, D = {one.hidden}"):
             table.add_section()
             table.add_row(f"[bold]{heading}")
-        verdict = "" if one.target is None else f"{one.target:.2f} {'met' if one.ratio >= one.target else 'MISSED'}"
+        verdict = (
+            ""
+            if one.target is None
+            else f"{one.target:.2f} {'met' if one.ratio >= one.target else 'MISSED'}"
+        )
         table.add_row(f"  {one.subject}", f"{one.sentences_per_s:.0f}", f"{one.ratio:.2f}", verdict)
     console.print(table)
     console.print(f"thinstack / '{FLOOR}' is its share of the floor that matrix products set.")
     for width, share in held.items():
         verdict = "met" if share <= MEMORY_TARGET else "MISSED"
-        console.print(f"Memory, D = {width}: {share:.2f} of one state a node; target at most {MEMORY_TARGET}: {verdict}")
+        console.print(
+            f"Memory, D = {width}: {share:.2f} of one state a node; target at most "
+            f"{MEMORY_TARGET}: {verdict}"
+        )
 
 
 if __name__ == "__main__":

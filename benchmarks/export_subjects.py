@@ -1,4 +1,5 @@
-"""What the benchmark of exports exports: the bundled model, and one of every cell, kind of trees, encoder and task head."""
+"""What the benchmark of exports exports: the bundled model, and one of every cell, kind of trees,
+encoder and task head."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Exportable:
 
 
 def exportables(only: str, hidden: int | None, every: bool) -> Iterator[Exportable]:
-    """Those whose name holds `only`: the bundled model, and small ones, or `hidden` wide, with fresh weights.
+    """Those whose name holds `only`: the bundled model, and small ones, or `hidden` wide, with
+    fresh weights.
 
     Of models that differ in the options of their parts alone there is the first, or `every` one.
     """
@@ -57,7 +59,8 @@ def _kind(subject: Subject) -> str:
 
 
 def _config(subject: Subject, hidden: int | None) -> ModelConfig:
-    """Its configuration, with names for the relations that its cell tells apart, and all cells `hidden` wide if given."""
+    """Its configuration, with names for the relations that its cell tells apart, and all cells
+    `hidden` wide if given."""
     raw = subject.config.model_dump(mode="json")
     raw["relations"] = [f"relation{number}" for number in range(1, subject.relations + 1)]
     if hidden is not None:

@@ -1,4 +1,5 @@
-"""What a model of the learning benchmark is trained and tested on: items of a task, batches, and the leaf table."""
+"""What a model of the learning benchmark is trained and tested on: items of a task, batches, and
+the leaf table."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,8 @@ HELD_PART = 10
 
 @dataclass(frozen=True)
 class Material:
-    """Items to train on, to stop early by, and to report on, the baseline over the last, and the leaf table (V, X)."""
+    """Items to train on, to stop early by, and to report on, the baseline over the last, and the
+    leaf table (V, X)."""
 
     train: list[Item]
     held: list[Item]
@@ -39,28 +41,44 @@ class Material:
 
 
 def material_of(task: Task, config: ModelConfig, data: Path, trees: int) -> Material:
-    """The material for a model of this configuration. Raises DataError, also for an infinite baseline, or TreeError."""
+    """The material for a model of this configuration. Raises DataError, also for an infinite
+    baseline, or TreeError."""
     vocabulary, table = leaf_table(data / task.vectors)
     train, dev = (
-        [task.item(example, config, vocabulary) for example in spread(task.read(data, split), count)]
+        [
+            task.item(example, config, vocabulary)
+            for example in spread(task.read(data, split), count)
+        ]
         for split, count in (("train", trees), ("dev", DEV))
     )
     kept = [item for number, item in enumerate(train) if number % HELD_PART]
     baseline = task.baseline([item.targets for item in kept], [item.targets for item in dev])
     if not np.isfinite(baseline):
-        raise DataError(f"{task.name}: a target of the development data does not occur in the training data; take more trees")
+        raise DataError(
+            f"{task.name}: a target of the development data does not occur in the training data; "
+            "take more trees"
+        )
     return Material(kept, train[::HELD_PART], dev, baseline, table)
 
 
 def with_relations(config: ModelConfig, count: int, data: Path) -> ModelConfig:
     """The same model, with a kind of its own for each of SICK's `count` most frequent relations."""
     pairs = sick(data, "train") if count else []
-    found = Counter(label for pair in pairs for tree in pair.dependency for label in tree.labels if label is not None)
-    return config.model_copy(update={"relations": tuple(name for name, _ in found.most_common(count))})
+    found = Counter(
+        label
+        for pair in pairs
+        for tree in pair.dependency
+        for label in tree.labels
+        if label is not None
+    )
+    return config.model_copy(
+        update={"relations": tuple(name for name, _ in found.most_common(count))}
+    )
 
 
 def joined(items: Sequence[Item], names: Iterable[str]) -> tuple[dict[str, Tensor], Tensor]:
-    """A batch: the inputs that there are of these names, and targets, in which the sentences of candidates are counted on."""
+    """A batch: the inputs that there are of these names, and targets, in which the sentences of
+    candidates are counted on."""
     arrays = join_inputs([item.inputs for item in items])
     inputs = {name: torch.from_numpy(arrays[name]) for name in names if name in arrays}
     targets = np.concatenate([item.targets for item in items])

@@ -1,4 +1,5 @@
-"""What the learning benchmark trains: every cell, every kind of encoder and every task head, small."""
+"""What the learning benchmark trains: every cell, every kind of encoder and every task head,
+small."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +17,22 @@ SST, SICK = 50, 300  # columns of their vectors
 TAI = {"bias": "double", "output_gate": False}  # the relatedness models of their Table 1
 CHAIN = {"arity": 1}
 PER_SIDE = {"inputs": "per_side"}
-BINARY_CELLS = ("nary_lstm.v1", "spinn_lstm.v1", "s_lstm.v1", "dual_gate_lstm.v1", "lexicalized_lstm.v1", "rvnn.v1")
+BINARY_CELLS = (
+    "nary_lstm.v1",
+    "spinn_lstm.v1",
+    "s_lstm.v1",
+    "dual_gate_lstm.v1",
+    "lexicalized_lstm.v1",
+    "rvnn.v1",
+)
 CELLS_OF_ANY_TREE = ("child_sum_lstm.v1", "tree_gru.v1", "dt_rnn.v1")
 NODES, ROOTS, RATING = "node_classifier.v1", "root_classifier.v1", "similarity.v1"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A model and what it is trained on. `relations`: how many of the most frequent relations its cell tells apart."""
+    """A model and what it is trained on. `relations`: how many of the most frequent relations its
+    cell tells apart."""
 
     name: str
     task: Task
@@ -39,8 +48,17 @@ class Subject:
 def all_subjects() -> list[Subject]:
     """Ours, and one for every other registered cell, if it goes with any of the tasks."""
     ours = [*sentiment(), *encoders(), *spinn(), *sequences(), *dependency(), *heads()]
-    named = {part.name for one in ours for part in (one.config.cell, one.config.encoder.top_down) if hasattr(part, "name")}
-    cells = dict.fromkeys(record.name for record in manager().records() if record.kind == "cell" and record.status == "ok")
+    named = {
+        part.name
+        for one in ours
+        for part in (one.config.cell, one.config.encoder.top_down)
+        if hasattr(part, "name")
+    }
+    cells = dict.fromkeys(
+        record.name
+        for record in manager().records()
+        if record.kind == "cell" and record.status == "ok"
+    )
     return [*ours, *(subject for cell in cells if cell not in named for subject in other(cell))]
 
 
@@ -57,7 +75,9 @@ def sentiment() -> list[Subject]:
         _sst("rntn.v1", hidden=25, size=25, leaf="word"),
         _sst("mv_rnn.v1", hidden=25),
         _sst("mv_rnn.v1", hidden=25, rank=3),
-        _sst("mv_rnn.v1", size=200, rank=1, leaf="table"),  # a vector of 50, and 3 x 50 numbers for its matrix
+        _sst(
+            "mv_rnn.v1", size=200, rank=1, leaf="table"
+        ),  # a vector of 50, and 3 x 50 numbers for its matrix
     ]
 
 
@@ -71,16 +91,34 @@ def encoders() -> list[Subject]:
         _sst("nary_lstm.v1", "2 layers", encoder={"layers": 2}),
         _sst("rvnn.v1", "3 layers", encoder={"layers": 3}),
         _sst("lexicalized_lstm.v1", "bidirectional", encoder={"top_down": down}),
-        _sst("lexicalized_lstm.v1", "bidirectional, inputs=per_side", encoder={"top_down": down | {"options": PER_SIDE}}),
-        _sst("lexicalized_lstm.v1", "bidirectional", task=SST_ROOTS["gold"], encoder={"top_down": down}, learning_rate=0.01),
+        _sst(
+            "lexicalized_lstm.v1",
+            "bidirectional, inputs=per_side",
+            encoder={"top_down": down | {"options": PER_SIDE}},
+        ),
+        _sst(
+            "lexicalized_lstm.v1",
+            "bidirectional",
+            task=SST_ROOTS["gold"],
+            encoder={"top_down": down},
+            learning_rate=0.01,
+        ),
     ]
     return found + [_sst("s_lstm.v1", task=task, learning_rate=0.01) for task in SST_ROOTS.values()]
 
 
 def spinn() -> list[Subject]:
-    """With a tracking LSTM: over given trees, and with a parser, which is taught beside the task."""
-    given, own, apart = ({"tracker": {"size": 32} | more} for more in ({"parses": False}, {}, {"feeds": False}))
-    entailment = {"task": ENTAILMENT, "head": "entailment.v1", "learning_rate": 0.002, "trees": "binary"}
+    """With a tracking LSTM: over given trees, and with a parser, which is taught beside the
+    task."""
+    given, own, apart = (
+        {"tracker": {"size": 32} | more} for more in ({"parses": False}, {}, {"feeds": False})
+    )
+    entailment = {
+        "task": ENTAILMENT,
+        "head": "entailment.v1",
+        "learning_rate": 0.002,
+        "trees": "binary",
+    }
     return [
         _sst("spinn_lstm.v1", "SPINN-PI", encoder=given),
         _sst("spinn_lstm.v1", "SPINN", encoder=own),
@@ -93,13 +131,28 @@ def spinn() -> list[Subject]:
 def sequences() -> list[Subject]:
     """The sequential baselines of the papers; the last state of each direction is read."""
     cell = {"name": "nary_lstm.v1", "hidden_size": 50, "options": CHAIN}
-    shared, own = ({"top_down": down, "separate": True, "readout": ["up", "leaves"]} for down in ("shared", cell))
+    shared, own = (
+        {"top_down": down, "separate": True, "readout": ["up", "leaves"]}
+        for down in ("shared", cell)
+    )
     return [
         _sick("nary_lstm.v1", "LSTM", trees="sequence", **CHAIN),
         _sick("nary_lstm.v1", "2-layer LSTM", trees="sequence", encoder={"layers": 2}, **CHAIN),
-        _sick("nary_lstm.v1", "bidirectional LSTM, shared weights", trees="sequence", encoder=shared, **CHAIN),
+        _sick(
+            "nary_lstm.v1",
+            "bidirectional LSTM, shared weights",
+            trees="sequence",
+            encoder=shared,
+            **CHAIN,
+        ),
         _sick("nary_lstm.v1", "bidirectional LSTM", trees="sequence", encoder=own, **CHAIN),
-        _sick("nary_lstm.v1", "bidirectional 2-layer LSTM", trees="sequence", encoder=own | {"layers": 2}, **CHAIN),
+        _sick(
+            "nary_lstm.v1",
+            "bidirectional 2-layer LSTM",
+            trees="sequence",
+            encoder=own | {"layers": 2},
+            **CHAIN,
+        ),
         _sick("peephole_lstm.v1", "peephole LSTM", trees="sequence"),
         _sick("word_mean.v1", "mean of words", trees="sequence", hidden=SICK),
     ]
@@ -122,9 +175,15 @@ def dependency() -> list[Subject]:
 def heads() -> list[Subject]:
     """Heads that none of the others have, and options of theirs.
 
-    At the others' learning rate batch normalisation before wide layers diverges, and the ranker's ReLU dies.
+    At the others' learning rate batch normalisation before wide layers diverges, and the ranker's
+    ReLU dies.
     """
-    ranking = {"task": RANKING, "head": "tree_ranker.v1", "head_options": {"kappa": KAPPA}, "learning_rate": 0.005}
+    ranking = {
+        "task": RANKING,
+        "head": "tree_ranker.v1",
+        "head_options": {"kappa": KAPPA},
+        "learning_rate": 0.005,
+    }
     entailment = {"task": ENTAILMENT, "head": "entailment.v1", "learning_rate": 0.002}
     return [
         _sst("s_lstm.v1", "hidden layer", head=NODES, head_options={"hidden": 50}),
@@ -135,7 +194,8 @@ def heads() -> list[Subject]:
 
 
 def other(cell: str) -> list[Subject]:
-    """The first of these that a cell of someone else's can do: binary trees, sentences, dependency trees; or none."""
+    """The first of these that a cell of someone else's can do: binary trees, sentences, dependency
+    trees; or none."""
     candidates = [_sst(cell), *(_sick(cell, trees=trees) for trees in ("sequence", "dependency"))]
     return [subject for subject in candidates if _fits(subject)][:1]
 
@@ -148,14 +208,32 @@ def _fits(subject: Subject) -> bool:
     return True
 
 
-def _sst(cell: str, kind: str = "", *, task: Task = SST_NODES, head: str = "", size: int = SST, **more: Any) -> Subject:
+def _sst(
+    cell: str,
+    kind: str = "",
+    *,
+    task: Task = SST_NODES,
+    head: str = "",
+    size: int = SST,
+    **more: Any,
+) -> Subject:
     reads = NODES if task is SST_NODES else ROOTS
     return _subject(cell, kind, task=task, head=head or reads, size=size, trees="binary", **more)
 
 
-def _sick(cell: str, kind: str = "", *, task: Task = RELATEDNESS, head: str = RATING, trees: str, **more: Any) -> Subject:
+def _sick(
+    cell: str,
+    kind: str = "",
+    *,
+    task: Task = RELATEDNESS,
+    head: str = RATING,
+    trees: str,
+    **more: Any,
+) -> Subject:
     kinds = (kind, "" if trees == "sequence" else f"{trees} trees")
-    return _subject(cell, ", ".join(filter(None, kinds)), task=task, head=head, size=SICK, trees=trees, **more)
+    return _subject(
+        cell, ", ".join(filter(None, kinds)), task=task, head=head, size=SICK, trees=trees, **more
+    )
 
 
 def _subject(

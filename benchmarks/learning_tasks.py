@@ -1,4 +1,5 @@
-"""The five tasks of the learning benchmark, over the Stanford Sentiment Treebank (SST) and SICK, and their baselines."""
+"""The five tasks of the learning benchmark, over the Stanford Sentiment Treebank (SST) and SICK,
+and their baselines."""
 
 import zlib
 from collections.abc import Callable, Sequence
@@ -19,7 +20,17 @@ from thinstack.data.vocabulary import WordVocabulary
 from thinstack.errors import DataError
 from thinstack.export.samples import Inputs, join_inputs
 
-__all__ = ["ENTAILMENT", "KAPPA", "RANKING", "RELATEDNESS", "SST_NODES", "SST_ROOTS", "Item", "Task", "sick"]
+__all__ = [
+    "ENTAILMENT",
+    "KAPPA",
+    "RANKING",
+    "RELATEDNESS",
+    "SST_NODES",
+    "SST_ROOTS",
+    "Item",
+    "Task",
+    "sick",
+]
 
 SENTIMENTS = ("0", "1", "2", "3", "4")
 RATINGS = ("1", "2", "3", "4", "5")
@@ -32,8 +43,8 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Item:
-    """One tree, one pair or the candidates of one sentence: the model's inputs, what the head's `loss` takes, and the number of
-    cases that this loss is a sum over."""
+    """One tree, one pair or the candidates of one sentence: the model's inputs, what the head's
+    `loss` takes, and the number of cases that this loss is a sum over."""
 
     inputs: Inputs
     targets: Array
@@ -42,8 +53,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Task:
-    """`read` takes the data folder and "train" or "dev"; `item` makes one item of what it gives; `baseline` is the mean loss of
-    development targets for who knows the training targets' frequencies alone. The files are relative to the data folder."""
+    """`read` takes the data folder and "train" or "dev"; `item` makes one item of what it gives;
+    `baseline` is the mean loss of development targets for who knows the training targets'
+    frequencies alone. The files are relative to the data folder."""
 
     name: str
     labels: tuple[str, ...]
@@ -55,7 +67,8 @@ class Task:
     baseline: Callable[[list[Array], list[Array]], float]
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
+# -- reading
+# --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -77,7 +90,8 @@ def sst_over(data: Path, split: str, *, source: str) -> list[Labelled]:
     return found
 
 
-# -- items ------------------------------------------------------------------------------------------------------------
+# -- items
+# --------------------------------------------------------------------------------------------------
 
 
 def tree_inputs(tree: Tree, config: ModelConfig, vocabulary: WordVocabulary) -> Inputs:
@@ -112,18 +126,25 @@ def relatedness_item(pair: SickPair, config: ModelConfig, vocabulary: WordVocabu
 
 def entailment_item(pair: SickPair, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
     if pair.entailment not in JUDGEMENTS:
-        raise DataError(f"pair {pair.id}: expected one of {', '.join(JUDGEMENTS)}, found {pair.entailment}")
-    return Item(pair_inputs(pair, config, vocabulary), np.array([JUDGEMENTS.index(pair.entailment)]), 1)
+        raise DataError(
+            f"pair {pair.id}: expected one of {', '.join(JUDGEMENTS)}, found {pair.entailment}"
+        )
+    return Item(
+        pair_inputs(pair, config, vocabulary), np.array([JUDGEMENTS.index(pair.entailment)]), 1
+    )
 
 
 def ranking_item(labelled: Labelled, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
-    """The treebank's tree against a left-branching, a right-branching, a balanced and two random ones; all constituents bear
-    one label, and a constituent is wrong if the treebank's tree has none over the same words."""
+    """The treebank's tree against a left-branching, a right-branching, a balanced and two random
+    ones; all constituents bear one label, and a constituent is wrong if the treebank's tree has
+    none over the same words."""
     gold, words = labelled[0], labelled[0].words
     draw = np.random.default_rng(zlib.crc32(" ".join(words).encode()))
     made = [tree_maker(source)(words) for source in ("left", "right", "balanced")]
     shapes = [gold.transitions, *made, *(random_tree(len(words), draw) for _ in range(2))]
-    trees = [tree_inputs(Tree.from_transitions(steps, words), config, vocabulary) for steps in shapes]
+    trees = [
+        tree_inputs(Tree.from_transitions(steps, words), config, vocabulary) for steps in shapes
+    ]
     inputs = join_inputs(trees)
     inputs["constituents"] = np.zeros_like(inputs["transitions"])
     known, *others = [set(map(tuple, transitions.spans_of(steps).tolist())) for steps in shapes]
@@ -141,7 +162,8 @@ def random_tree(words: int, draw: np.random.Generator) -> NDArray[np.int8]:
     return np.array(steps, np.int8)
 
 
-# -- baselines --------------------------------------------------------------------------------------------------------
+# -- baselines
+# --------------------------------------------------------------------------------------------------
 
 
 @np.errstate(divide="ignore")
@@ -157,7 +179,10 @@ def mean_target(train: list[Array], dev: list[Array]) -> float:
     """Mean of KL(target distribution of a rating || mean target of the training ratings)."""
     mean, targets = rating_targets(train).mean(0, keepdims=True), rating_targets(dev)
     some = targets > 0
-    return float((targets[some] * np.log(targets[some] / np.broadcast_to(mean, targets.shape)[some])).sum() / len(targets))
+    return float(
+        (targets[some] * np.log(targets[some] / np.broadcast_to(mean, targets.shape)[some])).sum()
+        / len(targets)
+    )
 
 
 def rating_targets(ratings: list[Array]) -> Array:
@@ -166,17 +191,33 @@ def rating_targets(ratings: list[Array]) -> Array:
 
 
 def equal_scores(train: list[Array], dev: list[Array]) -> float:
-    """Mean of the structure loss of the worst candidate; nothing of the training data helps who scores all alike."""
+    """Mean of the structure loss of the worst candidate; nothing of the training data helps who
+    scores all alike."""
     return KAPPA * float(np.mean([candidates[:, 1].max() for candidates in dev]))
 
 
-def _sst_task(name: str, item: Callable[..., Item], read: Callable[..., Sequence[Any]] = sst, **other: Any) -> Task:
-    fields = {"labels": SENTIMENTS, "baseline": label_frequencies, "vector_learning_rate": 0.1} | other
+def _sst_task(
+    name: str, item: Callable[..., Item], read: Callable[..., Sequence[Any]] = sst, **other: Any
+) -> Task:
+    fields = {
+        "labels": SENTIMENTS,
+        "baseline": label_frequencies,
+        "vector_learning_rate": 0.1,
+    } | other
     files = ("sst/train.txt", "sst/dev.txt")
-    return Task(name=name, item=item, read=read, files=files, vectors="vectors/glove.6B.50d.union.npz", **fields)
+    return Task(
+        name=name,
+        item=item,
+        read=read,
+        files=files,
+        vectors="vectors/glove.6B.50d.union.npz",
+        **fields,
+    )
 
 
-def _sick_task(name: str, item: Callable[..., Item], labels: tuple[str, ...], baseline: Callable[..., float]) -> Task:
+def _sick_task(
+    name: str, item: Callable[..., Item], labels: tuple[str, ...], baseline: Callable[..., float]
+) -> Task:
     return Task(
         name=name,
         labels=labels,

@@ -27,8 +27,9 @@ EVALUATION_BATCH = 100
 
 @dataclass(frozen=True)
 class Result:
-    """Mean development losses of a subject: untrained, of who predicts frequencies alone, with the weights of the least loss on
-    the held-out part, and with the last ones; `parameters` are the encoder's."""
+    """Mean development losses of a subject: untrained, of who predicts frequencies alone, with the
+    weights of the least loss on the held-out part, and with the last ones; `parameters` are the
+    encoder's."""
 
     parameters: int
     updates: int
@@ -43,24 +44,30 @@ class Result:
 
 
 def prepare_process(threads: int) -> None:
-    """Settings of a process that trains: denormals flushed, for they slow long chains, and sparse gradients not checked."""
+    """Settings of a process that trains: denormals flushed, for they slow long chains, and sparse
+    gradients not checked."""
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.sparse.check_sparse_tensor_invariants.disable()
 
 
 def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -> Result:
-    """Train a subject for so many seconds on so many trees or pairs. Raises what reading the data or building it does."""
+    """Train a subject for so many seconds on so many trees or pairs. Raises what reading the data
+    or building it does."""
     config = with_relations(subject.config, subject.relations, data)
     material = material_of(subject.task, config, data, trees)
     torch.manual_seed(seed)
     model = build_model(config, entries=len(material.table))
     with torch.no_grad():
-        columns = min(material.table.shape[1], config.embedding.size)  # any further ones stay as they were drawn
+        columns = min(
+            material.table.shape[1], config.embedding.size
+        )  # any further ones stay as they were drawn
         model.embedding.table[:, :columns] = torch.from_numpy(material.table[:, :columns])
     before = mean_loss(model, material.dev)
     training = TrainingConfig(
-        learning_rate=subject.learning_rate, vector_learning_rate=subject.task.vector_learning_rate, batch_size=BATCH
+        learning_rate=subject.learning_rate,
+        vector_learning_rate=subject.task.vector_learning_rate,
+        batch_size=BATCH,
     )
     updates, kept = train(model, material, training, seconds, seed)
     last = mean_loss(model, material.dev)
@@ -75,8 +82,11 @@ def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -
     )
 
 
-def train(model: Model, material: Material, config: TrainingConfig, seconds: float, seed: int) -> tuple[int, dict[str, Any]]:
-    """Train until the time is over; the number of updates, and the weights that did best on the held-out part."""
+def train(
+    model: Model, material: Material, config: TrainingConfig, seconds: float, seed: int
+) -> tuple[int, dict[str, Any]]:
+    """Train until the time is over; the number of updates, and the weights that did best on the
+    held-out part."""
     optimizers = build_optimizers(model, config).values()
     draw = np.random.default_rng(seed)
     updates, best, kept = 0, math.inf, copy.deepcopy(model.state_dict())

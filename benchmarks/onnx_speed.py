@@ -1,10 +1,12 @@
-"""Speed of exported models in onnxruntime over SST sentences, against an exported `nn.LSTM` on the same tokens, all in one run.
+"""Speed of exported models in onnxruntime over SST sentences, against an exported `nn.LSTM` on the
+same tokens, all in one run.
 
     python benchmarks/onnx_speed.py --data FOLDER [--threads 2] [--json]
 
-A binary Tree-LSTM and an LSTM of D = X = 300, with tables of the same words and heads of 5 classes. The LSTM gets its sentences
-as it is fastest: padded together, in eight parts of like length, or by length. Then comes how long a new process takes to its
-first prediction with the bundled model. Trust the ratios only.
+A binary Tree-LSTM and an LSTM of D = X = 300, with tables of the same words and heads of 5 classes.
+The LSTM gets its sentences as it is fastest: padded together, in eight parts of like length, or by
+length. Then comes how long a new process takes to its first prediction with the bundled model.
+Trust the ratios only.
 """
 
 import json
@@ -36,12 +38,20 @@ from thinstack.export.onnx_model import export_onnx
 from thinstack.models import build_model
 
 SIZE, CLASSES, BATCHES, SETS = 300, 5, (1, 16, 64, 256), 3
-ROOTS, NODES, INT8, LSTM = "Tree-LSTM, roots", "Tree-LSTM, all nodes", "Tree-LSTM, roots, int8", "nn.LSTM"
+ROOTS, NODES, INT8, LSTM = (
+    "Tree-LSTM, roots",
+    "Tree-LSTM, all nodes",
+    "Tree-LSTM, roots, int8",
+    "nn.LSTM",
+)
 KINDS = ("padded", "in parts", "by length")
 PAIRS = [(ROOTS, LSTM), (NODES, ROOTS), (INT8, ROOTS)]
-# (subject, rival, batch): the most time of the subject over the rival's that the project set out to reach.
+# (subject, rival, batch): the most time of the subject over the rival's that the project set out to
+# reach.
 TARGETS = {(ROOTS, LSTM, 256): 1.4, (ROOTS, LSTM, 64): 1.65}
-TARGETS |= {(NODES, ROOTS, batch): 1.15 for batch in (16, 64, 256)} | {(INT8, ROOTS, batch): 0.5 for batch in (16, 64, 256)}
+TARGETS |= {(NODES, ROOTS, batch): 1.15 for batch in (16, 64, 256)} | {
+    (INT8, ROOTS, batch): 0.5 for batch in (16, 64, 256)
+}
 START_TARGET = 0.7  # seconds
 
 PREDICT = 'import thinstack; thinstack.load("sst").predict([["A", "wonderful", "film"]])'
@@ -93,8 +103,15 @@ def tree_lstms(entries: int) -> dict[str, bytes]:
         }
     )
     model = build_model(config, entries=entries)
-    kinds: dict[str, dict[str, Any]] = {ROOTS: {"outputs": "roots"}, NODES: {}, INT8: {"outputs": "roots", "quantize": "int8"}}
-    return {name: export_onnx(model, config, vocabulary_digest="none", **options) for name, options in kinds.items()}
+    kinds: dict[str, dict[str, Any]] = {
+        ROOTS: {"outputs": "roots"},
+        NODES: {},
+        INT8: {"outputs": "roots", "quantize": "int8"},
+    }
+    return {
+        name: export_onnx(model, config, vocabulary_digest="none", **options)
+        for name, options in kinds.items()
+    }
 
 
 def lstm(entries: int) -> bytes:
@@ -106,7 +123,12 @@ def lstm(entries: int) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(
-            LastState(entries).eval(), example, dynamo=True, opset_version=18, dynamic_shapes=sizes, verbose=False
+            LastState(entries).eval(),
+            example,
+            dynamo=True,
+            opset_version=18,
+            dynamic_shapes=sizes,
+            verbose=False,
         )
     program.model_proto.ir_version = 8
     return program.model_proto.SerializeToString()
@@ -114,7 +136,11 @@ def lstm(entries: int) -> bytes:
 
 def session(file: bytes, threads: int) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
+    options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = (
+        threads,
+        1,
+        3,
+    )
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
@@ -143,20 +169,29 @@ def padded_kinds(trees: list[Tree], ids: dict[str, int]) -> dict[str, list[Array
     part = max(1, -(-len(trees) // 8))
     parts = [ordered[start : start + part] for start in range(0, len(ordered), part)]
     groups = ([ordered], parts, by_length.values())
-    return {kind: [padded(group, ids) for group in of_kind] for kind, of_kind in zip(KINDS, groups, strict=True)}
+    return {
+        kind: [padded(group, ids) for group in of_kind]
+        for kind, of_kind in zip(KINDS, groups, strict=True)
+    }
 
 
-def measure(sessions: dict[str, Any], trees: list[Tree], ids: dict[str, int], batch: int, rounds: int) -> list[Result]:
+def measure(
+    sessions: dict[str, Any], trees: list[Tree], ids: dict[str, int], batch: int, rounds: int
+) -> list[Result]:
     """Time all subjects in turn; three sets of sentences, drawn at random, take turns."""
     passes = max(1, 16 // batch)
     drawn = [random.sample(trees, batch) for _ in range(SETS * passes)]
-    inputs: dict[str, list[list[Arrays]]] = {name: [[flat(one, ids)] for one in drawn] for name in (ROOTS, NODES, INT8)}
+    inputs: dict[str, list[list[Arrays]]] = {
+        name: [[flat(one, ids)] for one in drawn] for name in (ROOTS, NODES, INT8)
+    }
     for kind in KINDS:
         inputs[f"{LSTM}, {kind}"] = [padded_kinds(one, ids)[kind] for one in drawn]
 
     def in_round(name: str) -> Callable[[int], object]:
         running = sessions[LSTM if name.startswith(LSTM) else name]
-        return lambda number: [running.run(None, one) for part in inputs[name][number % SETS :: SETS] for one in part]
+        return lambda number: [
+            running.run(None, one) for part in inputs[name][number % SETS :: SETS] for one in part
+        ]
 
     seconds = interleaved({name: in_round(name) for name in inputs}, rounds)
     better_of(seconds, LSTM, KINDS)
@@ -174,7 +209,8 @@ def measure(sessions: dict[str, Any], trees: list[Tree], ids: dict[str, int], ba
 
 
 def starts(rounds: int) -> dict[str, float]:
-    """Seconds from the start of a process to its first prediction, beyond those of a process that only starts the rest."""
+    """Seconds from the start of a process to its first prediction, beyond those of a process that
+    only starts the rest."""
     found: dict[str, list[float]] = {name: [] for name in STARTS}
     for _ in range(rounds):
         for name, (whole, rest) in STARTS.items():
@@ -189,35 +225,64 @@ def _seconds(program: str) -> float:
 
 
 def main(
-    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")
+    ],
     threads: Annotated[int, typer.Option(min=1)] = 1,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")] = 15,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")
+    ] = 15,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Compare the speed of exported models with an exported LSTM's, and time the start of a process."""
+    """Compare the speed of exported models with an exported LSTM's, and time the start of a
+    process."""
     console = Console()
     torch.manual_seed(0)
     random.seed(0)
     trees = sst_trees(data)
-    ids = {word: number for number, word in enumerate(dict.fromkeys(word for tree in trees for word in tree.words))}
+    ids = {
+        word: number
+        for number, word in enumerate(dict.fromkeys(word for tree in trees for word in tree.words))
+    }
     files = {**tree_lstms(len(ids)), LSTM: lstm(len(ids))}
     sessions = {name: session(file, threads) for name, file in files.items()}
     results = [one for batch in BATCHES for one in measure(sessions, trees, ids, batch, rounds)]
     started = starts(max(3, rounds // 3))
     if as_json:
-        console.print_json(json.dumps({"threads": threads, "results": [asdict(one) for one in results], "start": started}))
+        console.print_json(
+            json.dumps(
+                {"threads": threads, "results": [asdict(one) for one in results], "start": started}
+            )
+        )
         return
-    title = f"{threads} threads, D = X = {SIZE}, onnxruntime {onnxruntime.__version__}, torch {torch.__version__}"
+    title = (
+        f"{threads} threads, D = X = {SIZE}, onnxruntime {onnxruntime.__version__}, torch "
+        f"{torch.__version__}"
+    )
     table = Table("batch", "subject", "against", title=title)
     for column in ("ms a batch", "time / its time", "target"):
         table.add_column(column, justify="right")
     for one in results:
-        verdict = "" if one.target is None else f"{one.target:.2f} {'met' if one.ratio <= one.target else 'MISSED'}"
-        table.add_row(str(one.batch), one.subject, one.rival, f"{one.milliseconds:.2f}", f"{one.ratio:.2f}", verdict)
+        verdict = (
+            ""
+            if one.target is None
+            else f"{one.target:.2f} {'met' if one.ratio <= one.target else 'MISSED'}"
+        )
+        table.add_row(
+            str(one.batch),
+            one.subject,
+            one.rival,
+            f"{one.milliseconds:.2f}",
+            f"{one.ratio:.2f}",
+            verdict,
+        )
     console.print(table)
     for name, seconds in started.items():
         verdict = "met" if seconds <= START_TARGET else "MISSED"
-        console.print(f"Start to first prediction, {name}: {seconds:.2f} s; target at most {START_TARGET}: {verdict}")
+        console.print(
+            f"Start to first prediction, {name}: {seconds:.2f} s; target at most {START_TARGET}: "
+            f"{verdict}"
+        )
 
 
 if __name__ == "__main__":

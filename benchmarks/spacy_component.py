@@ -1,13 +1,13 @@
 """Speed and memory of the spaCy component over SST's dev sentences as running text.
 
-    python benchmarks/spacy_component.py --data FOLDER [--model sst] [--threads 2] [--processes 1] [--docs 100000] [--json]
+    python benchmarks/spacy_component.py --data FOLDER [--model sst] [--threads 2] [--processes 1]
+    [--docs 100000] [--json]
 
-The sentences are detokenised and go through spaCy's tokenizer; a sentencizer is the only other component. The pipelines with
-and without `tree_sentiment` take turns, round after round. `--docs` then runs so many documents and reports how memory grows.
-torch is kept out, as if it were not installed: spaCy would import it, though nothing here uses it.
+The sentences are detokenised and go through spaCy's tokenizer; a sentencizer is the only other
+component. The pipelines with and without `tree_sentiment` take turns, round after round. `--docs`
+then runs so many documents and reports how memory grows. torch is kept out, as if it were not
+installed: spaCy would import it, though nothing here uses it.
 """
-
-# ruff: noqa: E402 (what follows the first line of code must be imported after it)
 
 import json
 import os
@@ -71,7 +71,9 @@ def main(
     processes: Annotated[int, typer.Option(min=1)] = 1,
     batch_size: Annotated[int, typer.Option(min=1)] = 256,
     rounds: Annotated[int, typer.Option(min=1)] = 7,
-    docs: Annotated[int, typer.Option(min=0, help="Documents to run for the growth of memory.")] = 0,
+    docs: Annotated[
+        int, typer.Option(min=0, help="Documents to run for the growth of memory.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Measure sentences a second in `nlp.pipe`, and resident memory."""
@@ -107,13 +109,21 @@ def main(
 
 def show(console: Console, result: dict[str, Any], times: dict[str, list[float]]) -> None:
     """The figures as tables."""
-    table = Table("pipeline", "sentences/s", "slowest and fastest round", title=f"{result['sentences']} sentences of SST dev")
+    table = Table(
+        "pipeline",
+        "sentences/s",
+        "slowest and fastest round",
+        title=f"{result['sentences']} sentences of SST dev",
+    )
     for name, speed in result["sentences_per_s"].items():
         low, high = result["sentences"] / max(times[name]), result["sentences"] / min(times[name])
         table.add_row(name, f"{speed:,.0f}", f"{low:,.0f} to {high:,.0f}")
     console.print(table)
     memory = result["resident_mb"]
-    console.print(f"resident: {memory['all']:.0f} MB in all, of which {memory['spacy']:.0f} before the pipelines were made")
+    console.print(
+        f"resident: {memory['all']:.0f} MB in all, of which {memory['spacy']:.0f} before the "
+        "pipelines were made"
+    )
     for done, resident in result["growth"]:
         console.print(f"after {done:,} documents: {resident:.1f} MB")
 

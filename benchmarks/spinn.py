@@ -1,10 +1,11 @@
-"""Speed of SPINN over SST sentences of at most 30 words against an LSTM and a recursion, all in one run (Bowman et al. 3.5).
+"""Speed of SPINN over SST sentences of at most 30 words against an LSTM and a recursion, all in one
+run (Bowman et al. 3.5).
 
     python benchmarks/spinn.py --data FOLDER [--threads 2] [--json]
 
-Inference with D = X = 300 and random inputs of words, tracker 64. The exported file is compared as a whole model, over the ids
-of words, with the same model in TorchScript. Trust the ratios only. On a busy machine set OMP_WAIT_POLICY=passive, which costs
-many small steps more than few large ones.
+Inference with D = X = 300 and random inputs of words, tracker 64. The exported file is compared as
+a whole model, over the ids of words, with the same model in TorchScript. Trust the ratios only. On
+a busy machine set OMP_WAIT_POLICY=passive, which costs many small steps more than few large ones.
 """
 
 import io
@@ -40,7 +41,8 @@ SIZE, TRACKER, LONGEST, ENTRIES = 300, 64, 30, 5000
 LSTM, RECURSION = "nn.LSTM", "node-by-node recursion"
 PLAIN, TRACKED, OWN = "SPINN-PI-NT (by depth)", "SPINN-PI (tracker 64)", "SPINN (own parse)"
 SCRIPT, ONNX = "SPINN, TorchScript", "SPINN, ONNX"
-# (subject, rival, batch): the least throughput of the subject over the rival's that the project set out to reach.
+# (subject, rival, batch): the least throughput of the subject over the rival's that the project set
+# out to reach.
 TARGETS = {
     (PLAIN, RECURSION, 512): 11.0,
     (PLAIN, LSTM, 512): 0.75,
@@ -87,7 +89,8 @@ class Tracked(Subject):
 
 
 class Own(Tracked):
-    """SPINN over transitions of its own. Its weights are random, so its trees are; they are as many nodes."""
+    """SPINN over transitions of its own. Its weights are random, so its trees are; they are as many
+    nodes."""
 
     def __call__(self) -> Tensor:
         return self.module.parse(self.inputs, self.words)[0]
@@ -97,7 +100,9 @@ def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
     """What makes each subject for a batch; a subject's weights are the same for all batches."""
     plain = encoder.Encoder([encoder.Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
     tracker = TrackingLSTM(input_size=SIZE, size=TRACKER, parses=True)
-    tracked = stack_encoder.StackEncoder(SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker)
+    tracked = stack_encoder.StackEncoder(
+        SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker
+    )
     lstm, recursion = nn.LSTM(SIZE, SIZE, batch_first=True), Recursion.Module(SIZE, SIZE)
     return {
         PLAIN: lambda one: Plain(plain, one),
@@ -110,7 +115,8 @@ def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
 
 
 def encoders(trees: list[Tree], batch: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each encoder for one round over `batch` sentences a pass; three sets of sentences take turns."""
+    """Seconds of each encoder for one round over `batch` sentences a pass; three sets of sentences
+    take turns."""
     passes, sets = max(1, 32 // batch), 3
     drawn = [Batch.of(random.sample(trees, batch), SIZE) for _ in range(sets * passes)]
     made = {name: [make(one) for one in drawn] for name, make in subjects_of(batch).items()}
@@ -138,7 +144,9 @@ def exported(trees: list[Tree], batch: int, rounds: int, threads: int) -> dict[s
     model = build_model(config, entries=ENTRIES).eval()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
-    session = onnxruntime.InferenceSession(export_onnx(model, config, vocabulary_digest="none"), options)
+    session = onnxruntime.InferenceSession(
+        export_onnx(model, config, vocabulary_digest="none"), options
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         scripted = torch.jit.load(io.BytesIO(export_torchscript(model)[0]))
@@ -153,7 +161,9 @@ def exported(trees: list[Tree], batch: int, rounds: int, threads: int) -> dict[s
     with torch.inference_mode():
         seconds = interleaved(
             {
-                ONNX: lambda number: [session.run(None, one) for one in narrow[number % sets :: sets]],
+                ONNX: lambda number: [
+                    session.run(None, one) for one in narrow[number % sets :: sets]
+                ],
                 SCRIPT: lambda number: [scripted(one) for one in tensors[number % sets :: sets]],
             },
             rounds,
@@ -161,7 +171,9 @@ def exported(trees: list[Tree], batch: int, rounds: int, threads: int) -> dict[s
     return {name: [one / passes for one in times] for name, times in seconds.items()}
 
 
-def results_of(seconds: dict[str, list[float]], batch: int, pairs: list[tuple[str, str]]) -> list[Result]:
+def results_of(
+    seconds: dict[str, list[float]], batch: int, pairs: list[tuple[str, str]]
+) -> list[Result]:
     return [
         Result(
             batch,
@@ -176,12 +188,17 @@ def results_of(seconds: dict[str, list[float]], batch: int, pairs: list[tuple[st
 
 
 def main(
-    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")
+    ],
     threads: Annotated[int, typer.Option(min=1)] = 2,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")] = 9,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Rounds of each case; medians over them are reported.")
+    ] = 9,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Compare the speed of SPINN in its three forms, and of its export, with that of rivals over SST sentences."""
+    """Compare the speed of SPINN in its three forms, and of its export, with that of rivals over
+    SST sentences."""
     console = Console()
     torch.set_num_threads(threads)
     torch.manual_seed(0)
@@ -194,14 +211,32 @@ def main(
     for batch in (64, 1):
         results += results_of(exported(trees, batch, rounds, threads), batch, [(ONNX, SCRIPT)])
     if as_json:
-        console.print_json(json.dumps({"threads": threads, "results": [asdict(one) for one in results]}))
+        console.print_json(
+            json.dumps({"threads": threads, "results": [asdict(one) for one in results]})
+        )
         return
-    table = Table("batch", "subject", "against", title=f"{threads} threads, fp32, D = X = {SIZE}, torch {torch.__version__}")
+    table = Table(
+        "batch",
+        "subject",
+        "against",
+        title=f"{threads} threads, fp32, D = X = {SIZE}, torch {torch.__version__}",
+    )
     for column in ("sentences/s", "ratio", "target"):
         table.add_column(column, justify="right")
     for one in results:
-        verdict = "" if one.target is None else f"{one.target:.2f} {'met' if one.ratio >= one.target else 'MISSED'}"
-        table.add_row(str(one.batch), one.subject, one.rival, f"{one.sentences_per_s:.0f}", f"{one.ratio:.2f}", verdict)
+        verdict = (
+            ""
+            if one.target is None
+            else f"{one.target:.2f} {'met' if one.ratio >= one.target else 'MISSED'}"
+        )
+        table.add_row(
+            str(one.batch),
+            one.subject,
+            one.rival,
+            f"{one.sentences_per_s:.0f}",
+            f"{one.ratio:.2f}",
+            verdict,
+        )
     console.print(table)
 
 

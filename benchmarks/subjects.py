@@ -1,4 +1,5 @@
-"""What the benchmark runs: thinstack and its rivals. A subject is made for one batch, and a call is one forward pass."""
+"""What the benchmark runs: thinstack and its rivals. A subject is made for one batch, and a call is
+one forward pass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,12 +20,22 @@ try:
 except ImportError:
     treelstm = None
 
-__all__ = ["Batch", "ChildSumLayers", "Encoder", "Gemms", "PackedLSTM", "PaddedLSTM", "Recursion", "Subject"]
+__all__ = [
+    "Batch",
+    "ChildSumLayers",
+    "Encoder",
+    "Gemms",
+    "PackedLSTM",
+    "PaddedLSTM",
+    "Recursion",
+    "Subject",
+]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Trees with random inputs of their words (L, X), and the nodes of all of them as flat transitions (N,)."""
+    """Trees with random inputs of their words (L, X), and the nodes of all of them as flat
+    transitions (N,)."""
 
     trees: list[Tree]
     words: Tensor
@@ -42,11 +53,14 @@ class Batch:
     def padded(self) -> tuple[Tensor, Tensor]:
         """The sentences' words (B, longest, X), longest sentence first, and their lengths (B,)."""
         sentences = sorted(torch.split(self.words, self.lengths), key=len, reverse=True)
-        return pad_sequence(sentences, batch_first=True), torch.tensor([len(sentence) for sentence in sentences])
+        return pad_sequence(sentences, batch_first=True), torch.tensor(
+            [len(sentence) for sentence in sentences]
+        )
 
 
 class Subject:
-    """`inputs` are what a training step computes a gradient for, besides the module's parameters."""
+    """`inputs` are what a training step computes a gradient for, besides the module's
+    parameters."""
 
     def __init__(self, module: Callable[..., Any], batch: Batch, inputs: Tensor):
         self.module, self.inputs = module, inputs
@@ -62,7 +76,9 @@ class Encoder(Subject):
     class Module(nn.Module):
         def __init__(self, input_size: int, hidden_size: int):
             super().__init__()
-            self.encoder = encoder.Encoder([encoder.Layer(NaryLSTM(input_size=input_size, hidden_size=hidden_size))])
+            self.encoder = encoder.Encoder(
+                [encoder.Layer(NaryLSTM(input_size=input_size, hidden_size=hidden_size))]
+            )
 
         def forward(self, words: Tensor, transitions: Tensor) -> Tensor:
             return self.encoder(words, schedule_transitions(transitions))[0]
@@ -76,14 +92,17 @@ class Encoder(Subject):
 
 
 class PackedLSTM(Subject):
-    """`nn.LSTM` over the sentences, sorted and padded beforehand; packing them is part of a pass."""
+    """`nn.LSTM` over the sentences, sorted and padded beforehand; packing them is part of a
+    pass."""
 
     def __init__(self, module: nn.LSTM, batch: Batch):
         inputs, self.lengths = batch.padded()
         super().__init__(module, batch, inputs)
 
     def __call__(self) -> Tensor:
-        packed = pack_padded_sequence(self.inputs, self.lengths, batch_first=True, enforce_sorted=True)
+        packed = pack_padded_sequence(
+            self.inputs, self.lengths, batch_first=True, enforce_sorted=True
+        )
         return self.module(packed)[0].data
 
 
@@ -98,7 +117,8 @@ class PaddedLSTM(Subject):
 
 
 class Recursion(Subject):
-    """A binary Tree-LSTM node by node: one `nn.Linear` call a node on [1, 2H]; all leaves in one projection."""
+    """A binary Tree-LSTM node by node: one `nn.Linear` call a node on [1, 2H]; all leaves in one
+    projection."""
 
     class Module(nn.Module):
         def __init__(self, input_size: int, hidden_size: int):
@@ -121,7 +141,11 @@ class Recursion(Subject):
                     right, left = stack.pop(), stack.pop()
                     gates = self.inner(torch.cat([left[0], right[0]], 1))
                     i, o, f_left, f_right = gates[:, : 4 * width].sigmoid_().split(width, 1)
-                    cell = (i * gates[:, 4 * width :].tanh_()).addcmul_(f_left, left[1]).addcmul_(f_right, right[1])
+                    cell = (
+                        (i * gates[:, 4 * width :].tanh_())
+                        .addcmul_(f_left, left[1])
+                        .addcmul_(f_right, right[1])
+                    )
                     stack.append((torch.tanh(cell).mul_(o), cell))
                 outputs.append(stack[-1][0])
             return torch.cat(outputs)
@@ -135,13 +159,16 @@ class Recursion(Subject):
 
 
 class ChildSumLayers(Subject):
-    """`pytorch-tree-lstm`: child-sum, level by level. Its orders are computed and batched beforehand, as it advises."""
+    """`pytorch-tree-lstm`: child-sum, level by level. Its orders are computed and batched
+    beforehand, as it advises."""
 
     installed = treelstm is not None
 
     def __init__(self, module: nn.Module, batch: Batch):
         trees = zip(batch.trees, batch.words.split(batch.lengths), strict=True)
-        self.orders = treelstm.batch_tree_input([self._described(tree, words) for tree, words in trees])
+        self.orders = treelstm.batch_tree_input(
+            [self._described(tree, words) for tree, words in trees]
+        )
         del self.orders["tree_sizes"]
         super().__init__(module, batch, self.orders.pop("features"))
 
@@ -151,7 +178,8 @@ class ChildSumLayers(Subject):
 
     @staticmethod
     def _described(tree: Tree, words: Tensor) -> dict[str, Tensor]:
-        """A tree as it wants it: edges as (parent, child), grouped by parent, and an input of zeros at inner nodes."""
+        """A tree as it wants it: edges as (parent, child), grouped by parent, and an input of zeros
+        at inner nodes."""
         child = np.flatnonzero(tree.parents >= 0)
         edges = np.stack([tree.parents[child], child], 1)
         edges = edges[np.argsort(edges[:, 0], kind="stable")]
@@ -159,7 +187,10 @@ class ChildSumLayers(Subject):
         features = words.new_zeros([len(tree), words.shape[1]])
         features[torch.from_numpy(tree.arities == 0)] = words
         orders = {"node_order": node_order, "edge_order": edge_order, "adjacency_list": edges}
-        return {"features": features, **{name: torch.from_numpy(order) for name, order in orders.items()}}
+        return {
+            "features": features,
+            **{name: torch.from_numpy(order) for name, order in orders.items()},
+        }
 
     def __call__(self) -> Tensor:
         return self.module(self.inputs, **self.orders)[0]
@@ -172,7 +203,10 @@ class Gemms(Subject):
         def __init__(self, input_size: int, hidden_size: int):
             super().__init__()
             self.w, self.b = torch.randn(input_size, 3 * hidden_size), torch.randn(3 * hidden_size)
-            self.u, self.v = torch.randn(2 * hidden_size, 5 * hidden_size), torch.randn(5 * hidden_size)
+            self.u, self.v = (
+                torch.randn(2 * hidden_size, 5 * hidden_size),
+                torch.randn(5 * hidden_size),
+            )
 
         def forward(self, words: Tensor, children: Tensor, counts: list[int]) -> Tensor:
             product = affine(self.b, words, self.w)

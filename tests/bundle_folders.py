@@ -24,15 +24,22 @@ WRITTEN = [*FILES, "config.json", "manifest.json"]
 
 
 def write(path: Path, files: dict[str, bytes] = FILES, **more: Any) -> Bundle:
-    return write_bundle(path, files, **{"config": CONFIG, "metrics": {"root_accuracy": 50.5}, "data": "a treebank", **more})
+    return write_bundle(
+        path,
+        files,
+        **{"config": CONFIG, "metrics": {"root_accuracy": 50.5}, "data": "a treebank", **more},
+    )
 
 
 def reseal(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest and give it the digest and the form that belong to the change, by the rule that `Manifest` states."""
+    """Change the manifest and give it the digest and the form that belong to the change, by the
+    rule that `Manifest` states."""
     raw = json.loads((folder / "manifest.json").read_bytes())
     change(raw)
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    canonical = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    canonical = json.dumps(
+        covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    ).encode()
     raw["digest"] = hashlib.sha256(canonical).hexdigest()
     text = json.dumps(raw, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
     (folder / "manifest.json").write_bytes(text.encode())

@@ -23,7 +23,10 @@ class Answer(NamedTuple):
 
 
 def run_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *args: str | Path, stdin: bytes = b""
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *args: str | Path,
+    stdin: bytes = b"",
 ) -> Answer:
     """The exit code and what is printed, in which there must be no traceback."""
     monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])

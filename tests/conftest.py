@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-# Before torch is imported, here and in what tests start: their tensors are too small to share between threads.
+# Before torch is imported, here and in what tests start: their tensors are too small to share
+# between threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
@@ -16,8 +17,12 @@ settings.load_profile("patient")
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real treebanks and vectors; tests that need it are skipped where it is absent."""
+    """The folder of real treebanks and vectors; tests that need it are skipped where it is
+    absent."""
     folder = Path(os.environ.get("THINSTACK_DATA", Path(__file__).parents[2] / "shared" / "data"))
     if not (folder / "sst" / "dev.txt").is_file():
-        pytest.skip("needs the Stanford Sentiment Treebank: set THINSTACK_DATA to the folder that holds sst/dev.txt")
+        pytest.skip(
+            "needs the Stanford Sentiment Treebank: set THINSTACK_DATA to the folder that holds "
+            "sst/dev.txt"
+        )
     return folder

@@ -1,6 +1,8 @@
-"""Bundles that somebody made to do harm, each with digests that fit. Run as a program: what using all of them costs.
+"""Bundles that somebody made to do harm, each with digests that fit. Run as a program: what using
+all of them costs.
 
-python hostile_bundles.py GOLDEN_BUNDLE FOLDER -> one line of JSON, {"seconds": of the slowest, "peak": bytes}
+python hostile_bundles.py GOLDEN_BUNDLE FOLDER -> one line of JSON, {"seconds": of the slowest,
+"peak": bytes}
 """
 
 import gzip
@@ -73,7 +75,12 @@ def listed(files: dict[str, int]) -> Damage:
     """A manifest that lists these files too, of these sizes."""
 
     def damage(folder: Path) -> None:
-        reseal(folder, lambda raw: raw["files"].update({name: {**record(b""), "size": size} for name, size in files.items()}))
+        reseal(
+            folder,
+            lambda raw: raw["files"].update(
+                {name: {**record(b""), "size": size} for name, size in files.items()}
+            ),
+        )
 
     return damage
 
@@ -86,11 +93,23 @@ def onnx_bomb(*operators: str) -> bytes:
     """A model that turns a few constants into terabytes while it is loaded."""
     nodes, last = [], "w"
     for number, operator in enumerate(operators):
-        inputs = {"ConstantOfShape": ["s"], "Expand": [last, "s"], "Tile": [last, "s"], "MatMul": ["c", "r"]}
+        inputs = {
+            "ConstantOfShape": ["s"],
+            "Expand": [last, "s"],
+            "Tile": [last, "s"],
+            "MatMul": ["c", "r"],
+        }
         axis = {"axis": 0} if operator == "Concat" else {}
-        nodes.append(helper.make_node(operator, inputs.get(operator, [last, last]), [f"v{number}"], **axis))
+        nodes.append(
+            helper.make_node(operator, inputs.get(operator, [last, last]), [f"v{number}"], **axis)
+        )
         last = f"v{number}"
-    weights = {"s": np.array([1 << 40]), "w": np.ones(1024, np.float32), "c": np.ones((10**5, 1)), "r": np.ones((1, 10**5))}
+    weights = {
+        "s": np.array([1 << 40]),
+        "w": np.ones(1024, np.float32),
+        "c": np.ones((10**5, 1)),
+        "r": np.ones((1, 10**5)),
+    }
     graph = helper.make_graph(
         nodes,
         "bomb",
@@ -98,7 +117,9 @@ def onnx_bomb(*operators: str) -> bytes:
         [helper.make_tensor_value_info(last, TensorProto.FLOAT, None)],
         [numpy_helper.from_array(value, name) for name, value in weights.items()],
     )
-    content: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+    content: bytes = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8
+    ).SerializeToString()
     return content
 
 
@@ -121,8 +142,15 @@ def cases(outside: Path) -> dict[str, Damage]:
         "deeper JSON": b'{"a":' * 40_000,
         "a huge number": b"9" * 200_000,
     }
-    found = {f"{what} for {name}": replaced(name, content) for what, content in contents.items() for name in READ}
-    sizes = {f"100 GB for {name}": claimed(name, 100 << 30) for name in [*READ, "README.md", "cases.json", "model.safetensors"]}
+    found = {
+        f"{what} for {name}": replaced(name, content)
+        for what, content in contents.items()
+        for name in READ
+    }
+    sizes = {
+        f"100 GB for {name}": claimed(name, 100 << 30)
+        for name in [*READ, "README.md", "cases.json", "model.safetensors"]
+    }
     wide = ",\n".join(f'"{number}": 1' for number in range(60_000))
     return {
         **found,
@@ -139,12 +167,19 @@ def cases(outside: Path) -> dict[str, Damage]:
         "a deep manifest": manifest("[" * 1_000_000),
         "a wide manifest": manifest("{" + wide + "}"),
         "a manifest that grows when it is written": manifest(
-            '{"digest": "", "files": {}, "schema_version": 1, "metrics": ' + "[" * 250 + "1," * 400_000 + "1" + "]" * 250 + "}"
+            '{"digest": "", "files": {}, "schema_version": 1, "metrics": '
+            + "[" * 250
+            + "1," * 400_000
+            + "1"
+            + "]" * 250
+            + "}"
         ),
         "many wrong records": lambda folder: reseal(
             folder, lambda raw: raw["files"].update({str(number): {} for number in range(990)})
         ),
-        "many wrong keys": lambda folder: reseal(folder, lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))),
+        "many wrong keys": lambda folder: reseal(
+            folder, lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))
+        ),
         **{
             f"constants of {name}": replaced("onnx/model.onnx", onnx_bomb(*operators))
             for name, operators in {

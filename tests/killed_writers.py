@@ -1,9 +1,11 @@
-"""Starts writers of a bundle and kills each, at a random moment, as a power cut would. Run as a program.
+"""Starts writers of a bundle and kills each, at a random moment, as a power cut would. Run as a
+program.
 
-    python killed_writers.py FOLDER KILLS -> one line of JSON: the number of the bundle found after each kill, and the folders
-    that writers left behind.
+    python killed_writers.py FOLDER KILLS -> one line of JSON: the number of the bundle found after
+    each kill, and the folders that writers left behind.
 
-Bundle number k holds k in two files. Raises if the bundle that is found is not whole or older than one that was there.
+Bundle number k holds k in two files. Raises if the bundle that is found is not whole or older than
+one that was there.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""Bracketing against an example counted by hand, and against sets of phrases read off the trees by a stack."""
+"""Bracketing against an example counted by hand, and against sets of phrases read off the trees by
+a stack."""
 
 import json
 import random
@@ -40,7 +41,10 @@ def test_an_example_counted_by_hand() -> None:
 def test_of_trees_that_are_not_binary_both_numbers_of_spans_count() -> None:
     # The treebank's tree is flat, or has a chain of nodes over the same words, which is one span.
     flat = of_trees(("( ( a b ) ( c d ) )", "( ( a b ) c d )"))
-    assert (flat.span_f1, flat.span_f1_with_root) == (pytest.approx(100 * 2 * 1 / (2 + 1)), pytest.approx(100 * 2 * 2 / 5))
+    assert (flat.span_f1, flat.span_f1_with_root) == (
+        pytest.approx(100 * 2 * 1 / (2 + 1)),
+        pytest.approx(100 * 2 * 2 / 5),
+    )
     assert (flat.exact_trees, flat.spans, flat.spans_with_root) == (0.0, 1, 2)
     found_flat = of_trees(("( a b c )", "( ( a b ) c )"))
     assert (found_flat.span_f1, found_flat.exact_trees) == (0.0, 0.0)
@@ -85,5 +89,9 @@ def test_no_case_is_none() -> None:
     assert bracketing([], []).to_dict() == nothing
     assert of_trees(("( a )", "( a )")).to_dict() == nothing
     two = of_trees(("( a b )", "( a b )")).to_dict()
-    assert two == nothing | {"span_f1_with_root": 100.0, "span_f1_by_sentence": 100.0, "spans_with_root": 1}
+    assert two == nothing | {
+        "span_f1_with_root": 100.0,
+        "span_f1_by_sentence": 100.0,
+        "spans_with_root": 1,
+    }
     json.dumps(two, allow_nan=False)

@@ -45,7 +45,11 @@ def test_nothing_but_a_bundle_is_overwritten(tmp_path: Path, folder: Path) -> No
     file.write_text("x")
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("x")
-    for path, message in [(other, "not empty and not a bundle"), (file, "a file"), (folder, r"holds \.git/HEAD")]:
+    for path, message in [
+        (other, "not empty and not a bundle"),
+        (file, "a file"),
+        (folder, r"holds \.git/HEAD"),
+    ]:
         with pytest.raises(BundleError, match=message):
             write(path)
     assert (other / "manifest.json").read_text() == '{"name": "a web page"}'
@@ -74,7 +78,9 @@ class Steps:
 
     NAMES = ("mkdir", "fsync", "rename", "replace", "unlink", "rmdir", "open")
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, allowed: int, error: BaseException, *, forever: bool):
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, allowed: int, error: BaseException, *, forever: bool
+    ):
         self.left, self.error, self.forever = allowed, error, forever
         for name in self.NAMES:
             monkeypatch.setattr(os, name, self.counted(getattr(os, name)))
@@ -89,8 +95,11 @@ class Steps:
         return wrapper
 
 
-def ends_at_each_step(folder: Path, error: BaseException, *, forever: bool) -> list[tuple[bytes, bool]]:
-    """Of a writer that ends at its first, second, ... step: the bundle that is found, and whether it ended early."""
+def ends_at_each_step(
+    folder: Path, error: BaseException, *, forever: bool
+) -> list[tuple[bytes, bool]]:
+    """Of a writer that ends at its first, second, ... step: the bundle that is found, and whether
+    it ended early."""
     found = []
     for allowed in range(200):
         path = folder / str(allowed) / "model"
@@ -131,7 +140,9 @@ def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert len(result["found"]) == kills + 1
-    assert len(set(result["found"])) > 10  # there were writers that got as far as to put bundles in place
+    assert (
+        len(set(result["found"])) > 10
+    )  # there were writers that got as far as to put bundles in place
     assert len(result["left"]) > 10  # and that did not
 
 
@@ -149,7 +160,9 @@ def test_a_failed_write_leaves_nothing_beside_the_bundle(folder: Path) -> None:
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
-def test_the_old_bundle_goes_back_if_the_new_one_cannot_take_its_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_bundle_goes_back_if_the_new_one_cannot_take_its_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rename = os.rename
 
     def refuse_new(source: Path, target: Path) -> None:

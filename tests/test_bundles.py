@@ -31,7 +31,10 @@ def test_what_is_written_is_read(folder: Path) -> None:
     assert ModelConfig.model_validate_json(bundle.read("config.json")) == CONFIG
     assert bundle.manifest.metrics == {"root_accuracy": 50.5}
     assert bundle.manifest.data == "a treebank"
-    assert (bundle.manifest.producer.name, bundle.manifest.producer.version) == ("thinstack", __version__)
+    assert (bundle.manifest.producer.name, bundle.manifest.producer.version) == (
+        "thinstack",
+        __version__,
+    )
     assert bundle.vocabulary() == WordVocabulary(["the", "film"])
     assert open_bundle(str(folder)) == bundle
 
@@ -119,7 +122,9 @@ def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder: Path) -> None:
-    with pytest.raises(BundleError, match=r"no model\.safetensors; it has README\.md, config\.json"):
+    with pytest.raises(
+        BundleError, match=r"no model\.safetensors; it has README\.md, config\.json"
+    ):
         open_bundle(folder).read("model.safetensors")
 
 
@@ -157,7 +162,9 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(folder: Path) -> None:
 
 
 def test_a_newer_config_says_what_is_needed(folder: Path) -> None:
-    newer = json.dumps({**json.loads((folder / "config.json").read_bytes()), "schema_version": 7, "novel": 1}).encode()
+    newer = json.dumps(
+        {**json.loads((folder / "config.json").read_bytes()), "schema_version": 7, "novel": 1}
+    ).encode()
     (folder / "config.json").write_bytes(newer)
     reseal(folder, lambda raw: raw["files"].update({"config.json": record(newer)}))
     with pytest.raises(BundleError, match=r"config\.json: schema 7.*newer thinstack"):
@@ -184,7 +191,9 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
         open_bundle("huge")
     with pytest.raises(UnknownNameError, match="known: other, tiny"):
         thinstack.load("huge")
-    with pytest.raises(BundleError, match="no such folder; bundled models have the names other, tiny"):
+    with pytest.raises(
+        BundleError, match="no such folder; bundled models have the names other, tiny"
+    ):
         open_bundle("./tiny")
     (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
@@ -195,7 +204,9 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "", "loop", "a/\0"])
-def test_odd_paths_get_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+def test_odd_paths_get_a_typed_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises((BundleError, UnknownNameError)):

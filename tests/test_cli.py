@@ -1,4 +1,5 @@
-"""The command line: what it prints, and that every bad input ends in one message and exit code 2."""
+"""The command line: what it prints, and that every bad input ends in one message and exit code
+2."""
 
 import io
 import json
@@ -39,18 +40,23 @@ def refused(answer: Answer, *parts: str) -> None:
     assert message.count("\n") == 1
 
 
-# -- predict ------------------------------------------------------------------------------------------------------------
+# -- predict
+# --------------------------------------------------------------------------------------------------
 
 
 def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
     text = "A good film. It's awful"
     first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
-    assert list(first) == list(second) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    assert (
+        list(first) == list(second) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    )
     assert [first["text"], second["text"]] == ["A good film.", "It's awful"]
     words = ["It", "'s", "awful"]
     spans = [(0, 2), (2, 4), (0, 4), (5, 10), (0, 10)]
     assert [(node["start"], node["end"]) for node in second["nodes"]] == spans
-    for node, word, size in zip(second["nodes"], [*words[:2], "'s", "awful", "awful"], [1, 1, 2, 1, 3], strict=True):
+    for node, word, size in zip(
+        second["nodes"], [*words[:2], "'s", "awful", "awful"], [1, 1, 2, 1, 3], strict=True
+    ):
         assert list(node) == ["start", "end", "text", "label", "scores"]
         assert node["text"] == second["text"][node["start"] : node["end"]]
         assert node["scores"] == pytest.approx(expected(word, size), abs=1e-5)
@@ -59,7 +65,9 @@ def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Pa
     assert second["label"] == second["nodes"][-1]["label"] == "bad"
     tree = thinstack.Tree.from_brackets(second["tree"])
     assert list(tree.words) == words
-    assert [LABELS[int(label or -1)] for label in tree.labels] == [node["label"] for node in second["nodes"]]
+    assert [LABELS[int(label or -1)] for label in tree.labels] == [
+        node["label"] for node in second["nodes"]
+    ]
 
 
 def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli: Cli, bundle: Path) -> None:
@@ -89,7 +97,9 @@ def test_an_empty_text_keeps_its_neighbours(cli: Cli, bundle: Path) -> None:
 def test_without_words_there_is_nothing_to_predict(cli: Cli, bundle: Path, text: str) -> None:
     answer = cli("predict", text, "--model", bundle)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("warning: text 1 has no words\nerror: there are no words to predict from: give a text")
+    assert answer.err.startswith(
+        "warning: text 1 has no words\nerror: there are no words to predict from: give a text"
+    )
 
 
 def test_empty_standard_input_is_nothing_to_predict_from(cli: Cli, bundle: Path) -> None:
@@ -97,7 +107,8 @@ def test_empty_standard_input_is_nothing_to_predict_from(cli: Cli, bundle: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("good", 1), ("😀", 1), ("🙃 good 👍!", 4), ("xqzw vbnk", 2), ("(good) [film]", 6), ("!?", 2)]
+    ("text", "words"),
+    [("good", 1), ("😀", 1), ("🙃 good 👍!", 4), ("xqzw vbnk", 2), ("(good) [film]", 6), ("!?", 2)],
 )
 def test_odd_texts_have_a_tree_as_any(cli: Cli, bundle: Path, text: str, words: int) -> None:
     (found,) = cli("predict", text, "--json", "--model", bundle).json
@@ -128,14 +139,24 @@ def test_a_page_is_written(cli: Cli, bundle: Path, tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_is_an_error(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    refused(cli("predict", "good", "--html", tmp_path / "none" / "page.html", "--model", bundle), "No such file", "page.html")
+    refused(
+        cli("predict", "good", "--html", tmp_path / "none" / "page.html", "--model", bundle),
+        "No such file",
+        "page.html",
+    )
 
 
 @pytest.mark.parametrize("args", [["--json"], []])
-def test_an_output_of_ascii_only_holds_any_text(bundle: Path, monkeypatch: pytest.MonkeyPatch, args: list[str]) -> None:
+def test_an_output_of_ascii_only_holds_any_text(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
     output = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding="ascii", write_through=True))
-    monkeypatch.setattr(sys, "argv", ["thinstack", "predict", "naïve 😀 film", "--model", str(bundle), *args])
+    monkeypatch.setattr(
+        sys, "stdout", io.TextIOWrapper(output, encoding="ascii", write_through=True)
+    )
+    monkeypatch.setattr(
+        sys, "argv", ["thinstack", "predict", "naïve 😀 film", "--model", str(bundle), *args]
+    )
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code in (0, None)
@@ -146,16 +167,25 @@ def test_an_output_of_ascii_only_holds_any_text(bundle: Path, monkeypatch: pytes
 
 
 def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
-    refused(cli("predict", "good", "caf\udce9", "--model", bundle), "text 2: no Unicode text, character 3")
-    refused(cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n"), "standard input is no text in utf-8")
+    refused(
+        cli("predict", "good", "caf\udce9", "--model", bundle),
+        "text 2: no Unicode text, character 3",
+    )
+    refused(
+        cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n"),
+        "standard input is no text in utf-8",
+    )
 
 
-# -- trees of the model's own -------------------------------------------------------------------------------------------
+# -- trees of the model's own
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def parsing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(tmp_path_factory.mktemp("bundle") / "parsing", parser="capped").path
+    return write_last_word_bundle(
+        tmp_path_factory.mktemp("bundle") / "parsing", parser="capped"
+    ).path
 
 
 def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: Path) -> None:
@@ -163,14 +193,24 @@ def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: 
     (own,) = cli("predict", text, "--json", "--model", parsing, "--source", "self").json
     assert cli("predict", text, "--json", "--model", parsing).json == [own]
     assert own["transitions"] == own_parse(4)
-    assert [node["text"] for node in own["nodes"]] == ["What", "a", "good", "a good", "What a good", "film", text]
+    assert [node["text"] for node in own["nodes"]] == [
+        "What",
+        "a",
+        "good",
+        "a good",
+        "What a good",
+        "film",
+        text,
+    ]
     assert thinstack.Tree.from_brackets(own["tree"]).transitions.tolist() == own_parse(4)
     (left,) = cli("predict", text, "--json", "--model", parsing, "--source", "left").json
     assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
 
 
 def test_own_parses_are_drawn(cli: Cli, parsing: Path, tmp_path: Path) -> None:
-    answer = cli("predict", "What a good film", "--model", parsing, "--html", tmp_path / "page.html")
+    answer = cli(
+        "predict", "What a good film", "--model", parsing, "--html", tmp_path / "page.html"
+    )
     assert answer == Answer(0, "", "")
     assert "<bdi>What a good</bdi>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     drawing = cli("predict", "What a good film", "--model", parsing).out.splitlines()
@@ -189,14 +229,17 @@ def test_the_agreement_of_own_parses_is_shown(cli: Cli, parsing: Path, trees: Pa
     assert "F1" not in cli("evaluate", parsing, trees, "--source", "self", "--text").out
 
 
-def test_own_parses_of_a_model_that_has_none_are_refused(cli: Cli, bundle: Path, trees: Path) -> None:
+def test_own_parses_of_a_model_that_has_none_are_refused(
+    cli: Cli, bundle: Path, trees: Path
+) -> None:
     message = "no parser for the tree source 'self'; this model has balanced, left, right"
     refused(cli("predict", "good", "--model", bundle, "--source", "self"), message)
     refused(cli("evaluate", bundle, trees, "--source", "self"), message)
     refused(cli("evaluate", bundle, trees, "--source", "self", "--text"), message)
 
 
-# -- models -------------------------------------------------------------------------------------------------------------
+# -- models
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -217,7 +260,9 @@ def test_an_unknown_model_is_refused_with_the_known_ones(cli: Cli, bundled: Path
     refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sst")
 
 
-@pytest.mark.parametrize("name", ["onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"])
+@pytest.mark.parametrize(
+    "name", ["onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"]
+)
 def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, name: str) -> None:
     path = write_last_word_bundle(tmp_path / "model").path
     content = bytearray((path / name).read_bytes())
@@ -227,19 +272,26 @@ def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, nam
         refused(answer, str(path / name), "export, copy or install the bundle anew")
 
 
-# -- evaluate -----------------------------------------------------------------------------------------------------------
+# -- evaluate
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def trees(tmp_path: Path) -> Path:
     path = tmp_path / "trees.txt"
-    path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n", encoding="utf-8")
+    path.write_text(
+        "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n", encoding="utf-8"
+    )
     return path
 
 
 def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path) -> None:
     figures = json.loads(cli("evaluate", bundle, trees, "--json").out)
-    assert {key: figures[key] for key in ("roots", "binary_roots", "phrases")} == {"roots": 3, "binary_roots": 2, "phrases": 9}
+    assert {key: figures[key] for key in ("roots", "binary_roots", "phrases")} == {
+        "roots": 3,
+        "binary_roots": 2,
+        "phrases": 9,
+    }
     assert (figures["root_accuracy"], figures["root_binary_accuracy"]) == (100.0, 100.0)
     assert figures["phrase_accuracy"] == pytest.approx(100 * 8 / 9)
     shown = cli("evaluate", bundle, trees).out
@@ -270,35 +322,57 @@ def test_sources_and_raw_text(cli: Cli, bundle: Path, trees: Path) -> None:
     ("content", "place", "message"),
     [
         (b"(1 film)\n(2 (2 good) (1 film)\n", ":2:21: ", "unbalanced"),
-        (b"(1 film)\n(5 good)\n", ":2: ", "label '5'; expected one of bad, so-so, good or a number from 0 to 2"),
+        (
+            b"(1 film)\n(5 good)\n",
+            ":2: ",
+            "label '5'; expected one of bad, so-so, good or a number from 0 to 2",
+        ),
         (b"\n", ": ", "found no tree"),
         (b"(1 caf\xe9)\n", ":1: ", "expected text in utf-8"),
     ],
 )
-def test_a_bad_treebank_is_placed(cli: Cli, bundle: Path, trees: Path, content: bytes, place: str, message: str) -> None:
+def test_a_bad_treebank_is_placed(
+    cli: Cli, bundle: Path, trees: Path, content: bytes, place: str, message: str
+) -> None:
     trees.write_bytes(content)
     refused(cli("evaluate", bundle, trees), f"{trees}{place}", message)
 
 
 def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    refused(cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: cannot be read: No such file")
+    refused(
+        cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: cannot be read: No such file"
+    )
 
 
-# -- plugins and usage --------------------------------------------------------------------------------------------------
+# -- plugins and usage
+# --------------------------------------------------------------------------------------------------
 
 
 def test_plugins_are_listed(cli: Cli) -> None:
     records = cli("plugins", "--json").json
-    found = {(record["kind"], record["name"]) for record in records if record["distribution"] == "thinstack"}
+    found = {
+        (record["kind"], record["name"])
+        for record in records
+        if record["distribution"] == "thinstack"
+    }
     assert {("cell", "nary_lstm.v1"), ("head", "node_classifier.v1")} <= found
     shown = cli("plugins")
     assert shown.code == 0
     assert "nary_lstm" in shown.out
 
 
-def test_an_error_in_the_list_of_plugins_is_printed_as_it_is(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_the_list_of_plugins_is_printed_as_it_is(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     error = 'pip install "thinstack[train]" :bug: [/]'
-    record = PluginRecord(distribution="[red]", version="1", kind="cell", name="magic", status="unavailable", error=error)
+    record = PluginRecord(
+        distribution="[red]",
+        version="1",
+        kind="cell",
+        name="magic",
+        status="unavailable",
+        error=error,
+    )
     monkeypatch.setattr(manager(), "records", lambda: [record])
     monkeypatch.setenv("COLUMNS", "200")
     shown = cli("plugins").out

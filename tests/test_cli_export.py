@@ -39,7 +39,9 @@ def scores(bundle: Path, run_file) -> list[np.ndarray]:
     for case in cases:
         outputs = run_file(case["inputs"])
         found += [
-            np.abs(np.asarray(outputs[name]) - np.array(values)) for name, values in case["outputs"].items() if name in outputs
+            np.abs(np.asarray(outputs[name]) - np.array(values))
+            for name, values in case["outputs"].items()
+            if name in outputs
         ]
     return found
 
@@ -50,9 +52,18 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
 
     def onnx(path: Path, inputs: dict[str, list[int]]) -> dict[str, np.ndarray]:
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        typed = {item.name: np.int32 if "int32" in item.type else np.int64 for item in session.get_inputs()}
+        typed = {
+            item.name: np.int32 if "int32" in item.type else np.int64
+            for item in session.get_inputs()
+        }
         names = [item.name for item in session.get_outputs()]
-        return dict(zip(names, session.run(names, {n: np.array(v, typed[n]) for n, v in inputs.items()}), strict=True))
+        return dict(
+            zip(
+                names,
+                session.run(names, {n: np.array(v, typed[n]) for n, v in inputs.items()}),
+                strict=True,
+            )
+        )
 
     for number, options in enumerate([[], ["--outputs", "roots", "--index-type", "int64"]]):
         path = tmp_path / f"{number}.onnx"
@@ -60,13 +71,22 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
         assert code == 0
         assert f"{path}: {path.stat().st_size:,} bytes" in out
         assert all(part in out for part in ("onnxruntime", "onnx.reference", "opset 18, IR 8"))
-        assert max(float(part.max(initial=0)) for part in scores(bundle, lambda inputs, path=path: onnx(path, inputs))) < 1e-5
+        assert (
+            max(
+                float(part.max(initial=0))
+                for part in scores(bundle, lambda inputs, path=path: onnx(path, inputs))
+            )
+            < 1e-5
+        )
 
     path = tmp_path / "model.pt"
     assert run(bundle, path)[0] == 0
     with pytest.warns(DeprecationWarning, match="torch.jit"):
         module = torch.jit.load(path)
-    found = scores(bundle, lambda inputs: module({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}))
+    found = scores(
+        bundle,
+        lambda inputs: module({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}),
+    )
     assert max(float(part.max(initial=0)) for part in found) < 1e-5
     assert sorted(file.name for file in tmp_path.iterdir()) == ["0.onnx", "1.onnx", "model.pt"]
 
@@ -77,7 +97,10 @@ def test_a_program_of_torch_export_answers_as_the_bundle_does(run, tmp_path: Pat
     assert code == 0
     assert f"{path}: {path.stat().st_size:,} bytes" in out
     program = torch.export.load(path).module()
-    found = scores(GOLDEN / "words", lambda inputs: program({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}))
+    found = scores(
+        GOLDEN / "words",
+        lambda inputs: program({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}),
+    )
     assert len(found) > 1
     assert max(float(part.max(initial=0)) for part in found) < 1e-5
 
@@ -86,7 +109,14 @@ def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     (tmp_path / "trees.txt").write_text(TREES)
     report = tmp_path / "report.json"
     code, out, _ = run(
-        GOLDEN / "words", tmp_path / "m.onnx", "--quantize", "fp16", "--data", tmp_path / "trees.txt", "--report", report
+        GOLDEN / "words",
+        tmp_path / "m.onnx",
+        "--quantize",
+        "fp16",
+        "--data",
+        tmp_path / "trees.txt",
+        "--report",
+        report,
     )
     assert code == 0
     found = json.loads(report.read_text())
@@ -96,11 +126,17 @@ def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     assert all(part in out for part in ("float32", "fp16", "sentences"))
 
 
-def test_what_fails_the_verification_is_not_written(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_the_verification_is_not_written(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = load_model(GOLDEN / "words")
     other.head.linear.bias.data[0] += 0.1
     export = onnx_verify.export_onnx
-    monkeypatch.setattr(onnx_verify, "export_onnx", lambda model, config, **options: export(other, config, **options))
+    monkeypatch.setattr(
+        onnx_verify,
+        "export_onnx",
+        lambda model, config, **options: export(other, config, **options),
+    )
     path = tmp_path / "m.onnx"
     path.write_bytes(b"what was there")
     code, _, err = run(GOLDEN / "words", path)
@@ -114,9 +150,18 @@ def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
     trees.write_text(TREES)
     cases = [
         ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt, .pt2"),
-        ((words, tmp_path / "m.pt", "--quantize", "fp16"), "quantize, outputs, index_type and data are for ONNX files"),
-        ((words, tmp_path / "m.pt", "--data", trees), "quantize, outputs, index_type and data are for ONNX files"),
-        ((words, tmp_path / "m.pt2", "--data", trees), "quantize, outputs, index_type and data are for ONNX files"),
+        (
+            (words, tmp_path / "m.pt", "--quantize", "fp16"),
+            "quantize, outputs, index_type and data are for ONNX files",
+        ),
+        (
+            (words, tmp_path / "m.pt", "--data", trees),
+            "quantize, outputs, index_type and data are for ONNX files",
+        ),
+        (
+            (words, tmp_path / "m.pt2", "--data", trees),
+            "quantize, outputs, index_type and data are for ONNX files",
+        ),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),
         ((words, tmp_path / "m.onnx", "--data", tmp_path / "none.txt"), "none.txt"),
     ]

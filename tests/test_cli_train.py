@@ -36,17 +36,30 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write_recipe(folder: Path, *, cell: str = "nary_lstm.v1", options: str = "", training: str = "epochs = 1") -> None:
-    (folder / "recipe.toml").write_text(RECIPE.format(cell=cell, options=options, training=training), encoding="utf-8")
+def write_recipe(
+    folder: Path, *, cell: str = "nary_lstm.v1", options: str = "", training: str = "epochs = 1"
+) -> None:
+    (folder / "recipe.toml").write_text(
+        RECIPE.format(cell=cell, options=options, training=training), encoding="utf-8"
+    )
 
 
 class Train:
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
         self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
 
     def refusal(self, *options: str, recipe: str = "recipe.toml") -> str:
         """The message that `thinstack train` ends with."""
-        args = [str(self.folder / recipe), "--out", str(self.folder / "out"), "--data", str(self.folder), *options]
+        args = [
+            str(self.folder / recipe),
+            "--out",
+            str(self.folder / "out"),
+            "--data",
+            str(self.folder),
+            *options,
+        ]
         self.monkeypatch.setattr(sys, "argv", ["thinstack", "train", *args])
         with pytest.raises(SystemExit) as end:
             main()
@@ -58,7 +71,9 @@ class Train:
 
 
 @pytest.fixture
-def train(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Train:
+def train(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Train:
     return Train(folder, monkeypatch, capsys)
 
 
@@ -68,7 +83,10 @@ def test_a_missing_recipe(train: Train) -> None:
 
 def test_a_recipe_that_is_not_toml(train: Train) -> None:
     (train.folder / "recipe.toml").write_text("name = ", encoding="utf-8")
-    assert "recipe.toml: not a readable TOML recipe: Invalid value (at end of document)" in train.refusal()
+    assert (
+        "recipe.toml: not a readable TOML recipe: Invalid value (at end of document)"
+        in train.refusal()
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +104,9 @@ def test_a_setting_that_does_not_validate(train: Train, setting: str, message: s
 
 
 def test_a_repeated_seed(train: Train) -> None:
-    assert "error: seeds must differ, got [1, 2, 1]" in train.refusal("--seed", "1", "--seed", "2", "--seed", "1")
+    assert "error: seeds must differ, got [1, 2, 1]" in train.refusal(
+        "--seed", "1", "--seed", "2", "--seed", "1"
+    )
 
 
 def test_a_cell_for_other_than_binary_trees(train: Train) -> None:
@@ -102,14 +122,18 @@ def test_a_task_that_the_head_does_not_read(train: Train) -> None:
     pairs = text.replace("[data]", '[data]\ntask = "relatedness"\nformat = "sick.v1"')
     (train.folder / "recipe.toml").write_text(pairs, encoding="utf-8")
     message = train.refusal()
-    assert message.startswith("error: model.head: data.task = 'relatedness' needs a head that reads pairs; ")
+    assert message.startswith(
+        "error: model.head: data.task = 'relatedness' needs a head that reads pairs; "
+    )
     assert "node_classifier.v1 reads nodes" in message
 
 
 def test_a_dependency_model_of_a_treebank_of_phrases(train: Train) -> None:
     write_recipe(train.folder, cell="child_sum_lstm.v1")
     text = (train.folder / "recipe.toml").read_text(encoding="utf-8")
-    (train.folder / "recipe.toml").write_text(text.replace("[model]", '[model]\ntrees = "dependency"'), encoding="utf-8")
+    (train.folder / "recipe.toml").write_text(
+        text.replace("[model]", '[model]\ntrees = "dependency"'), encoding="utf-8"
+    )
     message = train.refusal()
     assert "train.txt: tree 0: has nodes without a word" in message
     assert "data.parser" in message
@@ -131,7 +155,10 @@ def test_a_label_out_of_range_is_placed(train: Train, name: str) -> None:
     with (train.folder / name).open("a", encoding="utf-8") as file:
         file.write("(2 (1 film) (7 good))\n")
     message = train.refusal()
-    assert f"{name}:3: node 1 ('good') has the label '7'; expected one of {', '.join(LABELS)} or a number" in message
+    assert (
+        f"{name}:3: node 1 ('good') has the label '7'; expected one of {', '.join(LABELS)} or a "
+        "number" in message
+    )
 
 
 def test_an_unbalanced_bracket_is_placed(train: Train) -> None:

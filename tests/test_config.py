@@ -11,12 +11,22 @@ from thinstack.errors import ConfigError
 MODEL = {
     "schema_version": 1,
     "labels": ["bad", "neutral", "good"],
-    "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1, "name": "wordpieces.v1", "options": {}},
+    "embedding": {
+        "kind": "wordpieces",
+        "size": 100,
+        "dropout": 0.1,
+        "name": "wordpieces.v1",
+        "options": {},
+    },
     "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
     "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
     "encoder": {
         "layers": 2,
-        "top_down": {"name": "top_down_lstm.v1", "hidden_size": 150, "options": {"inputs": "per_side"}},
+        "top_down": {
+            "name": "top_down_lstm.v1",
+            "hidden_size": 150,
+            "options": {"inputs": "per_side"},
+        },
         "separate": True,
         "readout": ["leaves", "up"],
         "tracker": None,
@@ -117,7 +127,8 @@ def test_a_tracker_and_its_defaults() -> None:
     ],
 )
 def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data: dict, expected: str) -> None:
-    """Whether the encoder comes as plain data or as what was made of it, and once more after a round trip."""
+    """Whether the encoder comes as plain data or as what was made of it, and once more after a
+    round trip."""
     config = ModelConfig.parse(data, source="config.json")
     assert config.tree_source == expected
     assert ModelConfig(**{**data, "encoder": config.encoder}) == config
@@ -153,11 +164,23 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(encoder={"readout": ["up", "sideways"]}), "encoder.readout.1", "'sideways'"),
         (changed(encoder={"readout": ["up", "up"]}), "readout names a part twice", "['up', 'up']"),
         (changed(encoder={"top_down": "own"}), "encoder.top_down", "'own'"),
-        (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig.hidden_size: Field required", "x.v1"),
+        (
+            changed(encoder={"top_down": {"name": "x.v1"}}),
+            "encoder.top_down.CellConfig.hidden_size: Field required",
+            "x.v1",
+        ),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
         (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
-        (changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}), "embedding.dropout", "1.0"),
-        (changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}), "embedding.dropout", "nan"),
+        (
+            changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}),
+            "embedding.dropout",
+            "1.0",
+        ),
+        (
+            changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}),
+            "embedding.dropout",
+            "nan",
+        ),
         (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
         (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
@@ -166,22 +189,40 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
-        (with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}), "a tracker goes with one layer and no top_down", "2"),
+        (
+            with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}),
+            "a tracker goes with one layer and no top_down",
+            "2",
+        ),
         (
             with_tracker(encoder={"tracker": {"size": 3}, "top_down": "shared"}),
             "encoder: Value error, a tracker goes with one layer and no top_down",
             "shared",
         ),
-        (with_tracker(trees="dependency"), "a tracker reads binary trees, found trees = 'dependency'", "size"),
-        (with_tracker(trees="sequence"), "a tracker reads binary trees, found trees = 'sequence'", "size"),
-        (with_tracker({"parses": False}, tree_source="self"), "'self' needs an encoder.tracker that parses", "size"),
+        (
+            with_tracker(trees="dependency"),
+            "a tracker reads binary trees, found trees = 'dependency'",
+            "size",
+        ),
+        (
+            with_tracker(trees="sequence"),
+            "a tracker reads binary trees, found trees = 'sequence'",
+            "size",
+        ),
+        (
+            with_tracker({"parses": False}, tree_source="self"),
+            "'self' needs an encoder.tracker that parses",
+            "size",
+        ),
         ({**SMALL, "tree_source": "self"}, "'self' needs an encoder.tracker that parses", "labels"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
         (None, "it: Input should be", "None"),
     ],
 )
-def test_an_error_names_the_file_the_field_and_what_was_found(data: object, field: str, found: str) -> None:
+def test_an_error_names_the_file_the_field_and_what_was_found(
+    data: object, field: str, found: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         ModelConfig.parse(data, source="model/config.json")
     message = str(caught.value)
@@ -192,7 +233,10 @@ def test_an_error_names_the_file_the_field_and_what_was_found(data: object, fiel
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
-        ModelConfig.parse(changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1), source="config.json")
+        ModelConfig.parse(
+            changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1),
+            source="config.json",
+        )
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:
@@ -217,9 +261,17 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
         ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
-        ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: Input should be less than"),
+        (
+            "seeds = [1, 2]",
+            "seeds = [9223372036854775808]",
+            "training.seeds.0: Input should be less than",
+        ),
         ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
-        ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: Input should be a finite number"),
+        (
+            "seeds = [1, 2]",
+            "learning_rate = inf",
+            "training.learning_rate: Input should be a finite number",
+        ),
         ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
@@ -236,11 +288,17 @@ def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> N
     ("model", "training", "message"),
     [
         ({}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
-        ({"tracker": {"size": 3, "parses": False}}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
+        (
+            {"tracker": {"size": 3, "parses": False}},
+            {"sources": ["self"]},
+            "'self' needs a model.encoder.tracker that parses",
+        ),
         ({"tracker": {"size": 3, "beam": 2}}, {}, "keeps one hypothesis; set it to 1"),
     ],
 )
-def test_a_recipe_that_could_not_be_finished(model: dict[str, object], training: dict[str, object], message: str) -> None:
+def test_a_recipe_that_could_not_be_finished(
+    model: dict[str, object], training: dict[str, object], message: str
+) -> None:
     data = {
         "name": "own",
         "data": {"train": "train.txt", "dev": "dev.txt"},
@@ -260,13 +318,29 @@ def test_a_recipe_that_could_not_be_finished(model: dict[str, object], training:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('dev = "sst/dev.txt"', "", r"data: .*name the file to report on \(dev\), or say how many .* \(dev_size\)"),
-        ('dev = "sst/dev.txt"', 'dev = "sst/dev.txt"\ndev_size = 5', r"data: .*name the file to report on \(dev\), or "),
+        (
+            'dev = "sst/dev.txt"',
+            "",
+            r"data: .*name the file to report on \(dev\), or say how many .* \(dev_size\)",
+        ),
+        (
+            'dev = "sst/dev.txt"',
+            'dev = "sst/dev.txt"\ndev_size = 5',
+            r"data: .*name the file to report on \(dev\), or ",
+        ),
         ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
         ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
-        ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: Input should be a valid string"),
+        (
+            "[data]",
+            '[data]\nrelabel = { "0" = 1 }',
+            r"data.relabel.0: Input should be a valid string",
+        ),
         ("[data]", '[data]\nparser = { train = "ewt.conllu" }', "data.parser.dev: Field required"),
-        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adagrad', 'rmsprop' or 'adam' \(found 'sgd'\)"),
+        (
+            "[training]",
+            '[training]\nrule = "sgd"',
+            r"training.rule: .*'adagrad', 'rmsprop' or 'adam' \(found 'sgd'\)",
+        ),
     ],
 )
 def test_a_recipe_of_another_task_that_is_refused(recipe, old: str, new: str, message: str) -> None:
@@ -283,7 +357,9 @@ def test_what_is_reported_on_in_words(recipe) -> None:
 
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
-    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"):
+    with pytest.raises(
+        ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"
+    ):
         Recipe.read(path)
     path.write_bytes(b'name = "caf\xe9"')
     with pytest.raises(ConfigError, match="not a readable TOML recipe: 'utf-8' codec"):

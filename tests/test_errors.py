@@ -35,7 +35,9 @@ def test_every_public_error_is_here() -> None:
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=repr)
-@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"]
+)
 def test_errors_survive_pickling(error: ThinstackError, again) -> None:
     other = again(error)
     assert type(other) is type(error)
@@ -64,7 +66,10 @@ def test_a_tree_error_leads_with_its_place(place: dict, lead: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones_in_order() -> None:
-    assert str(UnknownNameError("cell", "nary", ["b.v1", "a.v1"])) == "unknown cell 'nary'; known: a.v1, b.v1"
+    assert (
+        str(UnknownNameError("cell", "nary", ["b.v1", "a.v1"]))
+        == "unknown cell 'nary'; known: a.v1, b.v1"
+    )
     assert str(UnknownNameError("model", "x", [])) == "unknown model 'x'; known: none"
 
 

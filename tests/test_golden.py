@@ -34,16 +34,24 @@ def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any]
         yield case["inputs"], case["outputs"], stored["tolerance"]
 
 
-@pytest.mark.parametrize("number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distances.SCHEMA_VERSION])
+@pytest.mark.parametrize(
+    "number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distances.SCHEMA_VERSION]
+)
 def test_every_schema_has_golden_bundles(number: int) -> None:
-    assert {path.name for path in (GOLDEN / f"schema-{number}").iterdir()} >= KINDS, "run tests/golden/make.py"
+    assert {path.name for path in (GOLDEN / f"schema-{number}").iterdir()} >= KINDS, (
+        "run tests/golden/make.py"
+    )
 
 
 def test_the_current_schemas_are_among_them() -> None:
     opened = list(map(open_bundle, FOLDERS))
     assert manifest.BUNDLE_SCHEMA in {bundle.manifest.schema_version for bundle in opened}
     assert config.SCHEMA_VERSION in {bundle.config.schema_version for bundle in opened}
-    tables = [json.loads(bundle.read("distances.json")) for bundle in opened if "distances.json" in bundle.manifest.files]
+    tables = [
+        json.loads(bundle.read("distances.json"))
+        for bundle in opened
+        if "distances.json" in bundle.manifest.files
+    ]
     assert distances.SCHEMA_VERSION in {table["schema_version"] for table in tables}
 
 
@@ -71,9 +79,13 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
 def test_its_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
+    )
     for inputs, outputs, tolerance in cases(bundle):
-        found = session.run(list(outputs), {name: np.array(values, np.int32) for name, values in inputs.items()})
+        found = session.run(
+            list(outputs), {name: np.array(values, np.int32) for name, values in inputs.items()}
+        )
         for scores, expected in zip(found, outputs.values(), strict=True):
             np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
 
@@ -82,9 +94,13 @@ def test_its_cases_hold_in_torch(bundle: Bundle) -> None:
     model = load_model(bundle)
     with torch.no_grad():
         for inputs, outputs, tolerance in cases(bundle):
-            found = model({name: torch.tensor(values, dtype=torch.int64) for name, values in inputs.items()})
+            found = model(
+                {name: torch.tensor(values, dtype=torch.int64) for name, values in inputs.items()}
+            )
             for name, expected in outputs.items():
-                np.testing.assert_allclose(found[name].numpy(), np.array(expected), atol=tolerance, rtol=0)
+                np.testing.assert_allclose(
+                    found[name].numpy(), np.array(expected), atol=tolerance, rtol=0
+                )
 
 
 def test_its_distances_make_the_trees_that_they_made() -> None:

@@ -1,4 +1,5 @@
-"""Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of theirs runs."""
+"""Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of
+theirs runs."""
 
 import faulthandler
 import json
@@ -32,15 +33,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-# -- damage -----------------------------------------------------------------------------------------------------------
+# -- damage
+# --------------------------------------------------------------------------------------------------
 
 
 def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
-    """Flipped bits, cut and grown files, spans of zeros, and files in each other's place, over every file of a bundle."""
+    """Flipped bits, cut and grown files, spans of zeros, and files in each other's place, over
+    every file of a bundle."""
     generator = np.random.default_rng(2026)
     contents = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     paths = list(contents)
-    assert {path.name for path in paths} >= {"manifest.json", "config.json", "model.onnx", "model.safetensors", "model.pt"}
+    assert {path.name for path in paths} >= {
+        "manifest.json",
+        "config.json",
+        "model.onnx",
+        "model.safetensors",
+        "model.pt",
+    }
     refused, slowest = 0, 0.0
     while refused < 10_000:
         path = paths[int(generator.integers(len(paths)))]
@@ -77,14 +86,23 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     open_bundle(folder)
 
 
-# -- harm -------------------------------------------------------------------------------------------------------------
+# -- harm
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not tell the most memory that was used")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows does not tell the most memory that was used"
+)
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
     command = [sys.executable, str(TESTS / "hostile_bundles.py"), str(GOLDEN), str(tmp_path)]
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     used = json.loads(done.stdout)
     assert used["seconds"] < 5
@@ -98,7 +116,13 @@ def test_the_pickles_would_do_harm(tmp_path: Path) -> None:
 
 
 def test_torch_weights_are_never_unpickled(folder: Path, tmp_path: Path) -> None:
-    for content in (pickle.dumps(Creating(tmp_path / "outside")), zipped(1 << 20), b"", bytes(100), b"[" * 1000):
+    for content in (
+        pickle.dumps(Creating(tmp_path / "outside")),
+        zipped(1 << 20),
+        b"",
+        bytes(100),
+        b"[" * 1000,
+    ):
         replaced("model.safetensors", content)(folder)
         with pytest.raises(BundleError, match=r"model\.safetensors"):
             load_model(folder)
@@ -108,7 +132,8 @@ def test_torch_weights_are_never_unpickled(folder: Path, tmp_path: Path) -> None
 def test_sizes_are_checked_before_anything_is_read(folder: Path) -> None:
     claimed("vocabulary.txt", 100 << 30)(folder)
     with pytest.raises(
-        BundleError, match=r"manifest\.json: .*vocabulary\.txt has 107,374,182,400 bytes; expected at most 33,5"
+        BundleError,
+        match=r"manifest\.json: .*vocabulary\.txt has 107,374,182,400 bytes; expected at most 33,5",
     ):
         open_bundle(folder)
     shutil.rmtree(folder)
@@ -132,7 +157,9 @@ def test_an_error_tells_the_first_problems_only(folder: Path) -> None:
         open_bundle(folder)
 
 
-def test_a_vocabulary_has_a_bounded_number_of_entries(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vocabulary_has_a_bounded_number_of_entries(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundle = open_bundle(folder)
     monkeypatch.setattr("thinstack.bundles.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1)
     with pytest.raises(BundleError, match=r"vocabulary\.txt: 5 entries; expected at most 4"):
@@ -141,43 +168,67 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(folder: Path, monkeypatch:
 
 def header_of(tensors: int) -> bytes:
     """A safetensors file of so many tensors of one number."""
-    header = {f"t{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]} for i in range(tensors)}
+    header = {
+        f"t{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]}
+        for i in range(tensors)
+    }
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + bytes(4 * tensors)
 
 
 def test_safetensors_headers_are_bounded() -> None:
-    for path in (GOLDEN / "model.safetensors", GOLDEN.with_name("wordpiece-parser") / "model.safetensors"):
+    for path in (
+        GOLDEN / "model.safetensors",
+        GOLDEN.with_name("wordpiece-parser") / "model.safetensors",
+    ):
         check_safetensors(path.read_bytes(), source="weights")
     check_safetensors(header_of(10_000), source="weights")
-    with pytest.raises(BundleError, match=r"weights: its header has 7,[0-9,]+ bytes; expected at most 1,048,576"):
+    with pytest.raises(
+        BundleError, match=r"weights: its header has 7,[0-9,]+ bytes; expected at most 1,048,576"
+    ):
         check_safetensors(header_of(100_000), source="weights")
-    for content in (b"", b"1234567", (1 << 60).to_bytes(8, "little") + b"{}", (3).to_bytes(8, "little") + b"{}"):
+    for content in (
+        b"",
+        b"1234567",
+        (1 << 60).to_bytes(8, "little") + b"{}",
+        (3).to_bytes(8, "little") + b"{}",
+    ):
         with pytest.raises(BundleError, match="weights: no safetensors file"):
             check_safetensors(content, source="weights")
 
 
-def test_vectors_that_are_a_decompression_bomb_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_that_are_a_decompression_bomb_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vectors, "_UNQUESTIONED", 1 << 20)
     table = np.random.default_rng(0).normal(size=(2, 200_000))
     for name, values in {"good.npz": table, "bomb.npz": np.zeros_like(table)}.items():
         np.savez_compressed(tmp_path / name, words=["a", "b"], vectors=values)
     assert vectors.read_vectors(tmp_path / "good.npz").vectors.shape == (2, 200_000)
-    with pytest.raises(DataError, match=r"bomb\.npz: vectors\.npy grows from [0-9,]+ bytes to 3,200,128"):
+    with pytest.raises(
+        DataError, match=r"bomb\.npz: vectors\.npy grows from [0-9,]+ bytes to 3,200,128"
+    ):
         vectors.read_vectors(tmp_path / "bomb.npz")
-    np.savez(tmp_path / "plain.npz", words=["a", "b"], vectors=np.stack([np.zeros(200_000), np.ones(200_000)]))
+    np.savez(
+        tmp_path / "plain.npz",
+        words=["a", "b"],
+        vectors=np.stack([np.zeros(200_000), np.ones(200_000)]),
+    )
     assert vectors.read_vectors(tmp_path / "plain.npz").vectors.shape == (2, 200_000)
 
 
 def test_vectors_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "claim.npz", words=["a", "b"], vectors=np.zeros((2, 200_000), np.float32))
     content = (tmp_path / "claim.npz").read_bytes()
-    (tmp_path / "claim.npz").write_bytes(content.replace(b"(2, 200000), }         ", b"(2, 200000000000000), }"))
+    (tmp_path / "claim.npz").write_bytes(
+        content.replace(b"(2, 200000), }         ", b"(2, 200000000000000), }")
+    )
     with pytest.raises(DataError, match=r"claim\.npz"):
         vectors.read_vectors(tmp_path / "claim.npz")
 
 
-# -- links ------------------------------------------------------------------------------------------------------------
+# -- links
+# --------------------------------------------------------------------------------------------------
 
 
 def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:

@@ -10,10 +10,31 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "thinstack"
 
-TORCH_IN_CORE = ["core.cell", "core.head", "core.gates", "core.kernels", "core.schedule", "core.depth_ordered", "core.top_down"]
-TORCH_IN_CORE += ["core.embedding", "core.subtree_mean", "core.encoder", "core.reference", "core.tracking_lstm", "core.beam"]
+TORCH_IN_CORE = [
+    "core.cell",
+    "core.head",
+    "core.gates",
+    "core.kernels",
+    "core.schedule",
+    "core.depth_ordered",
+    "core.top_down",
+]
+TORCH_IN_CORE += [
+    "core.embedding",
+    "core.subtree_mean",
+    "core.encoder",
+    "core.reference",
+    "core.tracking_lstm",
+    "core.beam",
+]
 TORCH_IN_CORE += ["core.hypotheses", "core.dropout"]
-TORCH_IN_CORE += ["core.thin_stack", "core.stack_schedule", "core.stack_encoding", "core.shift_reduce", "core.stack_encoder"]
+TORCH_IN_CORE += [
+    "core.thin_stack",
+    "core.stack_schedule",
+    "core.stack_encoding",
+    "core.shift_reduce",
+    "core.stack_encoder",
+]
 TORCH = (
     *TORCH_IN_CORE,
     "plugins.cells",
@@ -25,11 +46,16 @@ TORCH = (
     "tables",
     "testing",
 )
-ENTRANCES = ("", "cli", "__main__")  # these may import anything, but torch and what needs it only inside functions
+ENTRANCES = (
+    "",
+    "cli",
+    "__main__",
+)  # these may import anything, but torch and what needs it only inside functions
 
 BASE = ("core", "errors")
 UPPER = ("plugins", "models", "export", "training", "tables", "testing", "cli", "__main__")
-# What a module may import, by the longest prefix of its name; "=name" is that module alone, not those below it.
+# What a module may import, by the longest prefix of its name; "=name" is that module alone, not
+# those below it.
 ALLOWED = {
     "errors": (),
     "_version": (),
@@ -37,7 +63,15 @@ ALLOWED = {
     "config.base": ("errors",),
     "config.model": ("errors", "config.base"),
     "core": BASE,
-    "plugins": (*BASE, "_version", "=plugins", "plugins.specs", "plugins.hookspecs", "plugins.isolation", "plugins.manager"),
+    "plugins": (
+        *BASE,
+        "_version",
+        "=plugins",
+        "plugins.specs",
+        "plugins.hookspecs",
+        "plugins.isolation",
+        "plugins.manager",
+    ),
     "plugins.cells": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.heads": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
     "plugins.embeddings": (*BASE, "=plugins", "plugins.specs", "plugins.hookspecs"),
@@ -65,7 +99,14 @@ FORBIDDEN = {
     "testing": ("training", "tables", "cli", "__main__"),
 }
 
-LIGHT = {"numpy", "pluggy", "pydantic", "rich", "typer", "thinstack"}  # all that a torch-free module imports at its top
+LIGHT = {
+    "numpy",
+    "pluggy",
+    "pydantic",
+    "rich",
+    "typer",
+    "thinstack",
+}  # all that a torch-free module imports at its top
 NAMED_ONLY_IN = {
     "torch.jit": (
         "export.torchscript",
@@ -76,7 +117,11 @@ NAMED_ONLY_IN = {
     "onnx": ("export.onnx",),
     "spacy": ("integrations.spacy", "integrations.text", "training.parser"),
 }
-IN_FUNCTIONS = ("spacy", "thinc", "matplotlib")  # of extras that whoever imports the module may do without
+IN_FUNCTIONS = (
+    "spacy",
+    "thinc",
+    "matplotlib",
+)  # of extras that whoever imports the module may do without
 
 
 class Use(NamedTuple):
@@ -86,15 +131,28 @@ class Use(NamedTuple):
 
 
 def within(name: str, prefixes: tuple[str, ...] | list[str]) -> bool:
-    return any(name == p[1:] if p.startswith("=") else name == p or name.startswith(p + ".") for p in prefixes)
+    return any(
+        name == p[1:] if p.startswith("=") else name == p or name.startswith(p + ".")
+        for p in prefixes
+    )
 
 
 class Reader(ast.NodeVisitor):
     """Collects the imports of one module and the dotted names that it uses of imported modules."""
 
     def __init__(self, name: str, modules: set[str]):
-        self.package = name if any(other.startswith(name + ".") for other in modules) else name.rpartition(".")[0]
-        self.modules, self.functions, self.imports, self.names, self.aliases = modules, 0, [], [], {}
+        self.package = (
+            name
+            if any(other.startswith(name + ".") for other in modules)
+            else name.rpartition(".")[0]
+        )
+        self.modules, self.functions, self.imports, self.names, self.aliases = (
+            modules,
+            0,
+            [],
+            [],
+            {},
+        )
 
     def add(self, target: str, node: ast.AST) -> None:
         self.imports.append(Use(target, self.functions > 0, node.lineno))
@@ -104,7 +162,7 @@ class Reader(ast.NodeVisitor):
         self.generic_visit(node)
         self.functions -= 1
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef  # noqa: N815
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_If(self, node: ast.If) -> None:
         typing_only = ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
@@ -125,7 +183,9 @@ class Reader(ast.NodeVisitor):
             base = ".".join(parents[: len(parents) - node.level + 1] + ([base] if base else []))
         for alias in node.names:
             full = f"{base}.{alias.name}"
-            self.add(full if full in self.modules or not within(base, ["thinstack"]) else base, node)
+            self.add(
+                full if full in self.modules or not within(base, ["thinstack"]) else base, node
+            )
             self.aliases[alias.asname or alias.name] = full
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -134,14 +194,22 @@ class Reader(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = ast.unparse(node.func).rpartition(".")[2]
-        if called in {"import_module", "__import__"} and node.args and isinstance(node.args[0], ast.Constant):
+        if (
+            called in {"import_module", "__import__"}
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
             self.add(str(node.args[0].value), node)
         self.generic_visit(node)
 
     def used(self) -> list[Use]:
         """Imports, and dotted names with their alias resolved."""
         names = [(name.partition("."), line) for name, line in self.names]
-        found = [Use(f"{self.aliases[root]}.{rest}", True, line) for (root, _, rest), line in names if root in self.aliases]
+        found = [
+            Use(f"{self.aliases[root]}.{rest}", True, line)
+            for (root, _, rest), line in names
+            if root in self.aliases
+        ]
         return self.imports + found
 
 
@@ -181,16 +249,24 @@ def violations(sources: dict[str, str]) -> list[str]:
             if within(name, TORCH) or (lazy and name in ENTRANCES):
                 continue
             needs_torch = (
-                any(within(part, TORCH) for part in loaded_by(target)) if own else within(target, ["torch", "accelerate"])
+                any(within(part, TORCH) for part in loaded_by(target))
+                if own
+                else within(target, ["torch", "accelerate"])
             )
             root = target.partition(".")[0]
-            if needs_torch or (not lazy and root not in LIGHT and root not in sys.stdlib_module_names):
+            if needs_torch or (
+                not lazy and root not in LIGHT and root not in sys.stdlib_module_names
+            ):
                 problems.append(f"{full}:{line} may not import {target}: it must run without it")
         for target, _, line in reader.used():
             for reserved, homes in NAMED_ONLY_IN.items():
-                at_home = any(name == home or name.startswith((home + ".", home + "_")) for home in homes)
+                at_home = any(
+                    name == home or name.startswith((home + ".", home + "_")) for home in homes
+                )
                 if within(target, [reserved]) and not at_home:
-                    problems.append(f"{full}:{line} names {reserved}, which belongs in {' and '.join(homes)}")
+                    problems.append(
+                        f"{full}:{line} names {reserved}, which belongs in {' and '.join(homes)}"
+                    )
     return problems
 
 
@@ -198,14 +274,18 @@ def package_sources() -> dict[str, str]:
     sources = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        sources[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(encoding="utf-8")
+        sources[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text(
+            encoding="utf-8"
+        )
     return sources
 
 
 def test_the_package_keeps_the_rules() -> None:
     sources = package_sources()
     named = {f"thinstack.{name}" for name in (*TORCH, *ALLOWED)}
-    assert named <= set(sources), f"the rules name modules that are not there: {sorted(named - set(sources))}"
+    assert named <= set(sources), (
+        f"the rules name modules that are not there: {sorted(named - set(sources))}"
+    )
     assert violations(sources) == []
 
 
@@ -296,32 +376,76 @@ BAD = [
 ]
 
 GOOD = [
-    ("core.tree", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\nelse:\n    import numpy"),
+    (
+        "core.tree",
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\nelse:\n    import "
+            "numpy"
+        ),
+    ),
     ("core.cell", "import torch\nfrom torch import nn"),
-    ("plugins.cells.a", "import torch\nfrom thinstack.core.cell import Cell\nfrom thinstack.plugins import hookimpl"),
+    (
+        "plugins.cells.a",
+        (
+            "import torch\nfrom thinstack.core.cell import Cell\nfrom thinstack.plugins import "
+            "hookimpl"
+        ),
+    ),
     (
         "plugins.readers.a",
-        "from thinstack.core import Tree\nfrom thinstack.data.sst import read\nfrom thinstack.plugins import x",
+        (
+            "from thinstack.core import Tree\nfrom thinstack.data.sst import read\nfrom "
+            "thinstack.plugins import x"
+        ),
     ),
     ("plugins.readers.a", "def f():\n    import nltk"),
-    ("plugins.manager", "from importlib import import_module\ndef f(name):\n    return import_module(name)"),
+    (
+        "plugins.manager",
+        "from importlib import import_module\ndef f(name):\n    return import_module(name)",
+    ),
     ("integrations.spacy", "def f():\n    import spacy, onnxruntime"),
     ("training.parser", "def f():\n    from spacy.tokens import Doc\n    import thinc"),
-    ("training.parser", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from spacy.tokens import Doc"),
-    ("tables.run", "import scipy\nfrom thinstack.training import recipe\nfrom thinstack.config import Recipe"),
+    (
+        "training.parser",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from spacy.tokens import Doc",
+    ),
+    (
+        "tables.run",
+        "import scipy\nfrom thinstack.training import recipe\nfrom thinstack.config import Recipe",
+    ),
     ("config", "from thinstack.config.recipe import Recipe"),
-    ("config.recipe", "from thinstack.config.model import ModelConfig\nfrom thinstack.errors import ConfigError"),
+    (
+        "config.recipe",
+        "from thinstack.config.model import ModelConfig\nfrom thinstack.errors import ConfigError",
+    ),
     ("cli", "def f():\n    from thinstack.tables import run"),
     ("integrations.prediction", "import numpy as np\nfrom thinstack.core import Tree"),
     ("export.onnx_graph", "import onnx\nimport torch\ntorch.onnx.export"),
     ("export.torchscript", "import torch\ntorch.jit.script"),
     ("core.encoder", "import torch\nfrom onnxruntime import jit\njit.torch"),
     ("core.top_down", "import torch\nfrom thinstack.core.schedule import Schedule"),
-    ("testing.cells", "import torch\nfrom thinstack.export import bundle\nfrom thinstack.plugins.manager import manager"),
+    (
+        "testing.cells",
+        (
+            "import torch\nfrom thinstack.export import bundle\nfrom thinstack.plugins.manager import "
+            "manager"
+        ),
+    ),
     ("cli", "def f():\n    import torch\n    from thinstack.training import loop"),
 ]
 
-SKELETON = ["", "core", "core.cell", "core.tree", "data", "data.sst", "models", "export", "export.bundle", "cli"]
+SKELETON = [
+    "",
+    "core",
+    "core.cell",
+    "core.tree",
+    "data",
+    "data.sst",
+    "models",
+    "export",
+    "export.bundle",
+    "cli",
+]
 SKELETON += ["plugins", "plugins.cells", "plugins.cells.a", "plugins.cells.b", "plugins.manager"]
 SKELETON += ["plugins.embeddings", "plugins.embeddings.a", "plugins.embeddings.b"]
 SKELETON += ["plugins.readers", "plugins.readers.a", "plugins.readers.b"]
@@ -341,7 +465,10 @@ SKELETON += [
 
 
 def checked(name: str, source: str) -> list[str]:
-    return violations({f"thinstack.{part}".strip("."): "" for part in SKELETON} | {f"thinstack.{name}".strip("."): source})
+    return violations(
+        {f"thinstack.{part}".strip("."): "" for part in SKELETON}
+        | {f"thinstack.{name}".strip("."): source}
+    )
 
 
 @pytest.mark.parametrize(("name", "source"), BAD)
@@ -357,17 +484,30 @@ def test_the_checker_leaves_what_is_allowed(name: str, source: str) -> None:
 def test_importing_thinstack_is_light() -> None:
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    )
     assert result.stdout.strip() == "[]"
 
 
 def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
-    names = [name for name in package_sources() if not within(short(name), TORCH) and short(name) != "__main__"]
+    names = [
+        name
+        for name in package_sources()
+        if not within(short(name), TORCH) and short(name) != "__main__"
+    ]
     assert "thinstack.plugins.readers.brackets" in names
     code = (
         "import importlib, sys\n"
-        "for name in ('torch', 'spacy', 'thinc', 'onnxruntime', 'onnx', 'safetensors'): sys.modules[name] = None\n"
+        "for name in ('torch', 'spacy', 'thinc', 'onnxruntime', 'onnx', 'safetensors'): "
+        "sys.modules[name] = None\n"
         f"for name in {names}: importlib.import_module(name)\n"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=PACKAGE.parent)
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=PACKAGE.parent,
+    )
     assert result.returncode == 0, result.stderr

@@ -47,8 +47,8 @@ def thinstack_cells():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """40 trees that alternate, of which each tenth, a GOOD one, is held out: 16 GOOD ones and 20 BAD ones are left. And pairs
-    that alternate in the same way, of the ratings 1 and 4.5."""
+    """40 trees that alternate, of which each tenth, a GOOD one, is held out: 16 GOOD ones and 20
+    BAD ones are left. And pairs that alternate in the same way, of the ratings 1 and 4.5."""
     folder = tmp_path_factory.mktemp("data")
     for name in ("sst", "vectors"):
         (folder / name).mkdir()
@@ -57,7 +57,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = np.random.default_rng(0)
     for name, size in (("glove.6B.50d.union", 50), ("glove.840B.300d.sick+top256", 300)):
         words = np.array(["the", "good", "bad", "dog", "runs"])
-        np.savez(folder / f"vectors/{name}.npz", words=words, vectors=draw.normal(scale=0.3, size=(len(words), size)))
+        np.savez(
+            folder / f"vectors/{name}.npz",
+            words=words,
+            vectors=draw.normal(scale=0.3, size=(len(words), size)),
+        )
     write_pairs(folder / "sick/train", 40)
     write_pairs(folder / "sick/dev", 2)
     return folder
@@ -65,16 +69,24 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_pairs(folder: Path, pairs: int) -> None:
     folder.mkdir(parents=True)
-    sides = {"toks": ("the dog runs", "bad dog runs"), "parents": ("2 3 0",) * 2, "rels": ("det nsubj root",) * 2}
+    sides = {
+        "toks": ("the dog runs", "bad dog runs"),
+        "parents": ("2 3 0",) * 2,
+        "rels": ("det nsubj root",) * 2,
+    }
     sides |= {"cparents": ("4 4 5 5 0",) * 2}
     for name, (first, second) in sides.items():
         (folder / f"a.{name}").write_text(f"{first}\n" * pairs, encoding="utf-8")
         (folder / f"b.{name}").write_text(f"{first}\n{second}\n" * (pairs // 2), encoding="utf-8")
-    (folder / "id.txt").write_text("".join(f"{number}\n" for number in range(pairs)), encoding="utf-8")
+    (folder / "id.txt").write_text(
+        "".join(f"{number}\n" for number in range(pairs)), encoding="utf-8"
+    )
     (folder / "sim.txt").write_text("1\n4.5\n" * (pairs // 2), encoding="utf-8")
 
 
-def learn(data: Path, *arguments: str, plugins: Path | None = None) -> subprocess.CompletedProcess[str]:
+def learn(
+    data: Path, *arguments: str, plugins: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, [*sys.path, str(plugins or "")])),
@@ -86,14 +98,24 @@ def learn(data: Path, *arguments: str, plugins: Path | None = None) -> subproces
 def cells(markdown: str) -> list[list[str]]:
     """The rows of the table, without its heading."""
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")] for line in lines[2:]]
+    return [
+        [cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")]
+        for line in lines[2:]
+    ]
 
 
 def test_two_models_learn(data: Path, tmp_path: Path) -> None:
     names = ("rvnn.v1 on SST nodes", "dt_rnn.v1, dependency trees on SICK relatedness")
     out = tmp_path / "table.md"
     done = learn(
-        data, "--seconds", "0.5", "--jobs", "2", "--out", str(out), *(word for name in names for word in ("--only", name))
+        data,
+        "--seconds",
+        "0.5",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+        *(word for name in names for word in ("--only", name)),
     )
     assert done.returncode == 0, done.stderr
     nodes, pairs = cells(out.read_text(encoding="utf-8"))
@@ -103,7 +125,9 @@ def test_two_models_learn(data: Path, tmp_path: Path) -> None:
     expected = -sum(math.log(frequencies[label]) for label in "424020424") / 9
     assert float(nodes[5]) == pytest.approx(expected, abs=5e-4)
     mean = {1: 16 / 36, 4: 10 / 36, 5: 10 / 36}
-    expected = (math.log(1 / mean[1]) + 0.5 * math.log(0.5 / mean[4]) + 0.5 * math.log(0.5 / mean[5])) / 2
+    expected = (
+        math.log(1 / mean[1]) + 0.5 * math.log(0.5 / mean[4]) + 0.5 * math.log(0.5 / mean[5])
+    ) / 2
     assert float(pairs[5]) == pytest.approx(expected, abs=5e-4)
     for row in (nodes, pairs):
         assert int(row[3].replace(",", "")) > 0
@@ -113,11 +137,14 @@ def test_two_models_learn(data: Path, tmp_path: Path) -> None:
 
 
 def test_what_does_not_learn_fails(data: Path, tmp_path: Path) -> None:
-    """Nothing learns in no time; cells of others are tried too, and one that breaks harms no other row."""
+    """Nothing learns in no time; cells of others are tried too, and one that breaks harms no other
+    row."""
     (tmp_path / "theirs.py").write_text(PLUGIN, encoding="utf-8")
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n", encoding="utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n", encoding="utf-8"
+    )
     (info / "entry_points.txt").write_text("[thinstack]\ntheirs = theirs\n", encoding="utf-8")
     done = learn(data, "--seconds", "0", "--only", "their", plugins=tmp_path)
     assert done.returncode == 1, done.stderr

@@ -13,15 +13,22 @@ from thinstack.core import Tree
 from thinstack.metrics import Accuracy, labels_by_span, measure, percent
 
 
-def random_forest(classes: int, *, unlabelled: float) -> tuple[list[NDArray[np.floating]], list[NDArray[np.int64]]]:
+def random_forest(
+    classes: int, *, unlabelled: float
+) -> tuple[list[NDArray[np.floating]], list[NDArray[np.int64]]]:
     generator = np.random.default_rng(classes)
     sizes = generator.integers(1, 9, size=60) * 2 - 1
     scores = [generator.dirichlet(np.ones(classes), size=size).astype(np.float32) for size in sizes]
-    labels = [np.where(generator.random(size) < unlabelled, -1, generator.integers(classes, size=size)) for size in sizes]
+    labels = [
+        np.where(generator.random(size) < unlabelled, -1, generator.integers(classes, size=size))
+        for size in sizes
+    ]
     return scores, labels
 
 
-def independent(rows: list[NDArray[np.floating]], labels: list[int], classes: int) -> tuple[float, int, float, int]:
+def independent(
+    rows: list[NDArray[np.floating]], labels: list[int], classes: int
+) -> tuple[float, int, float, int]:
     """Fine and binary accuracy of single nodes, each with its number of cases."""
     known = [(row.tolist(), label) for row, label in zip(rows, labels, strict=True) if label != -1]
     fine = accuracy_score([label for _, label in known], [row.index(max(row)) for row, _ in known])
@@ -37,11 +44,23 @@ def independent(rows: list[NDArray[np.floating]], labels: list[int], classes: in
 def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
     scores, labels = random_forest(classes, unlabelled=unlabelled)
     found = measure(scores, labels)
-    roots = independent([rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes)
+    roots = independent(
+        [rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes
+    )
     flat = [label for known in labels for label in known.tolist()]
     phrases = independent([row for rows in scores for row in rows], flat, classes)
-    assert (found.root_accuracy, found.roots, found.root_binary_accuracy, found.binary_roots) == pytest.approx(roots)
-    assert (found.phrase_accuracy, found.phrases, found.phrase_binary_accuracy, found.binary_phrases) == pytest.approx(phrases)
+    assert (
+        found.root_accuracy,
+        found.roots,
+        found.root_binary_accuracy,
+        found.binary_roots,
+    ) == pytest.approx(roots)
+    assert (
+        found.phrase_accuracy,
+        found.phrases,
+        found.phrase_binary_accuracy,
+        found.binary_phrases,
+    ) == pytest.approx(phrases)
     assert found.selection == pytest.approx(roots[0] + roots[2] + phrases[0])
 
 
@@ -51,7 +70,9 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
         [0.3, 0.0, 0.4, 0.2, 0.1],  # most probable is neutral, the mass negative
         [0.9, 0.1, 0.0, 0.0, 0.0],
     ]
-    found = measure([np.array([row]) for row in rows], [np.array([3]), np.array([2]), np.array([4])])
+    found = measure(
+        [np.array([row]) for row in rows], [np.array([3]), np.array([2]), np.array([4])]
+    )
     assert (found.roots, found.root_accuracy) == (3, pytest.approx(100 / 3))
     assert (found.binary_roots, found.root_binary_accuracy) == (2, 50.0)
 
@@ -59,8 +80,15 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
 def test_no_case_gives_no_figure() -> None:
     for nothing in (measure([], []), measure([np.ones((1, 5))], [np.array([-1])])):
         data = nothing.to_dict()
-        assert {key for key, value in data.items() if value is None} == {key for key in data if key.endswith("accuracy")}
-        assert [data[key] for key in ("roots", "binary_roots", "phrases", "binary_phrases")] == [0, 0, 0, 0]
+        assert {key for key, value in data.items() if value is None} == {
+            key for key in data if key.endswith("accuracy")
+        }
+        assert [data[key] for key in ("roots", "binary_roots", "phrases", "binary_phrases")] == [
+            0,
+            0,
+            0,
+            0,
+        ]
         assert nothing.selection == 0
         json.dumps(data, allow_nan=False)
 
@@ -91,4 +119,8 @@ def test_of_a_unary_chain_the_highest_label_counts() -> None:
     gold = Tree.from_brackets("(4 (3 (2 (1 (0 a)) (0 b))))")
     assert gold.spans.tolist() == [[0, 1], [0, 1], [1, 2], [0, 2], [0, 2], [0, 2]]
     labels = np.array([0, 1, 0, 2, 3, 4])
-    assert labels_by_span(gold.spans, labels, np.array([[0, 1], [1, 2], [0, 2]])).tolist() == [1, 0, 4]
+    assert labels_by_span(gold.spans, labels, np.array([[0, 1], [1, 2], [0, 2]])).tolist() == [
+        1,
+        0,
+        4,
+    ]

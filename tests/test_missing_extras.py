@@ -23,7 +23,10 @@ head = { name = "node_classifier.v1" }
 
 def thinstack(*args: str | Path, blocked: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own, where the packages `blocked` cannot be imported."""
-    program = f"import sys\nfor name in {blocked}: sys.modules[name] = None\nfrom thinstack.cli import main\nmain()\n"
+    program = (
+        f"import sys\nfor name in {blocked}: sys.modules[name] = None\nfrom thinstack.cli import "
+        "main\nmain()\n"
+    )
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, args)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -58,13 +61,26 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     monkeypatch.chdir(bundle.parent)
     answer = thinstack(*args, blocked=(package,))
     assert (answer.returncode, answer.stdout) == (2, "")
-    message = f"error: this needs the package '{package}', which is not installed: pip install \"thinstack[{extra}]\"\n"
+    message = (
+        f"error: this needs the package '{package}', which is not installed: pip install "
+        f'"thinstack[{extra}]"\n'
+    )
     assert answer.stderr == message
     assert not (bundle.parent / "out").exists()
 
 
 def test_evaluate_needs_numpy_and_onnxruntime_only(bundle: Path) -> None:
-    missing = ("torch", "safetensors", "accelerate", "sklearn", "scipy", "spacy", "thinc", "onnx", "onnxscript")
+    missing = (
+        "torch",
+        "safetensors",
+        "accelerate",
+        "sklearn",
+        "scipy",
+        "spacy",
+        "thinc",
+        "onnx",
+        "onnxscript",
+    )
     answer = thinstack("evaluate", bundle, bundle.parent / "trees.txt", "--json", blocked=missing)
     assert answer.returncode == 0, answer.stderr
     assert '"root_accuracy": 100.0' in answer.stdout
@@ -88,7 +104,12 @@ def test_predict_needs_no_torch(bundle: Path) -> None:
 )
 def test_a_converter_names_the_extra_that_it_needs(call: str) -> None:
     program = f"import sys\nsys.modules['nltk'] = None\nimport thinstack\n{call}\n"
-    answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert answer.returncode == 1
-    message = "MissingExtraError: this needs the package 'nltk', which is not installed: pip install \"thinstack[trees]\""
+    message = (
+        "MissingExtraError: this needs the package 'nltk', which is not installed: pip install "
+        '"thinstack[trees]"'
+    )
     assert answer.stderr.splitlines()[-1].endswith(message)

@@ -1,4 +1,5 @@
-"""ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx itself reads it."""
+"""ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx
+itself reads it."""
 
 import time
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 node = helper.make_node
 
 
-def proto(nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None, result: str = "y") -> ModelProto:
+def proto(
+    nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None, result: str = "y"
+) -> ModelProto:
     """A model of these nodes, weights, and the input `x`."""
     graph = helper.make_graph(
         nodes,
@@ -39,8 +42,12 @@ def proto(nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None
 
 def refusal(model: ModelProto | bytes) -> str:
     """What check_onnx says of a model that it must refuse."""
-    with pytest.raises(BundleError, match=r"^a file: no ONNX file that thinstack reads: ") as caught:
-        check_onnx(model if isinstance(model, bytes) else model.SerializeToString(), source="a file")
+    with pytest.raises(
+        BundleError, match=r"^a file: no ONNX file that thinstack reads: "
+    ) as caught:
+        check_onnx(
+            model if isinstance(model, bytes) else model.SerializeToString(), source="a file"
+        )
     return str(caught.value)
 
 
@@ -49,8 +56,15 @@ def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
     nodes = innermost
     for level in range(depth):
         outputs = [nodes[-1].output[0]]
-        branch = helper.make_graph(nodes, f"b{level}", [], [helper.make_tensor_value_info(outputs[0], FLOAT, None)])
-        other = helper.make_graph([node("Identity", ["w"], ["o"])], "o", [], [helper.make_tensor_value_info("o", FLOAT, None)])
+        branch = helper.make_graph(
+            nodes, f"b{level}", [], [helper.make_tensor_value_info(outputs[0], FLOAT, None)]
+        )
+        other = helper.make_graph(
+            [node("Identity", ["w"], ["o"])],
+            "o",
+            [],
+            [helper.make_tensor_value_info("o", FLOAT, None)],
+        )
         nodes = [node("If", ["c"], [f"if{level}"], then_branch=branch, else_branch=other)]
     return proto(nodes, {"c": np.array(True), "w": np.ones(2, np.float32)}, nodes[-1].output[0])
 
@@ -63,7 +77,8 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
     return tensor
 
 
-# -- what thinstack writes --------------------------------------------------------------------------------------------
+# -- what thinstack writes
+# --------------------------------------------------------------------------------------------
 
 
 def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
@@ -91,12 +106,16 @@ def test_hand_made_models_pass(kind: str, parser: str | None) -> None:
 
 @pytest.mark.parametrize("raw", [True, False])
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
-@pytest.mark.parametrize("dtype", ["f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
+@pytest.mark.parametrize(
+    "dtype", ["f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
+)
 def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], raw: bool) -> None:
     values = np.random.default_rng(0).integers(-100, 100, shape)
     array = (values if np.dtype(dtype).kind in "if" else abs(values)).astype(dtype)
     kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-    tensor = helper.make_tensor("w", kind, shape, array.tobytes() if raw else array.ravel().tolist(), raw=raw)
+    tensor = helper.make_tensor(
+        "w", kind, shape, array.tobytes() if raw else array.ravel().tolist(), raw=raw
+    )
     model = proto([node("Identity", ["w"], ["y"])])
     model.graph.initializer.append(tensor)
     check_onnx(model.SerializeToString(), source="a file")
@@ -105,10 +124,13 @@ def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], r
     np.testing.assert_array_equal(found, array)
 
 
-# -- what no file may hold --------------------------------------------------------------------------------------------
+# -- what no file may hold
+# --------------------------------------------------------------------------------------------
 
 
-def test_data_in_another_file_is_refused_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_in_another_file_is_refused_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "secret.bin").write_bytes(np.arange(2, dtype=np.float32).tobytes())
     monkeypatch.chdir(tmp_path)
     tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
@@ -121,7 +143,9 @@ def test_data_in_another_file_is_refused_wherever_it_is(tmp_path: Path, monkeypa
     undeclared = proto([node("Identity", ["w"], ["y"])], {"w": np.ones(2, np.float32)})
     undeclared.graph.initializer[0].external_data.add(key="location", value="secret.bin")
     memory = proto([node("Identity", ["w"], ["y"])])
-    memory.graph.initializer.append(external(numpy_helper.from_array(np.ones(2, np.float32), "w"), "*/_ORT_MEM_ADDR_/*"))
+    memory.graph.initializer.append(
+        external(numpy_helper.from_array(np.ones(2, np.float32), "w"), "*/_ORT_MEM_ADDR_/*")
+    )
     for model in (weight, constant, inner, several, undeclared, memory):
         assert "in another file, which is never read" in refusal(model)
 
@@ -141,17 +165,24 @@ def test_operators_of_other_domains_are_refused_wherever_they_are() -> None:
 def test_functions_training_graphs_and_sparse_tensors_are_refused() -> None:
     function = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
     twice = [node("f", ["a"], ["b"]), node("f", ["b"], ["c"])]
-    function.functions.append(helper.make_function("", "f", ["a"], ["c"], twice, [helper.make_opsetid("", 18)]))
+    function.functions.append(
+        helper.make_function("", "f", ["a"], ["c"], twice, [helper.make_opsetid("", 18)])
+    )
     assert "functions" in refusal(function)
     training = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
     training.training_info.add()
     assert "training graph" in refusal(training)
-    values, places = numpy_helper.from_array(np.ones(1, np.float32), "w"), numpy_helper.from_array(np.array([3]), "i")
+    values, places = (
+        numpy_helper.from_array(np.ones(1, np.float32), "w"),
+        numpy_helper.from_array(np.array([3]), "i"),
+    )
     sparse = helper.make_sparse_tensor(values, places, [1 << 40])
     weight = proto([node("Identity", ["w"], ["y"])])
     weight.graph.sparse_initializer.append(sparse)
     constant = proto([node("Constant", [], ["y"])])
-    constant.graph.node[0].attribute.append(AttributeProto(name="sparse_value", sparse_tensor=sparse, type=11))
+    constant.graph.node[0].attribute.append(
+        AttributeProto(name="sparse_value", sparse_tensor=sparse, type=11)
+    )
     for model in (weight, constant):
         assert "sparse" in refusal(model)
 
@@ -190,7 +221,9 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
     options.add_session_config_entry("session.save_model_format", "ORT")
     onnxruntime.InferenceSession(tiny_model("words"), options, providers=["CPUExecutionProvider"])
     content = (tmp_path / "model.ort").read_bytes()
-    onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])  # it tells by the bytes
+    onnxruntime.InferenceSession(
+        content, providers=["CPUExecutionProvider"]
+    )  # it tells by the bytes
     assert content[4:8] == b"ORTM"
     refusal(content)
 
@@ -202,8 +235,14 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
         (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40], raw_data=b"1234"), "1 numbers"),
         (TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"12345"), "-1 numbers"),
         (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
-        (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "65 numbers; expected at most 64"),
-        (TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]), "type 8, which are no numbers"),
+        (
+            TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]),
+            "65 numbers; expected at most 64",
+        ),
+        (
+            TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]),
+            "type 8, which are no numbers",
+        ),
         (TensorProto(name="w", data_type=99, dims=[1], raw_data=b"1"), "type 99"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float16), "w"), "holds NaN"),
@@ -219,7 +258,10 @@ def test_weights_that_are_none_are_refused(tensor: TensorProto, message: str) ->
 def test_infinities_are_no_nan() -> None:
     for dtype in (np.float16, np.float32):
         weight = np.array([np.inf, -np.inf, 1], dtype)
-        check_onnx(proto([node("Identity", ["w"], ["y"])], {"w": weight}).SerializeToString(), source="a file")
+        check_onnx(
+            proto([node("Identity", ["w"], ["y"])], {"w": weight}).SerializeToString(),
+            source="a file",
+        )
 
 
 def test_nodes_read_what_is_there_already() -> None:
@@ -230,7 +272,8 @@ def test_nodes_read_what_is_there_already() -> None:
     assert "reads nothing" in refusal(proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]))
 
 
-# -- constants that stand for more than they hold ---------------------------------------------------------------------
+# -- constants that stand for more than they hold
+# ---------------------------------------------------------------------
 
 HUGE = 1 << 40
 DOUBLINGS = [node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(40)]
@@ -239,22 +282,44 @@ BOMBS = {
     "several dimensions": ([node("ConstantOfShape", ["s"], ["y"])], {"s": np.array([1 << 10] * 4)}),
     "Expand": ([node("Expand", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
     "Tile": ([node("Tile", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
-    "Range": ([node("Range", ["a", "s", "b"], ["y"])], {"a": np.array(0), "b": np.array(1), "s": np.array(HUGE)}),
+    "Range": (
+        [node("Range", ["a", "s", "b"], ["y"])],
+        {"a": np.array(0), "b": np.array(1), "s": np.array(HUGE)},
+    ),
     "Range of floats": (
         [node("Range", ["a", "s", "b"], ["y"])],
         {"a": np.array(0.0), "b": np.array(1e-300), "s": np.array(1e300)},
     ),
-    "in a Constant": ([node("Constant", [], ["s"], value_ints=[HUGE]), node("ConstantOfShape", ["s"], ["y"])], {}),
-    "computed": ([node("Mul", ["s", "s"], ["t"]), node("ConstantOfShape", ["t"], ["y"])], {"s": np.array([1 << 20])}),
-    "doubled": ([*DOUBLINGS, node("Identity", ["v40"], ["y"])], {"v0": np.ones(9, np.float32)}),
-    "outer product": ([node("MatMul", ["a", "b"], ["y"])], {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))}),
-    "a sum along no numbers": ([node("ReduceSum", ["s"], ["y"])], {"s": np.zeros((1 << 27, 0), np.float32)}),
-    "a product of none": ([node("MatMul", ["a", "b"], ["y"])], {"a": np.zeros((1 << 14, 0)), "b": np.zeros((0, 1 << 14))}),
-    "many small ones": (
-        [node("ConstantOfShape", ["s"], [f"y{i}"]) for i in range(50)] + [node("Identity", ["y0"], ["y"])],
+    "in a Constant": (
+        [node("Constant", [], ["s"], value_ints=[HUGE]), node("ConstantOfShape", ["s"], ["y"])],
+        {},
+    ),
+    "computed": (
+        [node("Mul", ["s", "s"], ["t"]), node("ConstantOfShape", ["t"], ["y"])],
         {"s": np.array([1 << 20])},
     ),
-    "an operator of unknown growth": ([node("OneHot", ["s", "s", "v"], ["y"])], {"s": np.array([HUGE]), "v": np.array([0, 1])}),
+    "doubled": ([*DOUBLINGS, node("Identity", ["v40"], ["y"])], {"v0": np.ones(9, np.float32)}),
+    "outer product": (
+        [node("MatMul", ["a", "b"], ["y"])],
+        {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))},
+    ),
+    "a sum along no numbers": (
+        [node("ReduceSum", ["s"], ["y"])],
+        {"s": np.zeros((1 << 27, 0), np.float32)},
+    ),
+    "a product of none": (
+        [node("MatMul", ["a", "b"], ["y"])],
+        {"a": np.zeros((1 << 14, 0)), "b": np.zeros((0, 1 << 14))},
+    ),
+    "many small ones": (
+        [node("ConstantOfShape", ["s"], [f"y{i}"]) for i in range(50)]
+        + [node("Identity", ["y0"], ["y"])],
+        {"s": np.array([1 << 20])},
+    ),
+    "an operator of unknown growth": (
+        [node("OneHot", ["s", "s", "v"], ["y"])],
+        {"s": np.array([HUGE]), "v": np.array([0, 1])},
+    ),
 }
 
 
@@ -264,7 +329,10 @@ def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
     started = time.perf_counter()
     message = refusal(proto(nodes, weights))
     assert time.perf_counter() - started < 1
-    assert any(part in message for part in ("of constants alone", "computed of constants", "nothing but constants"))
+    assert any(
+        part in message
+        for part in ("of constants alone", "computed of constants", "nothing but constants")
+    )
 
 
 def test_an_input_of_a_fixed_size_is_refused() -> None:
@@ -278,11 +346,14 @@ def test_an_input_of_a_fixed_size_is_refused() -> None:
 def test_a_table_is_cast_however_large() -> None:
     """As a file with float16 weights asks a runtime to do when it loads it."""
     table = np.zeros((MOST_MADE // 8 + 1, 8), np.float16)
-    model = proto([node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table})
+    model = proto(
+        [node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table}
+    )
     check_onnx(model.SerializeToString(), source="a file")
 
 
-# -- damage -----------------------------------------------------------------------------------------------------------
+# -- damage
+# --------------------------------------------------------------------------------------------------
 
 
 def test_more_fields_than_any_model_has_are_not_read() -> None:
@@ -321,7 +392,9 @@ def test_what_is_no_model_is_refused(content: bytes) -> None:
 def harmless(model: ModelProto) -> Iterator[bool]:
     """Of everything in a model as onnx reads it, whether it may be there."""
     yield (
-        not model.functions and not model.training_info and all(opset.domain in ("", "ai.onnx") for opset in model.opset_import)
+        not model.functions
+        and not model.training_info
+        and all(opset.domain in ("", "ai.onnx") for opset in model.opset_import)
     )
     graphs = [model.graph]
     while graphs:
@@ -340,7 +413,8 @@ def local(tensor: TensorProto) -> bool:
 
 
 def look_at(content: bytes) -> bool:
-    """Read a damaged file: it is refused, or onnx finds nothing in it that should have been. Whether it is read."""
+    """Read a damaged file: it is refused, or onnx finds nothing in it that should have been.
+    Whether it is read."""
     for read in (metadata, initializers):
         with suppress(BundleError):
             read(content)
@@ -384,14 +458,24 @@ def test_every_truncation_is_refused() -> None:
     content = tiny_model("words")
     for size in range(len(content)):
         assert (
-            not look_at(content[:size]) or onnx.load_from_string(content[:size]).graph == onnx.load_from_string(content).graph
+            not look_at(content[:size])
+            or onnx.load_from_string(content[:size]).graph == onnx.load_from_string(content).graph
         )
 
 
-@given(st.recursive(st.binary(max_size=20), lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5)))
+@given(
+    st.recursive(
+        st.binary(max_size=20),
+        lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5),
+    )
+)
 def test_any_messages_are_refused_or_harmless(tree: Any) -> None:
     look_at(field(7, encoded(tree)))
 
 
 def encoded(tree: Any) -> bytes:
-    return tree if isinstance(tree, bytes) else b"".join(field(number, encoded(inner)) for number, inner in tree)
+    return (
+        tree
+        if isinstance(tree, bytes)
+        else b"".join(field(number, encoded(inner)) for number, inner in tree)
+    )

@@ -25,7 +25,9 @@ def count(*modules: object) -> int:
     return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
-TAI = {  # Table 1: (relatedness d, count), (sentiment d, count); relatedness has no output gate, each map a bias of its own
+# Table 1: (relatedness d, count), (sentiment d, count); relatedness has no output gate, each map a
+# bias of its own
+TAI = {
     "LSTM": ((150, 203_400), (168, 315_840)),
     "bidirectional LSTM": ((150, 203_400), (168, 315_840)),
     "2-layer LSTM": ((108, 203_472), (120, 318_720)),
@@ -41,9 +43,13 @@ def test_table_1_of_tai(variant: str, task: str) -> None:
     d, expected = TAI[variant][task == "sentiment"]
     options = {"bias": "double", "output_gate": task == "sentiment"}
     if variant == "constituency Tree-LSTM":
-        model = model_of({"name": "nary_lstm.v1", "hidden_size": d, "options": {"leaf": "own", **options}})
+        model = model_of(
+            {"name": "nary_lstm.v1", "hidden_size": d, "options": {"leaf": "own", **options}}
+        )
     elif variant == "dependency Tree-LSTM":
-        model = model_of({"name": "child_sum_lstm.v1", "hidden_size": d, "options": options}, trees="dependency")
+        model = model_of(
+            {"name": "child_sum_lstm.v1", "hidden_size": d, "options": options}, trees="dependency"
+        )
     else:
         encoder = {"layers": 2 if "2-layer" in variant else 1}
         if "bidirectional" in variant:
@@ -74,15 +80,25 @@ def test_table_4_of_teng(cell: str, d: int, bidirectional: bool, expected: int) 
 
 D, MLP, LABELS = 300, 1024, 3
 LEAF_AND_COMPOSITION = (D * 2 * D + 2 * D) + (2 * D * 5 * D + 5 * D)  # (4) and (1) without e
-FIRST_LAYER, NEXT_LAYER, SOFTMAX = 4 * D * MLP + MLP, MLP * MLP + MLP, MLP * LABELS + LABELS  # of (6)
+FIRST_LAYER, NEXT_LAYER, SOFTMAX = (
+    4 * D * MLP + MLP,
+    MLP * MLP + MLP,
+    MLP * LABELS + LABELS,
+)  # of (6)
 
 
 def tracking(size: int, *, parses: bool) -> int:
-    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1 and h_b^1 with one bias a gate; (5)."""
-    return size * 5 * D + (3 * D * 4 * size + size * 4 * size + 4 * size) + (size * 2 + 2 if parses else 0)
+    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1 and h_b^1 with one bias a gate;
+    (5)."""
+    return (
+        size * 5 * D
+        + (3 * D * 4 * size + size * 4 * size + 4 * size)
+        + (size * 2 + 2 if parses else 0)
+    )
 
 
-BOWMAN = {  # Table 3, without embeddings and batch normalisation: tracker, layers of the MLP, formula, count
+# Table 3, without embeddings and batch normalisation: tracker, layers of the MLP, formula, count
+BOWMAN = {
     "SPINN-PI-NT": (None, 2, LEAF_AND_COMPOSITION + FIRST_LAYER + NEXT_LAYER + SOFTMAX, 3_364_599),
     "SPINN-PI": (
         {"size": 61, "parses": False},
@@ -104,18 +120,31 @@ def test_table_3_of_bowman(variant: str) -> None:
     """Three models from one configuration."""
     tracker, layers, formula, expected = BOWMAN[variant]
     assert formula == expected
-    head = {"name": "entailment.v1", "options": {"layers": layers, "width": MLP, "batch_norm": False}}
+    head = {
+        "name": "entailment.v1",
+        "options": {"layers": layers, "width": MLP, "batch_norm": False},
+    }
     encoder = {} if tracker is None else {"tracker": tracker}
-    model = model_of({"name": "spinn_lstm.v1", "hidden_size": D}, head, labels=["e", "c", "n"], encoder=encoder)
+    model = model_of(
+        {"name": "spinn_lstm.v1", "hidden_size": D}, head, labels=["e", "c", "n"], encoder=encoder
+    )
     assert count(model.encoder, model.head) == expected
 
 
 def readme_counts() -> dict[str, int]:
     """The count that a row of the README's tables gives for each cell and task head."""
-    rows = [line.split("|") for line in (Path(__file__).parents[1] / "README.md").read_text().splitlines()]
-    named = {row[1].strip(" `"): row for row in rows if re.fullmatch(r" `\w+\.v\d+` ", row[1] if len(row) > 5 else "")}
+    rows = [
+        line.split("|")
+        for line in (Path(__file__).parents[1] / "README.md").read_text().splitlines()
+    ]
+    named = {
+        row[1].strip(" `"): row
+        for row in rows
+        if re.fullmatch(r" `\w+\.v\d+` ", row[1] if len(row) > 5 else "")
+    }
     return {
-        name: int(re.match(r"[\d,]+", row[5 if len(row) > 7 else 4].strip())[0].replace(",", "")) for name, row in named.items()
+        name: int(re.match(r"[\d,]+", row[5 if len(row) > 7 else 4].strip())[0].replace(",", ""))
+        for name, row in named.items()
     }
 
 
@@ -125,7 +154,13 @@ def test_the_readme_has_the_count_of_every_cell_and_head() -> None:
         if record.distribution == "thinstack" and record.kind == "cell":
             hidden = {"rntn.v1": 25, "mv_rnn.v1": 25, "word_mean.v1": 300}.get(record.name, 150)
             kinds = 2 if record.name == "top_down_lstm.v1" else 1
-            found[record.name] = count(manager().cell(record.name).create({}, input_size=300, hidden_size=hidden, kinds=kinds))
+            found[record.name] = count(
+                manager()
+                .cell(record.name)
+                .create({}, input_size=300, hidden_size=hidden, kinds=kinds)
+            )
         elif record.distribution == "thinstack" and record.kind == "head":
-            found[record.name] = count(manager().head(record.name).create({}, hidden_size=150, classes=5))
+            found[record.name] = count(
+                manager().head(record.name).create({}, hidden_size=150, classes=5)
+            )
     assert readme_counts() == found

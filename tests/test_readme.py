@@ -20,14 +20,21 @@ from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(
+    r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+)
 
 
 def run(word: str) -> dict[str, Any]:
     """Run the one block that holds `word`; returns its names."""
     (block,) = [block for block in BLOCKS if word in block]
     name = f"<README, {word}>"
-    linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)  # TorchScript reads the source
+    linecache.cache[name] = (
+        len(block),
+        None,
+        block.splitlines(keepends=True),
+        name,
+    )  # TorchScript reads the source
     found: dict[str, Any] = {"__name__": "readme"}
     exec(compile(block, name, "exec"), found)
     return found
@@ -65,19 +72,25 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)
     head = NodeClassifier(hidden_size=4, classes=2)
-    model = TreeModel(embedding=WordEmbedding(entries=9, size=6), encoder=Encoder([Layer(cell)]), head=head).eval()
+    model = TreeModel(
+        embedding=WordEmbedding(entries=9, size=6), encoder=Encoder([Layer(cell)]), head=head
+    ).eval()
     config = ModelConfig(
         labels=("no", "yes"),
         embedding=EmbeddingConfig(kind="words", size=6),
         cell=CellConfig(name="mean.v1", hidden_size=4),
         head=HeadConfig(name="node_classifier.v1"),
     )
-    export_verified_onnx(model, config, vocabulary_digest="none")  # both exports are compared with the model
+    export_verified_onnx(
+        model, config, vocabulary_digest="none"
+    )  # both exports are compared with the model
     export_torchscript(model)
     ids, steps = torch.tensor([3, 1, 2]), torch.tensor(Tree.right(["a", "b", "c"]).transitions)
     table, weights = model.embedding.table, dict(cell.named_parameters())
     leaves = torch.tanh(table[ids] @ weights["read.weight"].T + weights["read.bias"])
-    merge = lambda a, b: torch.tanh(weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"])  # noqa: E731
+    merge = lambda a, b: torch.tanh(
+        weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"]
+    )
     root = merge(leaves[0], merge(leaves[1], leaves[2]))
     expected = torch.softmax(model.head.linear(root), 0)
     found = model({"token_ids": ids, "transitions": steps})["root_scores"]

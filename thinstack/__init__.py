@@ -14,12 +14,17 @@ __all__ = ["ThinstackError", "Tree", "TreeError", "__version__", "load"]
 
 
 def load(
-    path_or_name: str | Path = "sst", *, device: Literal["cpu", "cuda", "auto"] = "cpu", threads: int | None = None
+    path_or_name: str | Path = "sst",
+    *,
+    device: Literal["cpu", "cuda", "auto"] = "cpu",
+    threads: int | None = None,
 ) -> "Predictor":
-    """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack brings along.
+    """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack brings
+    along.
 
-    `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU. `threads` None: as many as
-    the process may use. Raises UnknownNameError, BundleError or MissingExtraError (onnxruntime) where there is nothing to load.
+    `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
+    `threads` None: as many as the process may use. Raises UnknownNameError, BundleError or
+    MissingExtraError (onnxruntime) where there is nothing to load.
     """
     from thinstack.bundles import open_bundle
     from thinstack.integrations.onnxruntime import Predictor

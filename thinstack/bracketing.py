@@ -15,17 +15,21 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Bracketing:
-    """Agreement of trees with a treebank's, in percent, and the numbers of cases that it is taken over.
+    """Agreement of trees with a treebank's, in percent, and the numbers of cases that it is taken
+    over.
 
-    A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at once (micro-averaged): twice
-    the spans that both trees have, by the spans of both. Binary trees over the same words have equally many, so that
-    precision and recall are the same as F1. What is over no case is NaN.
+    A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at
+    once (micro-averaged): twice the spans that both trees have, by the spans of both. Binary trees
+    over the same words have equally many, so that precision and recall are the same as F1. What is
+    over no case is NaN.
 
     Attributes:
         span_f1: without the whole sentence, a span that no tree can miss.
         span_f1_with_root: with it.
-        span_f1_by_sentence: with it, as the mean of each sentence's of two words or more, to which short ones count as much.
-        exact_trees: sentences of three words or more all of whose spans are the treebank's; over fewer there is one tree only.
+        span_f1_by_sentence: with it, as the mean of each sentence's of two words or more, to which
+            short ones count as much.
+        exact_trees: sentences of three words or more all of whose spans are the treebank's; over
+            fewer there is one tree only.
         spans, spans_with_root: of the treebank's trees.
         trees: sentences of three words or more.
     """
@@ -44,7 +48,8 @@ class Bracketing:
 
 
 def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Bracketing:
-    """Agreement of trees with the treebank's over the same sentences, each tree the words [start, end) of its nodes (N, 2)."""
+    """Agreement of trees with the treebank's over the same sentences, each tree the words [start,
+    end) of its nodes (N, 2)."""
     pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(found, gold, strict=True)]
     # Columns: spans in both trees, in the one found, in the treebank's.
     rows = [(len(np.intersect1d(*pair, assume_unique=True)), *map(len, pair)) for pair in pairs]

@@ -1,4 +1,5 @@
-"""Bundles: a model as a folder of plain files, read only if every byte is what the manifest says. No pickle is ever read."""
+"""Bundles: a model as a folder of plain files, read only if every byte is what the manifest says.
+No pickle is ever read."""
 
 import hashlib
 import json
@@ -36,7 +37,8 @@ BUNDLED = Path(__file__).parent / "bundled"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose files were all found to be as its manifest says. Made by `open_bundle` and `write_bundle`."""
+    """A bundle whose files were all found to be as its manifest says. Made by `open_bundle` and
+    `write_bundle`."""
 
     path: Path
     config: ModelConfig
@@ -50,16 +52,20 @@ class Bundle:
         return _read(self.path, self.manifest, name)
 
     def distances(self) -> DistanceTable | None:
-        """The table that makes trees of words, if the bundle has one. Raises BundleError if the file holds none."""
+        """The table that makes trees of words, if the bundle has one. Raises BundleError if the
+        file holds none."""
         if DISTANCES_FILE not in self.manifest.files:
             return None
         try:
-            return DistanceTable.from_bytes(self.read(DISTANCES_FILE), source=str(self.path / DISTANCES_FILE))
+            return DistanceTable.from_bytes(
+                self.read(DISTANCES_FILE), source=str(self.path / DISTANCES_FILE)
+            )
         except DataError as error:
             raise BundleError(str(error)) from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
-        """The vocabulary, of the kind that the configuration names. Raises BundleError if the file holds none."""
+        """The vocabulary, of the kind that the configuration names. Raises BundleError if the file
+        holds none."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path = self.path / VOCABULARY_FILE
         entries = self.read(VOCABULARY_FILE).count(b"\n")
@@ -76,9 +82,10 @@ class Bundle:
 def open_bundle(path_or_name: str | Path) -> Bundle:
     """Open a bundle by the path of its folder or by the name of one that thinstack brings along.
 
-    A string without a path separator is a name if there is such a model, else a folder: `./sst` is always a folder.
-    Raises UnknownNameError, which lists the known names; BundleError if anything is missing, damaged, not listed in the
-    manifest (hidden files aside), a link, or of a newer schema.
+    A string without a path separator is a name if there is such a model, else a folder: `./sst` is
+    always a folder. Raises UnknownNameError, which lists the known names; BundleError if anything
+    is missing, damaged, not listed in the manifest (hidden files aside), a link, or of a newer
+    schema.
     """
     folder = _locate(path_or_name)
     manifest = _read_manifest(folder)
@@ -90,9 +97,16 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
         except OSError as error:
             raise BundleError(f"{path}: cannot be read: {error}") from None
         _check_digest(path, digest, record)
-    extra = [name for name in _unlisted(folder, manifest) if not any(part.startswith(".") for part in name.split("/"))]
+    extra = [
+        name
+        for name in _unlisted(folder, manifest)
+        if not any(part.startswith(".") for part in name.split("/"))
+    ]
     if extra:
-        raise BundleError(f"{folder / extra[0]}: not listed in the manifest; move what is no part of the bundle out of it")
+        raise BundleError(
+            f"{folder / extra[0]}: not listed in the manifest; move what is no part of the bundle "
+            "out of it"
+        )
     _read(folder, manifest, VOCABULARY_FILE)
     return Bundle(folder, _config(folder, manifest), manifest)
 
@@ -113,15 +127,17 @@ def write_bundle(
 ) -> Bundle:
     """Write a bundle of these files, and `config.json` and `manifest.json`, and open it.
 
-    It is written beside `path`, checked, and then renamed, so that `open_bundle(path)` finds either the old bundle or the
-    new one, whole, wherever the writer is killed. `metrics`, `data` and `created` are told in `Manifest`.
-    Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is no plain relative one, or if
-    the files cannot be written; what was there is then still there.
+    It is written beside `path`, checked, and then renamed, so that `open_bundle(path)` finds either
+    the old bundle or the new one, whole, wherever the writer is killed. `metrics`, `data` and
+    `created` are told in `Manifest`. Raises BundleError if `path` is a folder that holds anything
+    but a bundle, if a name is no plain relative one, or if the files cannot be written; what was
+    there is then still there.
     """
     reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
     if reserved:
         raise BundleError(
-            f"{sorted(reserved)[0]} is written from the configuration and the manifest: leave it out of the files"
+            f"{sorted(reserved)[0]} is written from the configuration and the manifest: leave it "
+            "out of the files"
         )
     contents = {CONFIG_FILE: f"{config.model_dump_json(indent=2)}\n".encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
@@ -148,7 +164,8 @@ def _aside(folder: Path) -> Path:
 
 
 def _settle(target: Path) -> None:
-    """Finish what a writer that was killed left undone: put the old bundle back, or remove it if the new one is in place."""
+    """Finish what a writer that was killed left undone: put the old bundle back, or remove it if
+    the new one is in place."""
     old = _aside(target)
     if old.is_dir() and target.exists():
         shutil.rmtree(old)
@@ -165,11 +182,13 @@ def _check_replaceable(target: Path) -> None:
         other = _unlisted(target, _read_manifest(target))
     except BundleError as error:
         raise BundleError(
-            f"{target}: not empty and not a bundle that could be replaced ({error}); choose another path"
+            f"{target}: not empty and not a bundle that could be replaced ({error}); choose "
+            "another path"
         ) from None
     if other:
         raise BundleError(
-            f"{target}: holds {other[0]}, which is no part of the bundle there: move it away or choose another path"
+            f"{target}: holds {other[0]}, which is no part of the bundle there: move it away or "
+            "choose another path"
         )
 
 
@@ -226,7 +245,10 @@ def _locate(path_or_name: str | Path) -> Path:
         raise BundleError(f"{folder}: a file; expected the folder of a bundle")
     if plain:
         raise UnknownNameError("model", str(path_or_name), bundled_names())
-    raise BundleError(f"{folder}: no such folder; bundled models have the names {', '.join(bundled_names()) or '(none)'}")
+    raise BundleError(
+        f"{folder}: no such folder; bundled models have the names "
+        f"{', '.join(bundled_names()) or '(none)'}"
+    )
 
 
 def _read_manifest(folder: Path) -> Manifest:
@@ -244,7 +266,8 @@ def _read_manifest(folder: Path) -> Manifest:
 
 
 def _unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """Files and links in `folder`, at any depth, that the manifest does not list, by name relative to it."""
+    """Files and links in `folder`, at any depth, that the manifest does not list, by name relative
+    to it."""
     found = []
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
@@ -254,7 +277,10 @@ def _unlisted(folder: Path, manifest: Manifest) -> list[str]:
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
     if name not in manifest.files:
-        raise BundleError(f"{folder}: this bundle has no {name}; it has {', '.join(sorted(manifest.files)) or 'no files'}")
+        raise BundleError(
+            f"{folder}: this bundle has no {name}; it has "
+            f"{', '.join(sorted(manifest.files)) or 'no files'}"
+        )
     record = manifest.files[name]
     path = _checked_path(folder, name, record)
     try:
@@ -283,16 +309,22 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
 
 
 def _file_size(path: Path) -> int:
-    """Bytes of a plain file: a link could lead out of the bundle, and a pipe would be waited for."""
+    """Bytes of a plain file: a link could lead out of the bundle, and a pipe would be waited
+    for."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise BundleError(f"{path}: not a plain file; a bundle holds no links, folders or devices in place of its files")
+        raise BundleError(
+            f"{path}: not a plain file; a bundle holds no links, folders or devices in place of "
+            "its files"
+        )
     return status.st_size
 
 
 def _check_digest(path: Path, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
-        raise BundleError(f"{path}: its SHA-256 is not the one in the manifest, so the file is damaged; {MEND}")
+        raise BundleError(
+            f"{path}: its SHA-256 is not the one in the manifest, so the file is damaged; {MEND}"
+        )
 
 
 def _config(folder: Path, manifest: Manifest) -> ModelConfig:

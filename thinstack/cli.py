@@ -1,4 +1,5 @@
-"""The command line, `thinstack predict | evaluate | train | table | export | plugins`: errors are a message and exit code 2."""
+"""The command line, `thinstack predict | evaluate | train | table | export | plugins`: errors are a
+message and exit code 2."""
 
 import json
 import sys
@@ -28,9 +29,12 @@ app = typer.Typer(
 
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")
+]
 SeedsOption = Annotated[
-    list[int] | None, typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated.")
+    list[int] | None,
+    typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
@@ -47,7 +51,8 @@ _FIGURES = (
 
 
 def main() -> None:
-    """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it with exit code 2."""
+    """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it
+    with exit code 2."""
     try:
         app()
     except (ThinstackError, OSError) as error:
@@ -56,21 +61,33 @@ def main() -> None:
 
 
 @app.callback(invoke_without_command=True)
-def _options(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     if version:
-        print(__version__)  # noqa: T201
+        print(__version__)
         raise typer.Exit
 
 
 @app.command()
 def predict(
-    texts: Annotated[list[str] | None, typer.Argument(help="Texts; by default each line of standard input is one.")] = None,
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="Texts; by default each line of standard input is one."),
+    ] = None,
     model: ModelOption = "sst",
     source: Annotated[
-        TreeSource, typer.Option(help="Where trees come from: auto is what the model was trained for, self its own parse.")
+        TreeSource,
+        typer.Option(
+            help=(
+                "Where trees come from: auto is what the model was trained for, self its own parse."
+            )
+        ),
     ] = "auto",
     as_json: JsonOption = False,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained page to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a self-contained page to this file.")
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
@@ -79,12 +96,16 @@ def predict(
 
     given = texts or _lines_of_input()
     found = []
-    for number, sentences in enumerate(predict_text(given, model=model, source=source, device=device, threads=threads), 1):
+    for number, sentences in enumerate(
+        predict_text(given, model=model, source=source, device=device, threads=threads), 1
+    ):
         if not sentences:
-            print(f"warning: text {number} has no words", file=sys.stderr)  # noqa: T201
+            print(f"warning: text {number} has no words", file=sys.stderr)
         found.extend(sentences)
     if not found:
-        raise InputError('there are no words to predict from: give a text such as "The acting is superb."')
+        raise InputError(
+            'there are no words to predict from: give a text such as "The acting is superb."'
+        )
     if html is not None:
         from thinstack.integrations.html import page
 
@@ -101,21 +122,31 @@ def predict(
 
 @app.command()
 def evaluate(
-    model: Annotated[str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")],
+    model: Annotated[
+        str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
+    ],
     file: Annotated[str | None, typer.Argument(help="A file of labelled trees.")] = None,
     source: Annotated[
-        EvaluationSource, typer.Option(help="Whose trees to take; auto is what the model was trained for, self its own parse.")
+        EvaluationSource,
+        typer.Option(
+            help="Whose trees to take; auto is what the model was trained for, self its own parse."
+        ),
     ] = "gold",
-    text: Annotated[bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")] = False,
-    tree_format: Annotated[str, typer.Option("--format", help="Registered reader of the file's trees.")] = "brackets.v1",
+    text: Annotated[
+        bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")
+    ] = False,
+    tree_format: Annotated[
+        str, typer.Option("--format", help="Registered reader of the file's trees.")
+    ] = "brackets.v1",
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and phrases.
+    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and
+    phrases.
 
-    Of trees other than the treebank's also how well they agree with those: F1 of the spans of two words or more, and the
-    share of sentences, of three words or more, whose tree is the same.
+    Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
+    words or more, and the share of sentences, of three words or more, whose tree is the same.
     """
     import thinstack
     from thinstack.evaluation import evaluate_file
@@ -148,12 +179,17 @@ def evaluate(
 @app.command()
 def train(
     recipe: Annotated[Path, typer.Argument(help="A TOML recipe.")],
-    out: Annotated[Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")],
-    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")] = Path(),
+    out: Annotated[
+        Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")
+    ],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
+    ] = Path(),
     seed: SeedsOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Train every seed of a recipe, measure them, and export one as a bundle: the best by what was watched, else the first.
+    """Train every seed of a recipe, measure them, and export one as a bundle: the best by what was
+    watched, else the first.
 
     Called again, it goes on where it was.
     """
@@ -162,26 +198,50 @@ def train(
     read = Recipe.read(recipe)
     with _needs_torch():
         from thinstack.training.command import run
-    run(read, data=data, out=out, seeds=tuple(seed or read.training.seeds), threads=threads, console=Console())
+    run(
+        read,
+        data=data,
+        out=out,
+        seeds=tuple(seed or read.training.seeds),
+        threads=threads,
+        console=Console(),
+    )
 
 
 @app.command()
 def table(
     file: Annotated[Path, typer.Argument(help="A TOML table.")],
-    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")] = Path(),
-    out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path("results"),
-    work: Annotated[Path, typer.Option(help="Folder for what is done of it, to go on from.")] = Path("runs/tables"),
-    jobs: Annotated[int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")] = None,
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
+    ] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path(
+        "results"
+    ),
+    work: Annotated[
+        Path, typer.Option(help="Folder for what is done of it, to go on from.")
+    ] = Path("runs/tables"),
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of each run.")] = 1,
-    row: Annotated[list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")] = None,
+    row: Annotated[
+        list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")
+    ] = None,
     seed: SeedsOption = None,
     test: Annotated[
         list[str] | None,
-        typer.Option(metavar="[VARIANT=]FILE", help="Measure on this file, not the development data; may be repeated."),
+        typer.Option(
+            metavar="[VARIANT=]FILE",
+            help="Measure on this file, not the development data; may be repeated.",
+        ),
     ] = None,
-    show: Annotated[str | None, typer.Option(metavar="ROW[/VARIANT]", help="Print a row's recipe and do nothing.")] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(metavar="ROW[/VARIANT]", help="Print a row's recipe and do nothing."),
+    ] = None,
 ) -> None:
-    """Run every row and seed of a table, and write it beside the paper's figures: JSON, Markdown and plots.
+    """Run every row and seed of a table, and write it beside the paper's figures: JSON, Markdown
+    and plots.
 
     Called again, it goes on where it was.
     """
@@ -192,7 +252,7 @@ def table(
     if show is not None:
         with _needs_torch():
             import tomli_w
-        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")  # noqa: T201
+        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")
         return
     with _needs_torch():
         from thinstack.tables.command import Options, run
@@ -212,34 +272,57 @@ def table(
 @app.command()
 def export(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
-    file: Annotated[Path, typer.Argument(help="The file to write: .onnx, .pt (TorchScript) or .pt2 (torch.export).")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="The file to write: .onnx, .pt (TorchScript) or .pt2 (torch.export)."),
+    ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],
         typer.Option(help="How ONNX stores weights; int8 computes with 8 bits too."),
     ] = "none",
-    outputs: Annotated[Literal["nodes", "roots"], typer.Option(help="Scores of all phrases, or of sentences alone.")] = "nodes",
+    outputs: Annotated[
+        Literal["nodes", "roots"],
+        typer.Option(help="Scores of all phrases, or of sentences alone."),
+    ] = "nodes",
     index_type: Annotated[
         Literal["int32", "int64"], typer.Option(help="Type of the inputs; JavaScript wants int32.")
     ] = "int32",
-    data: Annotated[Path | None, typer.Option(help="Labelled trees: tell what quantising costs on them.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write what the verification found to this file, JSON.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Labelled trees: tell what quantising costs on them.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write what the verification found to this file, JSON.")
+    ] = None,
 ) -> None:
-    """Write a model as one file for other runtimes, once it has been found to answer as the model does.
+    """Write a model as one file for other runtimes, once it has been found to answer as the model
+    does.
 
-    It is compared on trees of 1 to 512 words in all shapes, alone and in batches; if anything differs, nothing is written.
+    It is compared on trees of 1 to 512 words in all shapes, alone and in batches; if anything
+    differs, nothing is written.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript", ".pt2": "pt2"}
     if file.suffix.lower() not in formats:
-        raise InputError(f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write")
+        raise InputError(
+            f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"
+        )
     with _needs_torch():
         from thinstack.export.command import Options, run
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
-    run(model, file, format=formats[file.suffix.lower()], options=options, trees=data, report=report, console=Console())
+    run(
+        model,
+        file,
+        format=formats[file.suffix.lower()],
+        options=options,
+        trees=data,
+        report=report,
+        console=Console(),
+    )
 
 
 @app.command()
 def plugins(as_json: JsonOption = False) -> None:
-    """List the registered cells, task heads, leaf embeddings and readers, and the plugins that failed."""
+    """List the registered cells, task heads, leaf embeddings and readers, and the plugins that
+    failed."""
     from dataclasses import asdict
 
     from thinstack.plugins.manager import manager
@@ -252,24 +335,36 @@ def plugins(as_json: JsonOption = False) -> None:
     for column in ("name", "kind", "distribution", "version", "status", "error"):
         table.add_column(column, overflow="fold")
     for record in records:
-        cells = (record.name, record.kind, record.distribution, record.version, record.status, record.error or "")
+        cells = (
+            record.name,
+            record.kind,
+            record.distribution,
+            record.version,
+            record.status,
+            record.error or "",
+        )
         table.add_row(*map(Text, cells))
     Console().print(table)
 
 
 def _lines_of_input() -> list[str]:
     if sys.stdin.isatty():
-        raise InputError('give a text, such as thinstack predict "The acting is superb.", or texts on standard input')
+        raise InputError(
+            'give a text, such as thinstack predict "The acting is superb.", or texts on standard '
+            "input"
+        )
     try:
         return [line.rstrip("\n") for line in sys.stdin]
     except UnicodeDecodeError as error:
-        raise InputError(f"standard input is no text in {error.encoding}: {error.reason}; convert it first") from None
+        raise InputError(
+            f"standard input is no text in {error.encoding}: {error.reason}; convert it first"
+        ) from None
 
 
 def _print_json(data: Any) -> None:
     """Print readable JSON, or its escaped form where the output cannot hold every character."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
-    print(json.dumps(data, ensure_ascii=not unicode, indent=2))  # noqa: T201
+    print(json.dumps(data, ensure_ascii=not unicode, indent=2))
 
 
 @contextmanager

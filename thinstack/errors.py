@@ -24,10 +24,18 @@ class ThinstackError(Exception):
 class TreeError(ThinstackError, ValueError):
     """A tree, or a text that should hold one, is malformed.
 
-    `source`, `line` and `column` (both 1-based) say where, when that is known; they lead the message as `source:line:column`.
+    `source`, `line` and `column` (both 1-based) say where, when that is known; they lead the
+    message as `source:line:column`.
     """
 
-    def __init__(self, message: str, *, source: str | None = None, line: int | None = None, column: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ):
         place = ":".join(str(part) for part in (source, line, column) if part is not None)
         super().__init__(f"{place}: {message}" if place else message)
         self.message, self.source, self.line, self.column = message, source, line, column
@@ -36,7 +44,9 @@ class TreeError(ThinstackError, ValueError):
         return _rebuild_tree_error, (self.message, self.source, self.line, self.column)
 
 
-def _rebuild_tree_error(message: str, source: str | None, line: int | None, column: int | None) -> TreeError:
+def _rebuild_tree_error(
+    message: str, source: str | None, line: int | None, column: int | None
+) -> TreeError:
     return TreeError(message, source=source, line=line, column=column)
 
 
@@ -49,7 +59,8 @@ class ConfigError(ThinstackError, ValueError):
 
 
 class InputError(ThinstackError, ValueError):
-    """What was handed to a model cannot be its input (ids out of range, transitions that are no tree)."""
+    """What was handed to a model cannot be its input (ids out of range, transitions that are no
+    tree)."""
 
 
 class UnknownNameError(ThinstackError, LookupError):
@@ -80,11 +91,15 @@ class DeviceError(ThinstackError, RuntimeError):
 
 
 class MissingExtraError(ThinstackError, ImportError):
-    """A package of one of thinstack's extras is not installed; the message holds the pip command that mends it."""
+    """A package of one of thinstack's extras is not installed; the message holds the pip command
+    that mends it."""
 
     def __init__(self, package: str, extra: str):
         self.package, self.extra = package, extra
-        super().__init__(f'this needs the package {package!r}, which is not installed: pip install "thinstack[{extra}]"')
+        super().__init__(
+            f"this needs the package {package!r}, which is not installed: pip install "
+            f'"thinstack[{extra}]"'
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         return MissingExtraError, (self.package, self.extra)

@@ -4,7 +4,14 @@ from typing import Final
 
 from thinstack.errors import BundleError
 
-__all__ = ["MANIFEST_BYTES", "MOST_BYTES", "MOST_ENTRIES", "MOST_FILES", "check_safetensors", "size_limit"]
+__all__ = [
+    "MANIFEST_BYTES",
+    "MOST_BYTES",
+    "MOST_ENTRIES",
+    "MOST_FILES",
+    "check_safetensors",
+    "size_limit",
+]
 
 _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -34,12 +41,19 @@ def size_limit(name: str) -> int:
 
 
 def check_safetensors(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless the header of a safetensors file lies within it and is no larger than thousands of tensors need.
+    """Raise BundleError unless the header of a safetensors file lies within it and is no larger
+    than thousands of tensors need.
 
     A file starts with the length of its header, 8 bytes, the lowest first. `source` names the file.
     """
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
-        raise BundleError(f"{source}: no safetensors file: {len(content):,} bytes cannot hold a header of {length:,}")
+        raise BundleError(
+            f"{source}: no safetensors file: {len(content):,} bytes cannot hold a header of "
+            f"{length:,}"
+        )
     if length > _HEADER:
-        raise BundleError(f"{source}: its header has {length:,} bytes; expected at most {_HEADER:,}, enough for 10,000 tensors")
+        raise BundleError(
+            f"{source}: its header has {length:,} bytes; expected at most {_HEADER:,}, enough for "
+            "10,000 tensors"
+        )

@@ -1,7 +1,7 @@
 """`manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself.
 
-A digest finds corruption. It is no signature: whoever can change a file can write a new manifest, so it does not tell who
-made a bundle.
+A digest finds corruption. It is no signature: whoever can change a file can write a new manifest,
+so it does not tell who made a bundle.
 """
 
 import hashlib
@@ -54,7 +54,8 @@ MEND = "export, copy or install the bundle anew"
 """What to do about a damaged bundle."""
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-# No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the very end.
+# No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
+# very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
 
 
@@ -91,7 +92,8 @@ class Manifest(_Part):
         files: every file but the manifest, by its name relative to the bundle, `/` between folders.
         metrics: what was measured of the model, any JSON.
         data: what it was trained on, and under which terms.
-        digest: SHA-256 (hex) of the manifest without this field as JSON with sorted keys and no white space, in UTF-8.
+        digest: SHA-256 (hex) of the manifest without this field as JSON with sorted keys and no
+            white space, in UTF-8.
     """
 
     schema_version: Literal[1] = BUNDLE_SCHEMA
@@ -106,17 +108,27 @@ class Manifest(_Part):
     def _bounded(self) -> Self:
         for name, record in self.files.items():
             if record.size > size_limit(name):
-                raise ValueError(f"{name} has {record.size:,} bytes; expected at most {size_limit(name):,}")
+                raise ValueError(
+                    f"{name} has {record.size:,} bytes; expected at most {size_limit(name):,}"
+                )
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
-            raise ValueError(f"the files have {total:,} bytes together; expected at most {MOST_BYTES:,}")
+            raise ValueError(
+                f"the files have {total:,} bytes together; expected at most {MOST_BYTES:,}"
+            )
         return self
 
     @classmethod
     def seal(
-        cls, files: Mapping[str, bytes], *, metrics: Mapping[str, JsonValue], data: str, created: str | None = None
+        cls,
+        files: Mapping[str, bytes],
+        *,
+        metrics: Mapping[str, JsonValue],
+        data: str,
+        created: str | None = None,
     ) -> Self:
-        """The manifest of these files. Raises BundleError for a name or metric that has no place in one."""
+        """The manifest of these files. Raises BundleError for a name or metric that has no place in
+        one."""
         try:
             records = {name: FileRecord.of(content) for name, content in files.items()}
             manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
@@ -128,7 +140,8 @@ class Manifest(_Part):
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> Self:
-        """Read what `to_bytes` wrote. Raises BundleError if it is anything else, or of a newer schema."""
+        """Read what `to_bytes` wrote. Raises BundleError if it is anything else, or of a newer
+        schema."""
         try:
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
@@ -138,7 +151,9 @@ class Manifest(_Part):
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which means nothing in a damaged manifest.
         if not whole:
-            raise BundleError(f"{source}: not as it was written (its own digest does not fit); {MEND}")
+            raise BundleError(
+                f"{source}: not as it was written (its own digest does not fit); {MEND}"
+            )
         check_schema(raw, BUNDLE_SCHEMA, source=source, producer=raw.get("producer"))
         try:
             return cls.model_validate(raw)
@@ -150,21 +165,28 @@ class Manifest(_Part):
         return _text(self.model_dump(mode="json"))
 
 
-def check_schema(raw: Mapping[str, Any], readable: int, *, source: str, producer: object = None) -> None:
+def check_schema(
+    raw: Mapping[str, Any], readable: int, *, source: str, producer: object = None
+) -> None:
     """Raise BundleError if `raw["schema_version"]` is newer than the `readable` one."""
     found = raw.get("schema_version")
     if isinstance(found, int) and found > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
-        wanted = f"thinstack>={version}" if re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) else "thinstack"
+        wanted = (
+            f"thinstack>={version}" if re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) else "thinstack"
+        )
         raise BundleError(
-            f"{source}: schema {found}, but thinstack {__version__} reads schemas up to {readable}; "
+            f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
+            f"{readable}; "
             f'a newer thinstack is needed: pip install --upgrade "{wanted}"'
         )
 
 
 def _digest(raw: Mapping[str, Any]) -> str:
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    text = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(
+        covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -176,7 +198,8 @@ def _text(raw: Mapping[str, Any]) -> bytes:
 
 
 def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
-    """Whether `_text(raw)` is `content`, found piece by piece: what is nested deep is indented far, so it could be huge."""
+    """Whether `_text(raw)` is `content`, found piece by piece: what is nested deep is indented far,
+    so it could be huge."""
     position = 0
     for piece in (text.encode("utf-8", "surrogatepass") for text in _ENCODER.iterencode(raw)):
         if not content.startswith(piece, position):
@@ -192,5 +215,8 @@ def _no_constant(name: str) -> NoReturn:
 def _problems(error: ValidationError) -> str:
     """The first of the problems: a hostile file can have any number."""
     found = error.errors(include_url=False, include_context=False)
-    told = [f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})" for item in found[:_TOLD]]
+    told = [
+        f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})"
+        for item in found[:_TOLD]
+    ]
     return "; ".join(told) + (f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else "")

@@ -16,9 +16,9 @@ IntArray = NDArray[np.int64]
 class Accuracy:
     """Accuracies in percent, and the numbers of cases that they are taken over.
 
-    The classes are ordered from negative to positive. *Binary* is Socher et al.'s (2013) protocol on the same model: cases of
-    the middle (neutral) class are left out, and the mass of the classes below it is set against the mass of those above.
-    An accuracy over no case is NaN.
+    The classes are ordered from negative to positive. *Binary* is Socher et al.'s (2013) protocol
+    on the same model: cases of the middle (neutral) class are left out, and the mass of the classes
+    below it is set against the mass of those above. An accuracy over no case is NaN.
     """
 
     root_accuracy: float
@@ -32,7 +32,8 @@ class Accuracy:
 
     @property
     def selection(self) -> float:
-        """What early stopping looks at: root + binary root + phrase accuracy, leaving out what is over no case."""
+        """What early stopping looks at: root + binary root + phrase accuracy, leaving out what is
+        over no case."""
         parts = (self.root_accuracy, self.root_binary_accuracy, self.phrase_accuracy)
         return sum(part for part in parts if not math.isnan(part))
 
@@ -52,7 +53,8 @@ def percent(value: float | None) -> str:
 
 
 def measure(scores: Sequence[NDArray[np.floating]], labels: Sequence[IntArray]) -> Accuracy:
-    """Accuracy of the scores (N_i, C) of each tree's nodes, the root last, against their labels (N_i,), -1 = none."""
+    """Accuracy of the scores (N_i, C) of each tree's nodes, the root last, against their labels
+    (N_i,), -1 = none."""
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
     roots = np.cumsum([len(tree) for tree in labels]).astype(np.int64) - 1
@@ -90,9 +92,14 @@ def _percent(right: NDArray[np.bool_]) -> tuple[float, int]:
 
 
 def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntArray:
-    """Labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, -1 where no labelled span (N, 2) is equal.
+    """Labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, -1 where no
+    labelled span (N, 2) is equal.
 
-    Where several nodes share a span (unary chains), the last in transition order, the highest, counts.
+    Where several nodes share a span (unary chains), the last in transition order, the highest,
+    counts.
     """
-    known = {(start, end): label for (start, end), label in zip(spans.tolist(), labels.tolist(), strict=True)}
+    known = {
+        (start, end): label
+        for (start, end), label in zip(spans.tolist(), labels.tolist(), strict=True)
+    }
     return np.array([known.get((start, end), -1) for start, end in wanted.tolist()], np.int64)

@@ -1,4 +1,5 @@
-"""ONNX files, read without onnx and without running them: whether one may be run, its weights, and its metadata.
+"""ONNX files, read without onnx and without running them: whether one may be run, its weights, and
+its metadata.
 
 Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
 """
@@ -22,35 +23,40 @@ DEEPEST = 16
 MOST_MADE = 1 << 25
 """Numbers at most that nodes make of constants alone, beyond four times as many as the file stores.
 
-A runtime computes them while it loads the file, and a few bytes of constants can stand for any number of numbers.
+A runtime computes them while it loads the file, and a few bytes of constants can stand for any
+number of numbers.
 """
 _SHORT = 64  # numbers of a shape, at most
 _HUGE = 1 << 63
 
 _DOMAINS = ("", "ai.onnx")
-# Operators whose output is as large as the numbers of an input say, and which one that is (of Range, all of them).
+# Operators whose output is as large as the numbers of an input say, and which one that is (of
+# Range, all of them).
 _SHAPED = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Range": 0}
-# Operators whose outputs are no larger than their first input, and those whose output is no larger than all multiplied.
+# Operators whose outputs are no larger than their first input, and those whose output is no larger
+# than all multiplied.
 _SHRINKING = frozenset(
     """Abs Cast Ceil Clip Cos CumSum DequantizeLinear Erf Exp Flatten Floor Identity IsInf IsNaN LayerNormalization LeakyRelu
     Log LogSoftmax Neg Not QuantizeLinear Reciprocal ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape
     Round ScatterElements ScatterND Selu Shape Sigmoid Sign Sin Size Slice Softmax Softplus Split Sqrt Squeeze Tanh Transpose
-    Trilu Unsqueeze""".split()  # noqa: SIM905
+    Trilu Unsqueeze""".split()
 )
 _BROADCASTING = frozenset(
     """Add And Div Einsum Equal Gather GatherElements GatherND Gemm Greater GreaterOrEqual Less LessOrEqual MatMul Max
-    MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where Xor""".split()  # noqa: SIM905
+    MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where Xor""".split()
 )
 
 
 def check_onnx(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless this is an ONNX file of the kind that thinstack writes, whole in itself and harmless to load.
+    """Raise BundleError unless this is an ONNX file of the kind that thinstack writes, whole in
+    itself and harmless to load.
 
-    Refused are: what cannot be read; tensors that keep their data in another file, are sparse, are not numbers, or are not as
-    long as their shape says; operators of other domains than ONNX's own; functions; training graphs; nodes that read what no
-    node before them made; graphs nested deeper than DEEPEST; constants that stand for more than MOST_MADE numbers; weights that
-    are NaN. Nothing is decoded but small shapes. What a file that passes asks for once it runs is another matter: the size of
-    what it computes depends on its inputs. `source` names the file.
+    Refused are: what cannot be read; tensors that keep their data in another file, are sparse, are
+    not numbers, or are not as long as their shape says; operators of other domains than ONNX's own;
+    functions; training graphs; nodes that read what no node before them made; graphs nested deeper
+    than DEEPEST; constants that stand for more than MOST_MADE numbers; weights that are NaN.
+    Nothing is decoded but small shapes. What a file that passes asks for once it runs is another
+    matter: the size of what it computes depends on its inputs. `source` names the file.
     """
     try:
         _Check().model(content)
@@ -59,7 +65,8 @@ def check_onnx(content: bytes, *, source: str) -> None:
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
-    """The weights of the main graph by name, as arrays of one's own; raises BundleError where they cannot be read."""
+    """The weights of the main graph by name, as arrays of one's own; raises BundleError where they
+    cannot be read."""
     try:
         reader = Reader(MOST_FIELDS)
         tensors = [Tensor(reader.read(data)) for data in _graph(reader, content).all(5)]
@@ -79,7 +86,10 @@ def metadata(content: bytes, *, source: str = "the ONNX file") -> dict[str, str]
 
 
 def _refused(source: str, error: ValueError) -> BundleError:
-    return BundleError(f"{source}: no ONNX file that thinstack reads: {error}; export the model anew with thinstack")
+    return BundleError(
+        f"{source}: no ONNX file that thinstack reads: {error}; export the model anew with "
+        "thinstack"
+    )
 
 
 def _graph(reader: Reader, content: bytes) -> Message:
@@ -90,7 +100,8 @@ def _graph(reader: Reader, content: bytes) -> Message:
 
 
 class _Value(NamedTuple):
-    """What is known of a value before the graph runs: how many numbers it has at most, and a few of them themselves."""
+    """What is known of a value before the graph runs: how many numbers it has at most, and a few of
+    them themselves."""
 
     size: int
     numbers: tuple[float, ...] | None = None
@@ -146,14 +157,17 @@ class _Check:
             self._node(self._reader.read(node), values, depth)
 
     def _check_axes(self, declared: Message) -> None:
-        """An input of a size that is told beforehand is worth any number of numbers to a runtime that loads the file."""
+        """An input of a size that is told beforehand is worth any number of numbers to a runtime
+        that loads the file."""
         message: Message | None = declared
         for number in (2, 1, 2):  # type, tensor type, shape
             content = message.one(number) if message is not None else None
             message = None if content is None else self._reader.read(content)
         for axis in message.all(1) if message is not None else ():
             if 1 in self._reader.read(axis).fields:
-                raise DamagedError(f"input {declared.text(1)!r:.80} has a fixed size, which thinstack never writes")
+                raise DamagedError(
+                    f"input {declared.text(1)!r:.80} has a fixed size, which thinstack never writes"
+                )
 
     def _tensor(self, data: memoryview) -> Tensor:
         tensor = Tensor(self._reader.read(data))
@@ -166,7 +180,9 @@ class _Check:
         inputs, made = [], None
         for name in _names(node, 1):
             if name not in values:
-                raise DamagedError(f"node {operator!r:.40} reads {name!r:.80}, which nothing before it made")
+                raise DamagedError(
+                    f"node {operator!r:.40} reads {name!r:.80}, which nothing before it made"
+                )
             inputs.append(values[name])
         constants, has_graphs = self._attributes(node, values, depth)
         if operator == "Constant":
@@ -174,24 +190,36 @@ class _Check:
                 raise DamagedError("a constant has two values")
             made = constants[0] if constants else _Value(1)
         elif not inputs:
-            raise DamagedError(f"node {operator!r:.40} reads nothing, so no input says how much it makes")
+            raise DamagedError(
+                f"node {operator!r:.40} reads nothing, so no input says how much it makes"
+            )
         else:
             made = None if has_graphs else self._made_of(operator, inputs)
         for output in _names(node, 2):
             _define(values, output, made)
 
     def _attributes(self, node: Message, values: Values, depth: int) -> tuple[list[_Value], bool]:
-        """Checks what a node's attributes hold; returns their tensors and numbers, and whether there are graphs among them."""
+        """Checks what a node's attributes hold; returns their tensors and numbers, and whether
+        there are graphs among them."""
         constants, has_graphs = [], False
         for data in node.all(5):
             attribute = self._reader.read(data)
             if attribute.fields.keys() & {22, 23}:
                 raise DamagedError("it has sparse tensors, which thinstack never writes")
             tensors = [attribute.one(5), *attribute.all(10)]
-            constants += [_Value.of(self._tensor(tensor)) for tensor in tensors if tensor is not None]
+            constants += [
+                _Value.of(self._tensor(tensor)) for tensor in tensors if tensor is not None
+            ]
             for number in (3, 8):
                 if count := attribute.count(number):
-                    constants.append(_Value(count, tuple(attribute.integers(number, most=count)) if count <= _SHORT else None))
+                    constants.append(
+                        _Value(
+                            count,
+                            tuple(attribute.integers(number, most=count))
+                            if count <= _SHORT
+                            else None,
+                        )
+                    )
             if floats := sum(map(len, attribute.fixed(7))):
                 constants.append(_Value(floats // 4))
             for graph in (attribute.one(6), *attribute.all(11)):
@@ -201,14 +229,16 @@ class _Check:
         return constants, has_graphs
 
     def _made_of(self, operator: str, inputs: list[_Value | None]) -> _Value | None:
-        """What a node makes of its inputs, counted if they are all constants, or only its shape is."""
+        """What a node makes of its inputs, counted if they are all constants, or only its shape
+        is."""
         known = [value for value in inputs if value is not None]
         fixed = len(known) == len(inputs)
         if operator in _SHAPED:
             size = _shaped_size(operator, inputs)
             if fixed and size is None:
                 raise DamagedError(
-                    f"node {operator!r:.40} is told a size that is computed of constants; expected the size itself"
+                    f"node {operator!r:.40} is told a size that is computed of constants; "
+                    "expected the size itself"
                 )
         else:
             size = _most(operator, [value.size for value in known]) if fixed else None
@@ -217,7 +247,8 @@ class _Check:
         self._made += size
         if self._made > MOST_MADE + 4 * self._stored:
             raise DamagedError(
-                f"node {operator!r:.40} makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
+                f"node {operator!r:.40} makes {size:,} numbers of constants alone; more than "
+                f"{MOST_MADE:,} in all"
             )
         return _Value(size) if fixed else None
 
@@ -230,7 +261,10 @@ def _most(operator: str, sizes: list[int]) -> int:
         return math.prod(sizes)
     if operator == "Concat":
         return sum(sizes)
-    raise DamagedError(f"node {operator!r:.40} reads nothing but constants; expected what it makes of them in its place")
+    raise DamagedError(
+        f"node {operator!r:.40} reads nothing but constants; expected what it makes of them in "
+        "its place"
+    )
 
 
 def _shaped_size(operator: str, inputs: list[_Value | None]) -> int | None:

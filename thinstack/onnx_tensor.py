@@ -11,7 +11,8 @@ from thinstack.protobuf import DamagedError, Message
 __all__ = ["Tensor"]
 
 _MOST_AXES, _MOST_INTEGERS = 64, 1 << 20
-# ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are not raw bytes.
+# ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are
+# not raw bytes.
 _TYPES = {
     1: ("<f4", 4),
     2: ("|u1", 5),
@@ -38,18 +39,22 @@ class Tensor:
         dtype, shape: what `array` is of.
         size: how many numbers it has.
 
-    Raises DamagedError unless it is of a numeric type, holds its data itself, and has as much of it as its shape says.
+    Raises DamagedError unless it is of a numeric type, holds its data itself, and has as much of it
+    as its shape says.
     """
 
     def __init__(self, message: Message):
         self._message = message
         self.name = message.text(8)
         if _EXTERNAL_DATA in message.fields or message.integer(_DATA_LOCATION) != 0:
-            raise DamagedError(f"tensor {self.name!r:.80} keeps its data in another file, which is never read")
+            raise DamagedError(
+                f"tensor {self.name!r:.80} keeps its data in another file, which is never read"
+            )
         kind = message.integer(2)
         if kind not in _TYPES:
             raise DamagedError(
-                f"tensor {self.name!r:.80} has elements of type {kind}, which are no numbers that thinstack reads"
+                f"tensor {self.name!r:.80} has elements of type {kind}, which are no numbers that "
+                "thinstack reads"
             )
         name, self._field = _TYPES[kind]
         self.dtype = np.dtype(name)
@@ -57,16 +62,22 @@ class Tensor:
         self.size = math.prod(self.shape)
         self._raw = message.one(_RAW_DATA)
         if min(self.shape, default=0) < 0 or self._stored() != self.size:
-            raise DamagedError(f"tensor {self.name!r:.80} has the shape {self.shape}, but {self._stored():,} numbers")
+            raise DamagedError(
+                f"tensor {self.name!r:.80} has the shape {self.shape}, but {self._stored():,} "
+                "numbers"
+            )
 
     def array(self) -> NDArray[Any]:
-        """The numbers as a new array. Raises DamagedError if a million and more of them are not stored as raw bytes."""
+        """The numbers as a new array. Raises DamagedError if a million and more of them are not
+        stored as raw bytes."""
         if self._raw is not None:
             flat = np.frombuffer(self._raw, self.dtype)
         elif self._field in _INTEGER_FIELDS:
             numbers = np.array(self._message.integers(self._field, most=_MOST_INTEGERS), np.int64)
             half = self.dtype.kind == "f"  # float16 is stored as the integer of the same bits
-            flat = numbers.astype(np.uint16).view(np.float16) if half else numbers.astype(self.dtype)
+            flat = (
+                numbers.astype(np.uint16).view(np.float16) if half else numbers.astype(self.dtype)
+            )
         else:
             flat = np.frombuffer(b"".join(self._message.fixed(self._field)), self.dtype)
         return flat.reshape(self.shape).astype(self.dtype.newbyteorder("="))
@@ -79,7 +90,10 @@ class Tensor:
             return bool(np.isnan(self.array()).any())
         if self.dtype.itemsize == 2:  # numpy is slow with float16 itself
             bits = np.frombuffer(self._raw, "<u2")
-            return any(bool(((part & 0x7FFF) > 0x7C00).any()) for part in np.array_split(bits, 1 + bits.size // (1 << 20)))
+            return any(
+                bool(((part & 0x7FFF) > 0x7C00).any())
+                for part in np.array_split(bits, 1 + bits.size // (1 << 20))
+            )
         return bool(np.isnan(np.frombuffer(self._raw, self.dtype).min()))
 
     def _stored(self) -> int:

@@ -1,11 +1,13 @@
-"""The wire format of protocol buffers, read without a schema: what a message's fields are, and nothing copied."""
+"""The wire format of protocol buffers, read without a schema: what a message's fields are, and
+nothing copied."""
 
 import numpy as np
 
 __all__ = ["DamagedError", "Message", "Reader"]
 
 Value = int | memoryview
-"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message inside."""
+"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message
+inside."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WIDTHS = {_FIXED64: 8, _FIXED32: 4}
@@ -17,7 +19,8 @@ class DamagedError(ValueError):
 
 
 class Message:
-    """The fields of a message, by number, in the order they came. Methods raise DamagedError for one of another type."""
+    """The fields of a message, by number, in the order they came. Methods raise DamagedError for
+    one of another type."""
 
     def __init__(self) -> None:
         self.fields: dict[int, list[tuple[int, Value]]] = {}
@@ -46,9 +49,12 @@ class Message:
         return found[0] if found else 0
 
     def integers(self, number: int, *, most: int) -> list[int]:
-        """The signed 64-bit integers of a field, one by one or packed. Raises DamagedError if there are more than `most`."""
+        """The signed 64-bit integers of a field, one by one or packed. Raises DamagedError if there
+        are more than `most`."""
         if self.count(number) > most:
-            raise DamagedError(f"field {number} has {self.count(number):,} numbers; expected at most {most:,}")
+            raise DamagedError(
+                f"field {number} has {self.count(number):,} numbers; expected at most {most:,}"
+            )
         found: list[int] = []
         for kind, value in self.fields.get(number, ()):
             if isinstance(value, int):
@@ -65,11 +71,18 @@ class Message:
         total = 0
         for kind, value in self.fields.get(number, ()):
             single = isinstance(value, int)
-            total += 1 if single else int(np.count_nonzero(np.frombuffer(_bytes(number, kind, value), np.uint8) < 0x80))
+            total += (
+                1
+                if single
+                else int(
+                    np.count_nonzero(np.frombuffer(_bytes(number, kind, value), np.uint8) < 0x80)
+                )
+            )
         return total
 
     def fixed(self, number: int) -> list[memoryview]:
-        """The numbers of fixed width of a field, one by one or packed, as pieces of one string of bytes."""
+        """The numbers of fixed width of a field, one by one or packed, as pieces of one string of
+        bytes."""
         values = [value for _, value in self.fields.get(number, ())]
         found = [value for value in values if not isinstance(value, int)]
         if len(found) < len(values):
@@ -78,13 +91,15 @@ class Message:
 
 
 class Reader:
-    """Reads messages, of `limit` fields in all, so that a small file cannot keep one busy for long."""
+    """Reads messages, of `limit` fields in all, so that a small file cannot keep one busy for
+    long."""
 
     def __init__(self, limit: int):
         self._limit = self._left = limit
 
     def read(self, data: memoryview) -> Message:
-        """The fields of a message. Raises DamagedError where it ends early, is no message, or has too many fields."""
+        """The fields of a message. Raises DamagedError where it ends early, is no message, or has
+        too many fields."""
         message = Message()
         position, end = 0, len(data)
         while position < end:

@@ -1,4 +1,5 @@
-"""A bundle in OpenVINO: compare it with its reference cases, then print what it says of the phrases of a sentence.
+"""A bundle in OpenVINO: compare it with its reference cases, then print what it says of the phrases
+of a sentence.
 
 python predict.py [BUNDLE [WORD ...]]
 """
@@ -26,16 +27,23 @@ class Model:
         core = openvino.Core()
         self.compiled = core.compile_model(core.read_model(file), "CPU", exact)
         # A value has several names where the file merely passes it on.
-        self.types = {name: value.element_type.to_dtype() for value in self.compiled.inputs for name in value.names}
+        self.types = {
+            name: value.element_type.to_dtype()
+            for value in self.compiled.inputs
+            for name in value.names
+        }
         self.outputs = [name for value in self.compiled.outputs for name in value.names]
 
     def run(self, inputs: Arrays) -> Arrays:
-        found = self.compiled({name: np.array(values, self.types[name]) for name, values in inputs.items()})
+        found = self.compiled(
+            {name: np.array(values, self.types[name]) for name, values in inputs.items()}
+        )
         return {name: found[name] for name in self.outputs}
 
 
 def largest_difference(model: Model, cases: list[dict[str, Arrays]]) -> float:
-    """Between the outputs and the expected ones, relative where those exceed 1; infinite where the shapes differ."""
+    """Between the outputs and the expected ones, relative where those exceed 1; infinite where the
+    shapes differ."""
     largest = 0.0
     for case in cases:
         found = model.run(case["inputs"])
@@ -43,14 +51,23 @@ def largest_difference(model: Model, cases: list[dict[str, Arrays]]) -> float:
             wanted = np.array(values)
             if found[name].shape != wanted.shape:
                 return float("inf")
-            largest = max(largest, float((np.abs(found[name] - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0)))
+            largest = max(
+                largest,
+                float(
+                    (np.abs(found[name] - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0)
+                ),
+            )
     return largest
 
 
 def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
     """The likeliest label and its probability for each phrase of the tree that the model makes."""
     ids = bundle.vocabulary().ids(words)
-    inputs = dict(zip(("piece_ids", "pieces_per_word"), ids, strict=True)) if isinstance(ids, tuple) else {"token_ids": ids}
+    inputs = (
+        dict(zip(("piece_ids", "pieces_per_word"), ids, strict=True))
+        if isinstance(ids, tuple)
+        else {"token_ids": ids}
+    )
     found = model.run({**inputs, "lengths": [len(words)], "transitions": []})
     spans, scores = spans_of(found["parse"]), found["node_scores"]
     for node in np.lexsort((-spans[:, 1], spans[:, 0])):
@@ -61,11 +78,15 @@ def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
 
 
 def main() -> int:
-    """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle cannot be read."""
+    """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle
+    cannot be read."""
     folder, *words = sys.argv[1:] or ["sst"]
     try:
         bundle = open_bundle(folder)
-        model, reference = Model(bundle.read("onnx/model.onnx")), json.loads(bundle.read("cases.json"))
+        model, reference = (
+            Model(bundle.read("onnx/model.onnx")),
+            json.loads(bundle.read("cases.json")),
+        )
     except ThinstackError as error:
         print(f"OpenVINO: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,5 @@
-"""A bundle in onnx's reference evaluator: compare it with its cases, then print what it says of the phrases of a sentence.
+"""A bundle in onnx's reference evaluator: compare it with its cases, then print what it says of the
+phrases of a sentence.
 
 python predict.py [BUNDLE [WORD ...]]
 """
@@ -24,17 +25,23 @@ class Model:
     def __init__(self, file: bytes):
         proto = onnx.load_model_from_string(file)
         types = {value.name: value.type.tensor_type.elem_type for value in proto.graph.input}
-        self.types = {name: onnx.helper.tensor_dtype_to_np_dtype(number) for name, number in types.items()}
+        self.types = {
+            name: onnx.helper.tensor_dtype_to_np_dtype(number) for name, number in types.items()
+        }
         self.evaluator = ReferenceEvaluator(proto)
         self.outputs = [value.name for value in proto.graph.output]
 
     def run(self, inputs: Arrays) -> Arrays:
-        found = self.evaluator.run(self.outputs, {name: np.array(values, self.types[name]) for name, values in inputs.items()})
+        found = self.evaluator.run(
+            self.outputs,
+            {name: np.array(values, self.types[name]) for name, values in inputs.items()},
+        )
         return dict(zip(self.outputs, found, strict=True))
 
 
 def largest_difference(model: Model, cases: list[dict[str, Arrays]]) -> float:
-    """Between the outputs and the expected ones, relative where those exceed 1; infinite where the shapes differ."""
+    """Between the outputs and the expected ones, relative where those exceed 1; infinite where the
+    shapes differ."""
     largest = 0.0
     for case in cases:
         found = model.run(case["inputs"])
@@ -42,14 +49,23 @@ def largest_difference(model: Model, cases: list[dict[str, Arrays]]) -> float:
             wanted = np.array(values)
             if found[name].shape != wanted.shape:
                 return float("inf")
-            largest = max(largest, float((np.abs(found[name] - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0)))
+            largest = max(
+                largest,
+                float(
+                    (np.abs(found[name] - wanted) / np.maximum(1, np.abs(wanted))).max(initial=0)
+                ),
+            )
     return largest
 
 
 def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
     """The likeliest label and its probability for each phrase of the tree that the model makes."""
     ids = bundle.vocabulary().ids(words)
-    inputs = dict(zip(("piece_ids", "pieces_per_word"), ids, strict=True)) if isinstance(ids, tuple) else {"token_ids": ids}
+    inputs = (
+        dict(zip(("piece_ids", "pieces_per_word"), ids, strict=True))
+        if isinstance(ids, tuple)
+        else {"token_ids": ids}
+    )
     found = model.run({**inputs, "lengths": [len(words)], "transitions": []})
     spans, scores = spans_of(found["parse"]), found["node_scores"]
     for node in np.lexsort((-spans[:, 1], spans[:, 0])):
@@ -60,17 +76,24 @@ def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
 
 
 def main() -> int:
-    """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle cannot be read."""
+    """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle
+    cannot be read."""
     folder, *words = sys.argv[1:] or ["sst"]
     try:
         bundle = open_bundle(folder)
-        model, reference = Model(bundle.read("onnx/model.onnx")), json.loads(bundle.read("cases.json"))
+        model, reference = (
+            Model(bundle.read("onnx/model.onnx")),
+            json.loads(bundle.read("cases.json")),
+        )
     except ThinstackError as error:
         print(f"onnx.reference: {error}", file=sys.stderr)
         return 2
     cases, tolerance = reference["cases"], reference["tolerance"]
     difference = largest_difference(model, cases)
-    print(f"onnx.reference: {len(cases)} cases, largest difference {difference:.1e}, allowed {tolerance}")
+    print(
+        f"onnx.reference: {len(cases)} cases, largest difference {difference:.1e}, allowed "
+        f"{tolerance}"
+    )
     if not difference <= tolerance:
         return 1
     if {"parse", "node_scores"} <= set(model.outputs):

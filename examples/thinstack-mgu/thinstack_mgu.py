@@ -19,9 +19,15 @@ class TreeMGU(Cell):
     A leaf has no children: s = 0. State: h.
     """
 
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0):
+    def __init__(
+        self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0
+    ):
         super().__init__(
-            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=0,
         )
         self.w = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # to f, n
         self.u_f = nn.Parameter(torch.empty(hidden_size, hidden_size))
@@ -40,7 +46,9 @@ class TreeMGU(Cell):
         h = children[0]
         count = sum_by_owner(torch.ones_like(h[:, :1]), links.owner, n)
         s = sum_by_owner(h, links.owner, n) / count.clamp(min=1)
-        gates = self.b + inputs @ self.w if self.inner_size > 0 else self.b.expand(n, self.b.shape[0])
+        gates = (
+            self.b + inputs @ self.w if self.inner_size > 0 else self.b.expand(n, self.b.shape[0])
+        )
         from_f, from_n = gates.chunk(2, 1)
         f = torch.sigmoid(from_f + s @ self.u_f)
         return [(1 - f) * s + f * torch.tanh(from_n + (f * s) @ self.u_n)]
@@ -53,9 +61,21 @@ class Options(BaseModel):
 
 
 def build(*, input_size: int, inner_size: int, hidden_size: int, options: Options) -> Cell:
-    return TreeMGU(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, forget_bias=options.forget_bias)
+    return TreeMGU(
+        input_size=input_size,
+        inner_size=inner_size,
+        hidden_size=hidden_size,
+        forget_bias=options.forget_bias,
+    )
 
 
 @hookimpl
 def thinstack_cells() -> list[CellSpec]:
-    return [CellSpec(name="mgu.v1", build=build, config=Options, summary="minimal gated unit, Zhou et al. 2016")]
+    return [
+        CellSpec(
+            name="mgu.v1",
+            build=build,
+            config=Options,
+            summary="minimal gated unit, Zhou et al. 2016",
+        )
+    ]

@@ -1,4 +1,5 @@
-"""Small cells that read all that a cell may read: inner inputs, several state parts, missing children and edge types."""
+"""Small cells that read all that a cell may read: inner inputs, several state parts, missing
+children and edge types."""
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +15,8 @@ def weights(*shape: int) -> nn.Parameter:
 
 
 class FixedArity(Cell):
-    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf composes no children.
+    """h = tanh(x W + sum_k (h_k U_k + e[kind_k])), m = h V + sum_k k m_k, output h + m; a leaf
+    composes no children.
 
     m passes for the head word.
     """
@@ -29,12 +31,19 @@ class FixedArity(Cell):
             kinds=KINDS,
             word_part=1,
         )
-        self.w, self.u, self.v, self.e = weights(inner_size, H), weights(arity, H, H), weights(H, MEMORY), weights(KINDS + 1, H)
+        self.w, self.u, self.v, self.e = (
+            weights(inner_size, H),
+            weights(arity, H, H),
+            weights(H, MEMORY),
+            weights(KINDS + 1, H),
+        )
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         from_children = torch.einsum("nkh,khj->nj", children[0], self.u) + self.e[links.kind].sum(1)
         h = torch.tanh(inputs @ self.w + from_children)
-        children[1].mul_(torch.arange(1, self.arity + 1).to(inputs.dtype).unsqueeze(1))  # children may be overwritten
+        children[1].mul_(
+            torch.arange(1, self.arity + 1).to(inputs.dtype).unsqueeze(1)
+        )  # children may be overwritten
         return [h, h @ self.v + children[1].sum(1)]
 
     def output(self, state: list[Tensor]) -> Tensor:
@@ -42,7 +51,8 @@ class FixedArity(Cell):
 
 
 class OwnLeaf(FixedArity):
-    """The same with inner inputs of another width than the leaves', and so a leaf of its own: h = tanh(x L), m = h V."""
+    """The same with inner inputs of another width than the leaves', and so a leaf of its own: h =
+    tanh(x L), m = h V."""
 
     def __init__(self, arity: int):
         super().__init__(arity, INNER)
@@ -54,10 +64,13 @@ class OwnLeaf(FixedArity):
 
 
 class AnyArity(Cell):
-    """h = tanh(x W + sum_k (h_k U + e[kind_k]) m_k / 2), m = h + 1 - sum_k h_k; a leaf composes no children."""
+    """h = tanh(x W + sum_k (h_k U + e[kind_k]) m_k / 2), m = h + 1 - sum_k h_k; a leaf composes no
+    children."""
 
     def __init__(self) -> None:
-        super().__init__(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H, H], arity=0, kinds=KINDS)
+        super().__init__(
+            input_size=X, inner_size=X, hidden_size=H, state_sizes=[H, H], arity=0, kinds=KINDS
+        )
         self.w, self.u, self.e = weights(X, H), weights(H, H), weights(KINDS + 1, H)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:

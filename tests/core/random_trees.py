@@ -1,4 +1,5 @@
-"""Random trees as nested Python lists with what recursion says of their nodes, and random forests as flat lists."""
+"""Random trees as nested Python lists with what recursion says of their nodes, and random forests
+as flat lists."""
 
 from typing import NamedTuple
 
@@ -7,7 +8,11 @@ from hypothesis import strategies as st
 from thinstack.core import Tree
 
 # Anything but ASCII white space and brackets: no-break spaces, quotes, combining marks, emoji.
-WORDS = st.text(st.characters(exclude_characters=" \t\r\n\f\v()", exclude_categories=["Cs"]), min_size=1, max_size=3)
+WORDS = st.text(
+    st.characters(exclude_characters=" \t\r\n\f\v()", exclude_categories=["Cs"]),
+    min_size=1,
+    max_size=3,
+)
 
 BINARY = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=2), max_leaves=9)
 """A word, or a pair of trees."""
@@ -56,7 +61,9 @@ def labels_of(tree: str | list) -> list[str]:
 def tree_of(tree: str | list) -> Tree:
     """The `Tree`, from its parent array."""
     nodes = nodes_of(tree)
-    return Tree.from_parents([node.parent for node in nodes], [node.word for node in nodes], labels_of(tree))
+    return Tree.from_parents(
+        [node.parent for node in nodes], [node.word for node in nodes], labels_of(tree)
+    )
 
 
 def brackets_of(tree: str | list) -> str:
@@ -81,7 +88,8 @@ class Edges(NamedTuple):
 
 @st.composite
 def forests(draw, max_nodes: int = 12) -> Edges:
-    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots empty."""
+    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots
+    empty."""
     arity = draw(st.integers(0, 3))
     nodes = draw(st.integers(0, max_nodes))
     place = draw(st.permutations(range(nodes)))

@@ -1,4 +1,5 @@
-"""Random batches of sentences with random trees, and every kind of cell and tracking LSTM that reads them, in float64."""
+"""Random batches of sentences with random trees, and every kind of cell and tracking LSTM that
+reads them, in float64."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -31,7 +32,8 @@ FED = {
     "two_widths_fed": lambda: OwnLeaf(2),
     "any_arity_fed": AnyArity,
 }
-"""Cells that a tracking LSTM feeds; those that are no plugins overwrite their children, and one's parts differ in width."""
+"""Cells that a tracking LSTM feeds; those that are no plugins overwrite their children, and one's
+parts differ in width."""
 
 
 def drawn(module: nn.Module, seed: int = 1, scale: float = 0.9) -> nn.Module:
@@ -46,9 +48,13 @@ def cell_of(name: str) -> Cell:
     return drawn((PLAIN | FED)[name]())
 
 
-def tracker_of(cell: Cell, lookahead: int = 1, *, parses: bool = True, seed: int = 2, scale: float = 0.9) -> TrackingLSTM:
+def tracker_of(
+    cell: Cell, lookahead: int = 1, *, parses: bool = True, seed: int = 2, scale: float = 0.9
+) -> TrackingLSTM:
     """One of the size that feeds the cell."""
-    tracker = TrackingLSTM(input_size=H, size=cell.inner_size or 5, lookahead=lookahead, parses=parses)
+    tracker = TrackingLSTM(
+        input_size=H, size=cell.inner_size or 5, lookahead=lookahead, parses=parses
+    )
     return drawn(tracker, seed, scale)
 
 
@@ -61,7 +67,8 @@ class Batch(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """What is asked of an encoder, by itself or of the reference: outputs (N, H), scores (N, 2), and so on, in node order."""
+    """What is asked of an encoder, by itself or of the reference: outputs (N, H), scores (N, 2),
+    and so on, in node order."""
 
     outputs: Tensor
     roots: Tensor
@@ -71,26 +78,44 @@ class Nodes(NamedTuple):
 
 
 def by_reference(
-    cell: Cell, tracker: TrackingLSTM | None, words: Tensor, lengths: Tensor, transitions: Tensor | None = None
+    cell: Cell,
+    tracker: TrackingLSTM | None,
+    words: Tensor,
+    lengths: Tensor,
+    transitions: Tensor | None = None,
 ) -> Nodes:
     found = reference.encode_spinn(cell, tracker, words, lengths, transitions)
     outputs = torch.cat([words.new_zeros(0, H), *map(cell.output, found.states)])
     roots = outputs[(2 * lengths - 1).cumsum(0) - 1]
     width = 2 if tracker is not None and tracker.parses else 0
     choices = torch.cat([words.new_zeros(0, width), *found.choices])
-    return Nodes(outputs, roots, choices, torch.tensor(found.free).long(), torch.tensor(found.transitions).long())
+    return Nodes(
+        outputs,
+        roots,
+        choices,
+        torch.tensor(found.free).long(),
+        torch.tensor(found.transitions).long(),
+    )
 
 
 def in_node_order(encoding: StackEncoding) -> Nodes:
     """Each row of what the executor stacked belongs to one node."""
     assert sorted(encoding.places.tolist()) == list(range(len(encoding.stacked)))
-    return Nodes(encoding.stacked[encoding.places], encoding.roots, encoding.choices, encoding.free, encoding.transitions)
+    return Nodes(
+        encoding.stacked[encoding.places],
+        encoding.roots,
+        encoding.choices,
+        encoding.free,
+        encoding.transitions,
+    )
 
 
 def loss_of(nodes: Nodes) -> Tensor:
     """A number that depends on every output, root and score in a way of its own."""
     parts = (nodes.outputs, nodes.roots, nodes.choices)
-    weights = [torch.linspace(-1, 2, part.numel(), dtype=part.dtype).view_as(part) for part in parts]
+    weights = [
+        torch.linspace(-1, 2, part.numel(), dtype=part.dtype).view_as(part) for part in parts
+    ]
     return sum((part * weight).sum() for part, weight in zip(parts, weights, strict=True))
 
 
@@ -106,15 +131,19 @@ def random_tree(random: np.random.Generator, words: int, reduce: float = 0.5) ->
 
 
 def batch_of(sizes: Iterable[int], seed: int = 3) -> Batch:
-    """One random sentence a size, with trees of all shapes from the left-branching to the right-branching one."""
+    """One random sentence a size, with trees of all shapes from the left-branching to the
+    right-branching one."""
     random = np.random.default_rng(seed)
     lengths = list(sizes)
     transitions = [step for size in lengths for step in random_tree(random, size, random.random())]
     words = torch.from_numpy(random.normal(size=(sum(lengths), X)))
-    return Batch(words, torch.tensor(lengths, dtype=torch.long), torch.tensor(transitions, dtype=torch.long))
+    return Batch(
+        words, torch.tensor(lengths, dtype=torch.long), torch.tensor(transitions, dtype=torch.long)
+    )
 
 
 def mixed_sizes(count: int, seed: int) -> list[int]:
-    """Sizes of a batch, in no order: many short sentences, few of up to 14 words, at least one of one word."""
+    """Sizes of a batch, in no order: many short sentences, few of up to 14 words, at least one of
+    one word."""
     random = np.random.default_rng(seed)
     return [1, *np.minimum(random.geometric(0.22, count - 1), 14).tolist()]

@@ -30,7 +30,9 @@ def trees(words: int, stack: int = 0) -> Iterator[list[int]]:
 def random_executor(seed: int, inner_size: int) -> ShiftReduce:
     torch.manual_seed(seed)
     cell = SpinnLSTM(input_size=4, hidden_size=5, inner_size=inner_size).double()
-    executor = ShiftReduce(cell, TrackingLSTM(input_size=5, size=3, lookahead=2, parses=True).double())
+    executor = ShiftReduce(
+        cell, TrackingLSTM(input_size=5, size=3, lookahead=2, parses=True).double()
+    )
     for weight in executor.parameters():
         torch.nn.init.normal_(weight)
     return executor
@@ -39,7 +41,9 @@ def random_executor(seed: int, inner_size: int) -> ShiftReduce:
 def probability(encoding: StackEncoding) -> Tensor:
     """Logarithm of that of each sentence's tree: of all its choices."""
     chosen = encoding.choices.log_softmax(1).gather(1, encoding.transitions.unsqueeze(1)).squeeze(1)
-    return torch.stack([part.sum() for part in (chosen * encoding.free).split((2 * LENGTHS - 1).tolist())])
+    return torch.stack(
+        [part.sum() for part in (chosen * encoding.free).split((2 * LENGTHS - 1).tolist())]
+    )
 
 
 @pytest.mark.parametrize("inner_size", [0, 3])
@@ -50,8 +54,15 @@ def test_a_beam_wide_enough_finds_the_likeliest_tree_of_all(seed: int, inner_siz
     best = []
     for part in words.split(LENGTHS.tolist()):
         all_trees = torch.tensor(list(trees(len(part))))
-        every = executor(part.repeat(len(all_trees), 1), all_trees.flatten(), torch.full([len(all_trees)], len(part)))
-        chosen = every.choices.log_softmax(1).gather(1, every.transitions.unsqueeze(1)).squeeze(1) * every.free
+        every = executor(
+            part.repeat(len(all_trees), 1),
+            all_trees.flatten(),
+            torch.full([len(all_trees)], len(part)),
+        )
+        chosen = (
+            every.choices.log_softmax(1).gather(1, every.transitions.unsqueeze(1)).squeeze(1)
+            * every.free
+        )
         best.append(chosen.view(len(all_trees), -1).sum(1).max())
     with torch.no_grad():
         found = [probability(executor.parse(words, LENGTHS, beam)) for beam in (1, 2, 200)]
@@ -89,15 +100,22 @@ def test_sentences_in_a_beam_do_not_meet() -> None:
 
 
 def test_an_empty_batch_has_no_trees() -> None:
-    assert random_executor(0, 0).parse(torch.zeros(0, 4, dtype=torch.float64), LENGTHS[:0], 4).transitions.shape == (0,)
+    assert random_executor(0, 0).parse(
+        torch.zeros(0, 4, dtype=torch.float64), LENGTHS[:0], 4
+    ).transitions.shape == (0,)
 
 
 def test_a_hypothesis_that_fills_a_place_takes_a_possible_transition() -> None:
-    """Two sentences of two hypotheses each: one that can only SHIFT, one that can only REDUCE, and nothing beside them."""
+    """Two sentences of two hypotheses each: one that can only SHIFT, one that can only REDUCE, and
+    nothing beside them."""
     never = float("-inf")
     can_shift = torch.tensor([True, True, False, False])
     source, taken, scores = likeliest(
-        torch.tensor([[0.0, 9.0]] * 2 + [[9.0, 0.0]] * 2), can_shift, ~can_shift, torch.tensor([-1.0, never] * 2), 2
+        torch.tensor([[0.0, 9.0]] * 2 + [[9.0, 0.0]] * 2),
+        can_shift,
+        ~can_shift,
+        torch.tensor([-1.0, never] * 2),
+        2,
     )
     assert (source // 2).tolist() == [0, 0, 1, 1]
     assert taken.tolist() == [0, 0, 1, 1]
@@ -106,7 +124,8 @@ def test_a_hypothesis_that_fills_a_place_takes_a_possible_transition() -> None:
 
 
 def test_the_way_back_follows_the_best_of_each_sentence_from_its_own_end() -> None:
-    """Sentence 0 of three steps, sentence 1 of two, two hypotheses each; the second sentence's first hypothesis is best."""
+    """Sentence 0 of three steps, sentence 1 of two, two hypotheses each; the second sentence's
+    first hypothesis is best."""
     sources = [torch.tensor([0, 0, 2, 2]), torch.tensor([1, 0, 3, 3]), torch.tensor([0, 1])]
     scores = [torch.zeros(4), torch.tensor([0.0, 0.0, -1.0, -2.0]), torch.tensor([-3.0, -1.0])]
     assert [rows.tolist() for rows in trace(sources, scores, 2)] == [[0, 3], [1, 2], [1]]
@@ -127,4 +146,6 @@ def test_scripted() -> None:
 
         scripted = torch.jit.script(Parser())
     words = torch.randn(int(LENGTHS.sum()), 4, dtype=torch.float64)
-    assert scripted(words, LENGTHS).tolist() == executor.parse(words, LENGTHS, 3).transitions.tolist()
+    assert (
+        scripted(words, LENGTHS).tolist() == executor.parse(words, LENGTHS, 3).transitions.tolist()
+    )

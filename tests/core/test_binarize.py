@@ -14,13 +14,24 @@ from thinstack.errors import TreeError
 
 def phrases(tree: Tree) -> set[tuple[int, int, str | None]]:
     """(start, end, label) of all nodes."""
-    return {(*span, label) for span, label in zip(map(tuple, tree.spans.tolist()), tree.labels, strict=True)}
+    return {
+        (*span, label)
+        for span, label in zip(map(tuple, tree.spans.tolist()), tree.labels, strict=True)
+    }
 
 
 def test_more_than_two_children_branch_to_the_right() -> None:
     tree = binarize(Tree.from_brackets("(S (A a) (B b) (C c) (D d))"))
     assert tree.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
-    assert phrases(tree) == {(0, 1, "A"), (1, 2, "B"), (2, 3, "C"), (3, 4, "D"), (2, 4, None), (1, 4, None), (0, 4, "S")}
+    assert phrases(tree) == {
+        (0, 1, "A"),
+        (1, 2, "B"),
+        (2, 3, "C"),
+        (3, 4, "D"),
+        (2, 4, None),
+        (1, 4, None),
+        (0, 4, "S"),
+    }
 
 
 def test_a_chain_of_single_children_keeps_its_top_label() -> None:
@@ -44,11 +55,16 @@ def grow(rng: random.Random, depth: int) -> Nested:
 
 
 def brackets(tree: Nested) -> str:
-    return f"(W {tree})" if isinstance(tree, str) else f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
+    return (
+        f"(W {tree})"
+        if isinstance(tree, str)
+        else f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
+    )
 
 
 def nested_phrases(tree: Nested, start: int, found: dict[tuple[int, int], str]) -> int:
-    """Spans of a nested tree with the label of the topmost node over each; returns the end of the last word."""
+    """Spans of a nested tree with the label of the topmost node over each; returns the end of the
+    last word."""
     end = start
     label = "W"
     if isinstance(tree, str):
@@ -117,11 +133,16 @@ FOUR = "(S (A a) (B b) (C c) (D d))"
 )
 def test_the_three_branchings(branching: str, head: int | None, expected: str) -> None:
     heads = None if head is None else lambda label, below: head
-    assert to_binary(Tree.from_brackets(FOUR), branching=branching, heads=heads).to_brackets() == expected
+    assert (
+        to_binary(Tree.from_brackets(FOUR), branching=branching, heads=heads).to_brackets()
+        == expected
+    )
 
 
 def test_binary_trees_branch_to_the_right_unless_told() -> None:
-    assert to_binary(Tree.from_brackets(FOUR)) == to_binary(Tree.from_brackets(FOUR), branching="right")
+    assert to_binary(Tree.from_brackets(FOUR)) == to_binary(
+        Tree.from_brackets(FOUR), branching="right"
+    )
 
 
 def test_a_chain_is_one_node_with_all_its_labels() -> None:
@@ -151,7 +172,9 @@ def oracle(part: str | list, labels, head_of) -> str:
     label, head = next(labels), head_of(len(below))
     if len(below) == 1:
         return f"({label}+{below[0][1:]}"
-    order = [(side, True) for side in below[head + 1 :]] + [(side, False) for side in reversed(below[:head])]
+    order = [(side, True) for side in below[head + 1 :]] + [
+        (side, False) for side in reversed(below[:head])
+    ]
     whole = below[head]
     for rank, (side, right) in enumerate(order, start=1):
         inside = f"{whole} {side}" if right else f"{side} {whole}"
@@ -173,24 +196,36 @@ def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
         ("left", lambda count: 0),
         ("head", lambda count: min(number, count - 1)),
     ):
-        assert to_binary(tree, branching=branching, heads=heads).to_brackets() == oracle(nested, iter(labels), head_of)
+        assert to_binary(tree, branching=branching, heads=heads).to_brackets() == oracle(
+            nested, iter(labels), head_of
+        )
     below = [[labels[child] for child in children] for children in tree.children]
-    assert seen == [(label, found) for label, found in zip(labels, below, strict=True) if len(found) > 1]
+    assert seen == [
+        (label, found) for label, found in zip(labels, below, strict=True) if len(found) > 1
+    ]
 
 
 @pytest.mark.parametrize("label", ["A+B", "+", "@S", "@", ""])
 @pytest.mark.parametrize("node", [0, 1, 2])
 def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: int) -> None:
     tree = Tree.left(["a", "b"]).with_labels(label if i == node else "A" for i in range(3))
-    with pytest.raises(TreeError, match=r"node . has the label .*, which could not be told") as caught:
+    with pytest.raises(
+        TreeError, match=r"node . has the label .*, which could not be told"
+    ) as caught:
         to_binary(tree)
     assert f"node {node} has the label {label!r}" in str(caught.value)
 
 
 def test_heads_that_are_not_there_are_refused() -> None:
     for head in (-1, 4):
-        with pytest.raises(TreeError, match=f"node 4 has 4 children; heads gave {head} as its head child"):
-            to_binary(Tree.from_brackets(FOUR), branching="head", heads=lambda label, below, head=head: head)
+        with pytest.raises(
+            TreeError, match=f"node 4 has 4 children; heads gave {head} as its head child"
+        ):
+            to_binary(
+                Tree.from_brackets(FOUR),
+                branching="head",
+                heads=lambda label, below, head=head: head,
+            )
     with pytest.raises(ValueError, match="branching 'head' needs heads, such as thinstack"):
         to_binary(Tree.from_brackets(FOUR), branching="head")
     with pytest.raises(ValueError, match="branching must be 'right', 'left' or 'head', got 'up'"):

@@ -19,7 +19,11 @@ def test_parse_and_write_are_inverses(tree) -> None:
 
 
 def test_white_space_between_pieces_does_not_matter() -> None:
-    assert brackets.parse("\t( 3(2  The\n)\r\n(4 acting) ) \f") == ([2, 2, -1], ["The", "acting", None], ["2", "4", "3"])
+    assert brackets.parse("\t( 3(2  The\n)\r\n(4 acting) ) \f") == (
+        [2, 2, -1],
+        ["The", "acting", None],
+        ["2", "4", "3"],
+    )
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x1f", "\x85"])
@@ -37,7 +41,11 @@ def test_a_bracket_without_a_label(text: str) -> None:
 
 def test_brackets_without_labels() -> None:
     read = brackets.parse("( ( The cat ) ( sat . ) )", labelled=False)
-    assert read == ([2, 2, 6, 5, 5, 6, -1], ["The", "cat", None, "sat", ".", None, None], [None] * 7)
+    assert read == (
+        [2, 2, 6, 5, 5, 6, -1],
+        ["The", "cat", None, "sat", ".", None, None],
+        [None] * 7,
+    )
     assert brackets.parse("((The\ncat)( sat\t.))\r\n", labelled=False) == read
     assert brackets.write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
 
@@ -62,7 +70,9 @@ def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> No
         ("( a\n b ) )", "2:6", "expected one tree, found ')' after its end"),
     ],
 )
-def test_malformed_text_without_labels_is_refused_where_it_is_wrong(text: str, place: str, message: str) -> None:
+def test_malformed_text_without_labels_is_refused_where_it_is_wrong(
+    text: str, place: str, message: str
+) -> None:
     with pytest.raises(TreeError) as caught:
         brackets.parse(text, labelled=False)
     assert str(caught.value) == f"{place}: {message}"
@@ -99,12 +109,16 @@ def test_malformed_text_is_refused_where_it_is_wrong(text: str, column: int, mes
 
 @pytest.mark.parametrize(("line", "place"), [(None, "3:9"), (1, "3:9"), (10, "12:9")])
 def test_lines_inside_the_text_are_counted(line: int | None, place: str) -> None:
-    with pytest.raises(TreeError, match=f"^{place}: expected '\\)' after the word 'a', found the word 'b'$"):
+    with pytest.raises(
+        TreeError, match=f"^{place}: expected '\\)' after the word 'a', found the word 'b'$"
+    ):
         brackets.parse("(3\n (2 x)\n   (2 a b))", line=line)
 
 
 def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
-    with pytest.raises(TreeError, match=r"^3:5: unbalanced brackets: 2 '\(' without a '\)', the last at 2:3$"):
+    with pytest.raises(
+        TreeError, match=r"^3:5: unbalanced brackets: 2 '\(' without a '\)', the last at 2:3$"
+    ):
         brackets.parse("(3\n  (2\n   x")
 
 

@@ -1,4 +1,5 @@
-"""Dropout by bytes against what a draw of independent entries must look like, and where torch's own is taken."""
+"""Dropout by bytes against what a draw of independent entries must look like, and where torch's own
+is taken."""
 
 import math
 
@@ -54,7 +55,9 @@ def test_evaluation_and_zero_leave_the_values_alone() -> None:
     assert Dropout(0.0).train()(values) is values
 
 
-@pytest.mark.parametrize(("p", "dtype"), [(0.001, torch.float32), (0.999, torch.float32), (0.5, torch.float64)])
+@pytest.mark.parametrize(
+    ("p", "dtype"), [(0.001, torch.float32), (0.999, torch.float32), (0.5, torch.float64)]
+)
 def test_torchs_own_is_taken_elsewhere(p: float, dtype: torch.dtype) -> None:
     values = torch.ones(40, 9, dtype=dtype)
     torch.manual_seed(3)

@@ -1,4 +1,5 @@
-"""Encoders over trees against the reference recursion, one node at a time and one layer at a time, in float64."""
+"""Encoders over trees against the reference recursion, one node at a time and one layer at a time,
+in float64."""
 
 from itertools import permutations
 
@@ -24,12 +25,10 @@ from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 
 X, H, D = 3, 4, 5
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
-READOUTS = [list(parts) for size in (1, 2, 3) for parts in permutations(("up", "down", "leaves"), size)]
-TREES = [
-    ["a", [["b", "c"], "d"]],
-    "e",
-    [["f", "g"], ["h", ["i", "j"]]],
+READOUTS = [
+    list(parts) for size in (1, 2, 3) for parts in permutations(("up", "down", "leaves"), size)
 ]
+TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
 class WordyChildSum(ChildSumLSTM):
@@ -70,7 +69,12 @@ def deep_bidirectional(*, separate: bool) -> Encoder:
 def deep_with_head_words() -> Encoder:
     layers, x = [], X
     for _ in range(2):
-        layers.append(Layer(WordyChildSum(input_size=x, inner_size=x, hidden_size=H), child_sum(H, inner=True, wide=D)))
+        layers.append(
+            Layer(
+                WordyChildSum(input_size=x, inner_size=x, hidden_size=H),
+                child_sum(H, inner=True, wide=D),
+            )
+        )
         x = H + D
     return Encoder(layers, words_at_leaves=False)
 
@@ -78,11 +82,15 @@ def deep_with_head_words() -> Encoder:
 ENCODERS = {
     "one_layer": lambda: Encoder([Layer(nary(X, inner=False))]),
     "two_layers": lambda: Encoder([Layer(nary(X, inner=False)), Layer(nary(H, inner=True))]),
-    "three_layers_of_any_arity": lambda: Encoder([Layer(child_sum(X if k == 0 else H, inner=k > 0)) for k in range(3)]),
+    "three_layers_of_any_arity": lambda: Encoder(
+        [Layer(child_sum(X if k == 0 else H, inner=k > 0)) for k in range(3)]
+    ),
     "word_at_every_node": lambda: Encoder([Layer(child_sum(X, inner=True))], words_at_leaves=False),
     "lexicalized": lexicalized,
     "shared": shared,
-    "own": lambda: Encoder([Layer(child_sum(X, inner=True), child_sum(X, inner=True, wide=D))], words_at_leaves=False),
+    "own": lambda: Encoder(
+        [Layer(child_sum(X, inner=True), child_sum(X, inner=True, wide=D))], words_at_leaves=False
+    ),
     "deep_bidirectional": lambda: deep_bidirectional(separate=False),
     "deep_separate": lambda: deep_bidirectional(separate=True),
     "deep_with_head_words": deep_with_head_words,
@@ -100,12 +108,16 @@ def new(name: str) -> Encoder:
 
 def schedule_of(forest: Forest) -> Schedule:
     parts = (forest.parents, forest.slots, forest.kinds)
-    return schedule_parents(*(torch.from_numpy(part) for part in parts), 2 if forest.slots.max(initial=0) < 2 else 0)
+    return schedule_parents(
+        *(torch.from_numpy(part) for part in parts), 2 if forest.slots.max(initial=0) < 2 else 0
+    )
 
 
 def words_of(encoder: Encoder, forest: Forest) -> Tensor:
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
-    return torch.randn(words, X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
+    return torch.randn(
+        words, X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
+    ).requires_grad_()
 
 
 def leaf_means(forest: Forest, values: Tensor) -> Tensor:
@@ -123,20 +135,32 @@ def leaf_means(forest: Forest, values: Tensor) -> Tensor:
 
 
 def by_recursion(encoder: Encoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
-    """Outputs (N, H) and head words (N, W) in node order: each layer recomputed on what the one below it gave."""
+    """Outputs (N, H) and head words (N, W) in node order: each layer recomputed on what the one
+    below it gave."""
     leaves, at_leaves = torch.from_numpy(forest.leaves), encoder.words_at_leaves
     up_reads = down_reads = words
     for depth, layer in enumerate(encoder.stack()):
         first = depth == 0 and at_leaves
         cell, down = layer.up.cell, layer.down
-        states = reference.encode(cell, forest, words if first else up_reads[leaves], None if first else up_reads[~leaves])
+        states = reference.encode(
+            cell, forest, words if first else up_reads[leaves], None if first else up_reads[~leaves]
+        )
         up = torch.cat([cell.output(state) for state in states])
-        heads = torch.cat([state[cell.word_part] for state in states]) if cell.word_part >= 0 else up[:, :0]
+        heads = (
+            torch.cat([state[cell.word_part] for state in states])
+            if cell.word_part >= 0
+            else up[:, :0]
+        )
         if down is None:
             outputs = up_reads = down_reads = up
             continue
         read = heads if cell.word_part >= 0 else down_reads
-        back = torch.cat([down.cell.output(state) for state in reference.encode_top_down(down.cell, forest, read)])
+        back = torch.cat(
+            [
+                down.cell.output(state)
+                for state in reference.encode_top_down(down.cell, forest, read)
+            ]
+        )
         up_reads, down_reads = (up, back) if encoder.separate else [torch.cat([up, back], 1)] * 2
         parts = {"up": up, "down": back, "leaves": leaf_means(forest, back)}
         outputs = torch.cat([parts[part] for part in encoder.readout], 1)
@@ -147,13 +171,19 @@ def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor
     """Outputs and head words in node order, and root outputs."""
     schedule = schedule_of(forest)
     encoding = run(words, schedule)
-    return in_node_order(encoding.stacked, schedule), in_node_order(encoding.words, schedule), encoding.roots
+    return (
+        in_node_order(encoding.stacked, schedule),
+        in_node_order(encoding.words, schedule),
+        encoding.roots,
+    )
 
 
 def gradients(encoder: Encoder, outputs: Tensor, words: Tensor) -> list[Tensor]:
     wanted = [words, *encoder.parameters()]
     found = torch.autograd.grad((outputs * outputs.cos()).sum(), wanted, allow_unused=True)
-    return [torch.zeros_like(x) if grad is None else grad for x, grad in zip(wanted, found, strict=True)]
+    return [
+        torch.zeros_like(x) if grad is None else grad for x, grad in zip(wanted, found, strict=True)
+    ]
 
 
 def check(encoder: Encoder, run, forest: Forest) -> None:
@@ -166,7 +196,9 @@ def check(encoder: Encoder, run, forest: Forest) -> None:
     assert found[1].shape[1] == encoder.word_size
     with torch.no_grad():
         torch.testing.assert_close(found_by(run, forest, words), found, rtol=0, atol=1e-12)
-    torch.testing.assert_close(gradients(encoder, found[0], words), gradients(encoder, outputs, words), rtol=0, atol=1e-10)
+    torch.testing.assert_close(
+        gradients(encoder, found[0], words), gradients(encoder, outputs, words), rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
@@ -178,7 +210,11 @@ def test_layers_and_directions(name: str) -> None:
     check(encoder, scripted, forest)
     check(encoder, scripted, Forest.of([Tree.left(["a"])]))
     none = found_by(scripted, Forest.of([]), words_of(encoder, Forest.of([])))
-    assert [tuple(part.shape) for part in none] == [(0, encoder.hidden_size), (0, encoder.word_size), (0, encoder.hidden_size)]
+    assert [tuple(part.shape) for part in none] == [
+        (0, encoder.hidden_size),
+        (0, encoder.word_size),
+        (0, encoder.hidden_size),
+    ]
 
 
 @settings(max_examples=10)
@@ -200,7 +236,8 @@ def test_readouts(readout: list[str]) -> None:
 @settings(max_examples=25)
 @given(trees=st.lists(BINARY, min_size=1, max_size=3))
 def test_equation_15_at_every_node(trees: list) -> None:
-    """[up; down; mean of the top-down states of its words], the words from the spans of the nested trees."""
+    """[up; down; mean of the top-down states of its words], the words from the spans of the nested
+    trees."""
     encoder = new("lexicalized")
     forest = Forest.of(map(tree_of, trees))
     words = words_of(encoder, forest)
@@ -230,7 +267,9 @@ def test_shared_weights_are_one_set_and_own_weights_two() -> None:
     def count(encoder: Encoder) -> int:
         return sum(part.numel() for part in encoder.parameters())
 
-    own = Encoder([Layer(child_sum(X, inner=True), child_sum(X, inner=True))], words_at_leaves=False)
+    own = Encoder(
+        [Layer(child_sum(X, inner=True), child_sum(X, inner=True))], words_at_leaves=False
+    )
     assert count(own) == 2 * count(shared())
 
 
@@ -248,7 +287,9 @@ def test_gradcheck_of_the_whole_encoder(name: str) -> None:
     names, weights = zip(*encoder.named_parameters(), strict=True)
 
     def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
-        encoding = torch.func.functional_call(encoder, dict(zip(names, values, strict=True)), (words, schedule_of(forest)))
+        encoding = torch.func.functional_call(
+            encoder, dict(zip(names, values, strict=True)), (words, schedule_of(forest))
+        )
         return encoding.stacked, encoding.roots
 
     assert torch.autograd.gradcheck(run, (words_of(encoder, forest), *weights), fast_mode=True)

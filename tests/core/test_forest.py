@@ -36,7 +36,10 @@ def test_transitions_of_binary_trees(trees: list) -> None:
 
 
 def test_slots_of_a_dependency_tree_count_from_the_left() -> None:
-    trees = [Tree.from_parents([1, -1, 1, 2, 1], list("abcde")), Tree.from_parents([-1, 0, 0], list("fgh"))]
+    trees = [
+        Tree.from_parents([1, -1, 1, 2, 1], list("abcde")),
+        Tree.from_parents([-1, 0, 0], list("fgh")),
+    ]
     forest = Forest.of(trees)
     assert forest.parents.tolist() == [1, -1, 1, 2, 1, -1, 5, 5]
     assert forest.slots.tolist() == [0, 0, 1, 0, 2, 0, 0, 1]
@@ -84,5 +87,12 @@ def test_a_dependency_tree_whose_transitions_would_be_none() -> None:
 
 def test_an_empty_forest() -> None:
     for forest in (Forest.of([]), Forest.of([], ["det"])):
-        for array in (forest.parents, forest.slots, forest.kinds, forest.sizes, forest.leaves, forest.transitions):
+        for array in (
+            forest.parents,
+            forest.slots,
+            forest.kinds,
+            forest.sizes,
+            forest.leaves,
+            forest.transitions,
+        ):
             assert array.shape == (0,)

@@ -1,4 +1,5 @@
-"""The detours of an eager float32 model against the plain operations in float64, and where they must not be taken."""
+"""The detours of an eager float32 model against the plain operations in float64, and where they
+must not be taken."""
 
 import pytest
 import torch
@@ -19,7 +20,9 @@ def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
 def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
     """Bias, rows, and a weight that is a slice of a wider one."""
     random = torch.Generator().manual_seed(rows)
-    bias, values, wide = (torch.randn(*shape, generator=random) for shape in ([24], [rows, 16], [16, 30]))
+    bias, values, wide = (
+        torch.randn(*shape, generator=random) for shape in ([24], [rows, 16], [16, 30])
+    )
     return bias, values, wide[:, :24]
 
 
@@ -29,7 +32,9 @@ def test_affine(rows: int, grad: bool) -> None:
     bias, values, weight = arguments(rows)
     with torch.set_grad_enabled(grad):
         found = affine(bias, values, weight)
-    torch.testing.assert_close(found.double(), bias.double() + values.double() @ weight.double(), rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        found.double(), bias.double() + values.double() @ weight.double(), rtol=0, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -78,7 +83,9 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
         pytest.skip("this build of torch has no oneDNN")
     calls: list[Tensor] = []
     product = kernels._product
-    monkeypatch.setattr(kernels, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1])
+    monkeypatch.setattr(
+        kernels, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
+    )
     return calls
 
 
@@ -95,7 +102,9 @@ def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) ->
     called(monkeypatch)
     given: list[Tensor] = []
     linear = kernels._LINEAR
-    monkeypatch.setattr(kernels, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
+    monkeypatch.setattr(
+        kernels, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1]
+    )
     inputs = [part.requires_grad_() for part in arguments(400)]
     affine(*inputs)[:, :7].sum().backward()
     assert len(given) == 6
@@ -114,7 +123,9 @@ def test_an_export_holds_plain_operations(grad: bool) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-@pytest.mark.parametrize("convert", [torch.jit.script, lambda layer: torch.jit.trace(layer, arguments(400))])
+@pytest.mark.parametrize(
+    "convert", [torch.jit.script, lambda layer: torch.jit.trace(layer, arguments(400))]
+)
 def test_torchscript_holds_plain_operations(convert: object) -> None:
     graph = str(convert(Layer()).inlined_graph)
     assert "aten::addmm" in graph
@@ -122,7 +133,9 @@ def test_torchscript_holds_plain_operations(convert: object) -> None:
     assert "mkldnn" not in graph
 
 
-def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_float64_autocast_and_a_user_who_says_no_take_no_detour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     calls = called(monkeypatch)
     affine(*(part.double() for part in arguments(400)))
     with torch.autocast("cpu", dtype=torch.bfloat16):

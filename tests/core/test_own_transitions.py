@@ -1,9 +1,20 @@
-"""The transitions that a tracking LSTM chooses by itself: always one tree a sentence, and those of the reference."""
+"""The transitions that a tracking LSTM chooses by itself: always one tree a sentence, and those of
+the reference."""
 
 import numpy as np
 import pytest
 import torch
-from stacks import FED, PLAIN, X, batch_of, by_reference, cell_of, in_node_order, mixed_sizes, tracker_of
+from stacks import (
+    FED,
+    PLAIN,
+    X,
+    batch_of,
+    by_reference,
+    cell_of,
+    in_node_order,
+    mixed_sizes,
+    tracker_of,
+)
 from torch import Tensor
 
 from thinstack.core import reference
@@ -20,12 +31,15 @@ def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:
 def check_trees(transitions: Tensor, lengths: list[int]) -> None:
     """One tree over all of its words for each sentence."""
     assert len(transitions) == sum(2 * words - 1 for words in lengths)
-    for taken, words in zip(transitions.split([2 * words - 1 for words in lengths]), lengths, strict=True):
+    for taken, words in zip(
+        transitions.split([2 * words - 1 for words in lengths]), lengths, strict=True
+    ):
         validate(taken.numpy(), words)
 
 
 LEAN = (-6.0, -1.5, 0.0, 1.5, 6.0)
-"""What is added to the score of REDUCE: from a parser that all but never REDUCEs to one that all but always does."""
+"""What is added to the score of REDUCE: from a parser that all but never REDUCEs to one that all
+but always does."""
 
 
 @pytest.mark.parametrize("lean", LEAN)
@@ -33,7 +47,9 @@ def test_ten_thousand_random_inputs(lean: float) -> None:
     """2,000 for each lean, of 1 to 14 words, by 8 sets of weights from small to large."""
     reduces = words = 0
     for seed in range(8):
-        parser = parser_of(("spinn_lstm_fed", "nary_lstm")[seed % 2], 1 + seed % 3, seed=seed, scale=0.2 * 2**seed)
+        parser = parser_of(
+            ("spinn_lstm_fed", "nary_lstm")[seed % 2], 1 + seed % 3, seed=seed, scale=0.2 * 2**seed
+        )
         parser.tracker.b_transition.data = torch.tensor([0, lean], dtype=torch.float64)
         batch = batch_of(mixed_sizes(250, seed), seed)
         found = parser.parse(batch.words, batch.lengths)
@@ -42,7 +58,9 @@ def test_ten_thousand_random_inputs(lean: float) -> None:
         assert torch.equal(found.transitions[free], found.choices[free].argmax(1))
         reduces, words = reduces + int(found.transitions[free].sum()), words + int(free.sum())
     share = reduces / words
-    assert {-6.0: share < 0.3, 0.0: 0.2 < share < 0.8, 6.0: share > 0.7}.get(lean, 0.05 < share < 0.95), share
+    assert {-6.0: share < 0.3, 0.0: 0.2 < share < 0.8, 6.0: share > 0.7}.get(
+        lean, 0.05 < share < 0.95
+    ), share
 
 
 @pytest.mark.parametrize("lookahead", [1, 2, 5])
@@ -69,7 +87,14 @@ def test_its_own_trees_given_back(name: str) -> None:
         torch.testing.assert_close(given, own, rtol=0, atol=1e-12)
 
 
-LENGTHS = {"one": [1], "two": [2], "long": [300], "none": [], "mixed": [2, 1, 300, 1, 7, 2], "ones": [1, 1, 1]}
+LENGTHS = {
+    "one": [1],
+    "two": [2],
+    "long": [300],
+    "none": [],
+    "mixed": [2, 1, 300, 1, 7, 2],
+    "ones": [1, 1, 1],
+}
 
 
 @pytest.mark.parametrize("lean", [-6.0, 0.0, 6.0])
@@ -92,7 +117,10 @@ def test_neighbours_change_nothing(name: str) -> None:
     sizes = [3, 1, 9, 2, 9, 5]
     words, lengths, _ = batch_of(sizes)
     together = in_node_order(parser.parse(words, lengths))
-    nodes = [part.split([2 * size - 1 for size in sizes]) for part in (together.outputs, together.choices)]
+    nodes = [
+        part.split([2 * size - 1 for size in sizes])
+        for part in (together.outputs, together.choices)
+    ]
     taken = together.transitions.split([2 * size - 1 for size in sizes])
     for rank, sentence in enumerate(words.split(sizes)):
         alone = in_node_order(parser.parse(sentence, lengths[rank : rank + 1]))
@@ -102,22 +130,33 @@ def test_neighbours_change_nothing(name: str) -> None:
         torch.testing.assert_close(alone.roots[0], together.roots[rank], rtol=0, atol=1e-13)
     order = np.array([4, 2, 5, 0, 3, 1])
     pieces = words.split(sizes)
-    shuffled = in_node_order(parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order]))
+    shuffled = in_node_order(
+        parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
+    )
     torch.testing.assert_close(shuffled.roots, together.roots[order], rtol=0, atol=1e-13)
 
 
 def likeliest_by_beam(parser: ShiftReduce, words: Tensor, width: int) -> list[int]:
-    """Transitions of the best of the hypotheses that are left at the end. The scores before each transition are those of the
-    reference on any tree that begins as the hypothesis does: here all SHIFTs first."""
+    """Transitions of the best of the hypotheses that are left at the end. The scores before each
+    transition are those of the reference on any tree that begins as the hypothesis does: here all
+    SHIFTs first."""
     n, hypotheses = len(words), [(0.0, [])]
     for step in range(2 * n - 1):
         ways = []
         for score, taken in hypotheses:
             rest = [0] * (n - taken.count(0)) + [1] * (n - 1 - taken.count(1))
             found = reference.encode_spinn(
-                parser.cell, parser.tracker, words, torch.tensor([n]), torch.tensor(taken + rest, dtype=torch.long)
+                parser.cell,
+                parser.tracker,
+                words,
+                torch.tensor([n]),
+                torch.tensor(taken + rest, dtype=torch.long),
             )
-            logs = torch.log_softmax(found.choices[step][0], 0).tolist() if found.free[step] else [0.0, 0.0]
+            logs = (
+                torch.log_softmax(found.choices[step][0], 0).tolist()
+                if found.free[step]
+                else [0.0, 0.0]
+            )
             possible = [action for action in (0, 1) if found.free[step] or action == rest[0]]
             ways += [(score + logs[action], [*taken, action]) for action in possible]
         hypotheses = sorted(ways, reverse=True)[:width]
@@ -129,7 +168,11 @@ def likeliest_by_beam(parser: ShiftReduce, words: Tensor, width: int) -> list[in
 def test_a_beam_keeps_the_likeliest_hypotheses(name: str, beam: int) -> None:
     parser = parser_of(name, seed=7, scale=2.0)
     words, lengths, _ = batch_of([3, 5, 1, 4, 2, 5])
-    expected = [step for sentence in words.split(lengths.tolist()) for step in likeliest_by_beam(parser, sentence, beam)]
+    expected = [
+        step
+        for sentence in words.split(lengths.tolist())
+        for step in likeliest_by_beam(parser, sentence, beam)
+    ]
     found = parser.parse(words, lengths, beam)
     assert found.transitions.tolist() == expected
     given = in_node_order(parser(words, found.transitions, lengths))

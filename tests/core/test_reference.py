@@ -17,7 +17,8 @@ def arrays(cell: Cell) -> dict[str, np.ndarray]:
 
 @pytest.fixture
 def forest() -> Forest:
-    """Words 0, 1, 3; node 2 is over 1 (slot 1) and 3 (slot 0), the root 4 over 0 (slot 0) and 2 (slot 2)."""
+    """Words 0, 1, 3; node 2 is over 1 (slot 1) and 3 (slot 0), the root 4 over 0 (slot 0) and 2
+    (slot 2)."""
     return Forest(*(np.array(part) for part in (PARENTS, SLOTS, KINDS)), sizes=np.array([5]))
 
 
@@ -37,11 +38,31 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     leaf_h = np.tanh(leaf_x @ p["w_leaf"])
     leaf_m = leaf_h @ p["v"]
     # Slot 0: word 3 by edge type 2; slot 1: word 1 by edge type 1; slot 2 is empty, type 0.
-    h2 = np.tanh(inner_x[0] @ p["w"] + leaf_h[2] @ p["u"][0] + leaf_h[1] @ p["u"][1] + p["e"][2] + p["e"][1] + p["e"][0])
+    h2 = np.tanh(
+        inner_x[0] @ p["w"]
+        + leaf_h[2] @ p["u"][0]
+        + leaf_h[1] @ p["u"][1]
+        + p["e"][2]
+        + p["e"][1]
+        + p["e"][0]
+    )
     m2 = h2 @ p["v"] + leaf_m[2] + 2 * leaf_m[1]
-    h4 = np.tanh(inner_x[1] @ p["w"] + leaf_h[0] @ p["u"][0] + h2 @ p["u"][2] + p["e"][3] + p["e"][0] + p["e"][2])
+    h4 = np.tanh(
+        inner_x[1] @ p["w"]
+        + leaf_h[0] @ p["u"][0]
+        + h2 @ p["u"][2]
+        + p["e"][3]
+        + p["e"][0]
+        + p["e"][2]
+    )
     m4 = h4 @ p["v"] + leaf_m[0] + 3 * m2
-    expected = [(leaf_h[0], leaf_m[0]), (leaf_h[1], leaf_m[1]), (h2, m2), (leaf_h[2], leaf_m[2]), (h4, m4)]
+    expected = [
+        (leaf_h[0], leaf_m[0]),
+        (leaf_h[1], leaf_m[1]),
+        (h2, m2),
+        (leaf_h[2], leaf_m[2]),
+        (h4, m4),
+    ]
     for state, (h, m) in zip(states, expected, strict=True):
         np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
         np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
@@ -61,10 +82,18 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs) -> None:
     def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
         return (h @ p["u"] + p["e"][kind]) * m / 2
 
-    h2 = np.tanh(inner_x[0] @ p["w"] + message(leaf_h[1], leaf_m[1], 1) + message(leaf_h[2], leaf_m[2], 2))
+    h2 = np.tanh(
+        inner_x[0] @ p["w"] + message(leaf_h[1], leaf_m[1], 1) + message(leaf_h[2], leaf_m[2], 2)
+    )
     m2 = h2 + 1 - leaf_h[1] - leaf_h[2]
     h4 = np.tanh(inner_x[1] @ p["w"] + message(leaf_h[0], leaf_m[0], 3) + message(h2, m2, 2))
-    expected = [(leaf_h[0], leaf_m[0]), (leaf_h[1], leaf_m[1]), (h2, m2), (leaf_h[2], leaf_m[2]), (h4, h4 + 1 - leaf_h[0] - h2)]
+    expected = [
+        (leaf_h[0], leaf_m[0]),
+        (leaf_h[1], leaf_m[1]),
+        (h2, m2),
+        (leaf_h[2], leaf_m[2]),
+        (h4, h4 + 1 - leaf_h[0] - h2),
+    ]
     for state, (h, m) in zip(states, expected, strict=True):
         np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
         np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
@@ -78,7 +107,9 @@ def test_the_default_leaf_of_fixed_arity_sees_missing_children_only() -> None:
     h, m = cell.leaf(x)
     assert h.shape == (4, H)
     assert m.shape == (4, MEMORY)
-    np.testing.assert_allclose(h.detach(), np.tanh(x.numpy() @ p["w"] + 2 * p["e"][0]), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        h.detach(), np.tanh(x.numpy() @ p["w"] + 2 * p["e"][0]), rtol=0, atol=1e-14
+    )
     np.testing.assert_allclose(m.detach(), h.detach().numpy() @ p["v"], rtol=0, atol=1e-14)
 
 
@@ -100,7 +131,9 @@ def test_top_down_by_hand(forest) -> None:
     x = np.random.default_rng(2).normal(size=(5, X))
     p = arrays(cell)
 
-    def step(node: int, above: tuple[np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray]:
+    def step(
+        node: int, above: tuple[np.ndarray, np.ndarray], kind: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         h = np.tanh(x[node] @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
         return h, h @ p["v"] + above[1]
 
@@ -119,7 +152,9 @@ def test_top_down_with_a_cell_of_any_arity(forest) -> None:
     x = np.random.default_rng(3).normal(size=(5, X))
     p = arrays(cell)
 
-    def step(node: int, above: tuple[np.ndarray, np.ndarray], kind: int) -> tuple[np.ndarray, np.ndarray]:
+    def step(
+        node: int, above: tuple[np.ndarray, np.ndarray], kind: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         h = np.tanh(x[node] @ p["w"] + (above[0] @ p["u"] + p["e"][kind]) * above[1] / 2)
         return h, h + 1 - above[0]
 
@@ -135,5 +170,13 @@ def test_top_down_with_a_cell_of_any_arity(forest) -> None:
 
 def test_sum_by_owner() -> None:
     values = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
-    assert sum_by_owner(values, torch.tensor([2, 0, 2]), 4).tolist() == [[2, 20], [0, 0], [5, 50], [0, 0]]
-    assert sum_by_owner(values[:0], torch.zeros(0, dtype=torch.long), 2).tolist() == [[0, 0], [0, 0]]
+    assert sum_by_owner(values, torch.tensor([2, 0, 2]), 4).tolist() == [
+        [2, 20],
+        [0, 0],
+        [5, 50],
+        [0, 0],
+    ]
+    assert sum_by_owner(values[:0], torch.zeros(0, dtype=torch.long), 2).tolist() == [
+        [0, 0],
+        [0, 0],
+    ]

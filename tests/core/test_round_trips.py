@@ -1,4 +1,5 @@
-"""Every format gives back the tree that was put into it: many small trees, and a few very deep ones."""
+"""Every format gives back the tree that was put into it: many small trees, and a few very deep
+ones."""
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,9 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
     known = draw(st.lists(labels, min_size=len(tree), max_size=len(tree)))
     bare = draw(st.lists(st.booleans(), min_size=len(tree), max_size=len(tree)))
     parts = zip(known, bare, tree.tokens, strict=True)
-    return tree.with_labels([None if absent and word is None else label for label, absent, word in parts])
+    return tree.with_labels(
+        [None if absent and word is None else label for label, absent, word in parts]
+    )
 
 
 @thorough
@@ -33,12 +36,16 @@ def test_labelled_brackets(tree: Tree) -> None:
 @given(ANY, st.sampled_from(SPACE))
 def test_unlabelled_brackets(nested, space: str) -> None:
     def write(part: str | list) -> str:
-        return part if isinstance(part, str) else f"( {' '.join([write(child) for child in part])} )"
+        return (
+            part if isinstance(part, str) else f"( {' '.join([write(child) for child in part])} )"
+        )
 
     tree = tree_of(nested)
     text = tree.to_brackets(labelled=False)
     assert text == write(nested)
-    assert Tree.from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels([None] * len(tree))
+    assert Tree.from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels(
+        [None] * len(tree)
+    )
 
 
 @thorough
@@ -54,10 +61,15 @@ def test_parents(tree: Tree) -> None:
 
 
 @thorough
-@given(labelled(labels=st.sampled_from(["A", "B-C", "C|D", "e@f", "|", None])), st.sampled_from(["right", "left", "head"]))
+@given(
+    labelled(labels=st.sampled_from(["A", "B-C", "C|D", "e@f", "|", None])),
+    st.sampled_from(["right", "left", "head"]),
+)
 def test_binary_trees(tree: Tree, branching: str) -> None:
     """The head is a child that depends on both the phrase and its children."""
-    binary = to_binary(tree, branching=branching, heads=lambda label, below: len(str((label, *below))) % len(below))
+    binary = to_binary(
+        tree, branching=branching, heads=lambda label, below: len(str((label, *below))) % len(below)
+    )
     assert len(binary.transitions) == 2 * len(tree.words) - 1
     assert binary.words == tree.words
     assert from_binary(binary) == tree
@@ -87,7 +99,14 @@ def test_deep_trees_in_brackets_and_arrays(shape: str) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "branching"),
-    [("left", "right"), ("right", "left"), ("unary", "head"), ("flat", "right"), ("flat", "left"), ("flat", "head")],
+    [
+        ("left", "right"),
+        ("right", "left"),
+        ("unary", "head"),
+        ("flat", "right"),
+        ("flat", "left"),
+        ("flat", "head"),
+    ],
 )
 def test_deep_trees_made_binary(shape: str, branching: str) -> None:
     tree = deep(shape)

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_trees import BINARY, WORDS, Edges, forests, nodes_of
 
-from thinstack.core.schedule import Schedule, child_rows, root_rows, schedule_lengths, schedule_parents, schedule_transitions
+from thinstack.core.schedule import (
+    Schedule,
+    child_rows,
+    root_rows,
+    schedule_lengths,
+    schedule_parents,
+    schedule_transitions,
+)
 
 
 def depth_of(parents: list[int], node: int) -> int:
@@ -21,7 +28,9 @@ def by_loops(edges: Edges) -> Schedule:
     leaves = [i for i in nodes if i not in inner]
     depth = [depth_of(parents, i) for i in nodes]
     steps = range(max(depth, default=0), -1, -1)
-    levels = [([i for i in inner if depth[i] == d], [i for i in leaves if depth[i] == d]) for d in steps]
+    levels = [
+        ([i for i in inner if depth[i] == d], [i for i in leaves if depth[i] == d]) for d in steps
+    ]
     leaf_order = [i for level in levels for i in level[1]]
     inner_order = [i for level in levels for i in level[0]]
     pools = [above + below for above, below in levels]
@@ -80,7 +89,10 @@ def edges_of(trees: list, arity: int) -> Edges:
 def check_child_rows(found: Schedule, edges: Edges) -> None:
     """Where no child is missing."""
     nodes = [*found.leaves.tolist(), *found.inner.tolist()]
-    child = {(parent, slot): i for i, (parent, slot) in enumerate(zip(edges.parents, edges.slots, strict=True))}
+    child = {
+        (parent, slot): i
+        for i, (parent, slot) in enumerate(zip(edges.parents, edges.slots, strict=True))
+    }
     rows = child_rows(found)
     assert rows.shape == (len(found.inner), edges.arity)
     assert [[nodes[row] for row in below] for below in rows.tolist()] == [
@@ -99,7 +111,9 @@ def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
 
 @given(st.data(), st.integers(1, 3))
 def test_rows_of_children_where_none_is_missing(data: st.DataObject, arity: int) -> None:
-    full = st.recursive(WORDS, lambda below: st.lists(below, min_size=arity, max_size=arity), max_leaves=9)
+    full = st.recursive(
+        WORDS, lambda below: st.lists(below, min_size=arity, max_size=arity), max_leaves=9
+    )
     edges = edges_of(data.draw(st.lists(full, max_size=4)), arity)
     parents, slots, kinds = (torch.tensor(part, dtype=torch.long) for part in edges[:3])
     check_child_rows(schedule_parents(parents, slots, kinds, arity), edges)
@@ -119,7 +133,12 @@ def test_schedule_of_lengths(lengths: list[int], dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("steps", [[], [0], [0, 0, 0], [0, 0, 0, 1, 0]])
 def test_forests_of_one_word_trees_and_of_none(steps: list[int]) -> None:
     found = schedule_transitions(torch.tensor(steps, dtype=torch.int32))
-    tails = {0: ([], [0], [0]), 1: ([0], [1], [0]), 3: ([0, 1, 2], [3], [0]), 5: ([1, 0, 2], [2, 2], [0, 1])}
+    tails = {
+        0: ([], [0], [0]),
+        1: ([0], [1], [0]),
+        3: ([0, 1, 2], [3], [0]),
+        5: ([1, 0, 2], [2, 2], [0, 1]),
+    }
     roots, leaf_counts, inner_counts = tails[len(steps)]
     assert found.roots.tolist() == roots
     assert found.leaf_counts.tolist() == leaf_counts

@@ -11,7 +11,10 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 X, H = 3, 4
 LENGTHS = [4, 1, 7, 2]
-EXACT = [pytest.param(torch.float64, 1e-12, id="float64"), pytest.param(torch.float32, 1e-6, id="float32")]
+EXACT = [
+    pytest.param(torch.float64, 1e-12, id="float64"),
+    pytest.param(torch.float32, 1e-6, id="float32"),
+]
 
 
 def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
@@ -20,8 +23,12 @@ def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
 
 
 def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
-    """The cell with the weights of one layer and direction; torch has the gates i, f, g, o and two biases for each."""
-    w, u, b_w, b_u = (getattr(lstm, f"{name}_{suffix}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    """The cell with the weights of one layer and direction; torch has the gates i, f, g, o and two
+    biases for each."""
+    w, u, b_w, b_u = (
+        getattr(lstm, f"{name}_{suffix}")
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
     cell = NaryLSTM(input_size=w.shape[1], inner_size=w.shape[1], hidden_size=H, arity=1)
     (w_i, w_f, w_g, w_o), (u_i, u_f, u_g, u_o) = w.t().chunk(4, 1), u.t().chunk(4, 1)
     b_i, b_f, b_g, b_o = (b_w + b_u).chunk(4)
@@ -58,7 +65,9 @@ def by_torch(lstm: nn.LSTM, words: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def words_of(dtype: torch.dtype) -> Tensor:
-    return torch.randn(sum(LENGTHS), X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).to(dtype)
+    return torch.randn(
+        sum(LENGTHS), X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
+    ).to(dtype)
 
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
@@ -86,18 +95,33 @@ def test_bidirectional_lstm(layers: int, dtype: torch.dtype, atol: float) -> Non
 def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, atol: float) -> None:
     forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
     backward = nn.LSTM(X, H, num_layers=2).to(dtype)
-    layers = [Layer(cell_of(forward, f"l{number}"), cell_of(backward, f"l{number}")) for number in range(2)]
-    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(dtype)
-    mirrored = [forward(part)[0] for part in words.split(LENGTHS)], [backward(part.flip(0))[0] for part in words.split(LENGTHS)]
-    expected = torch.cat([torch.cat([ahead, back.flip(0)], 1) for ahead, back in zip(*mirrored, strict=True)])
+    layers = [
+        Layer(cell_of(forward, f"l{number}"), cell_of(backward, f"l{number}"))
+        for number in range(2)
+    ]
+    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(
+        dtype
+    )
+    mirrored = (
+        [forward(part)[0] for part in words.split(LENGTHS)],
+        [backward(part.flip(0))[0] for part in words.split(LENGTHS)],
+    )
+    expected = torch.cat(
+        [torch.cat([ahead, back.flip(0)], 1) for ahead, back in zip(*mirrored, strict=True)]
+    )
     torch.testing.assert_close(run(encoder, words)[0], expected, rtol=0, atol=atol)
 
 
 def test_shared_directions_are_one_lstm_read_both_ways() -> None:
     lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
     cell = cell_of(lstm, "l0").double()
-    found, _ = run(Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words)
-    expected = [torch.cat([lstm(part)[0], lstm(part.flip(0))[0].flip(0)], 1) for part in words.split(LENGTHS)]
+    found, _ = run(
+        Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words
+    )
+    expected = [
+        torch.cat([lstm(part)[0], lstm(part.flip(0))[0].flip(0)], 1)
+        for part in words.split(LENGTHS)
+    ]
     torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
 
 

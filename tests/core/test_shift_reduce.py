@@ -47,11 +47,19 @@ def expected_of(executor: ShiftReduce, batch: Batch) -> Nodes:
 
 
 def gradients(executor: ShiftReduce, nodes: Nodes, words: Tensor) -> list[Tensor]:
-    return torch.autograd.grad(loss_of(nodes), [words, *executor.parameters()], materialize_grads=True)
+    return torch.autograd.grad(
+        loss_of(nodes), [words, *executor.parameters()], materialize_grads=True
+    )
 
 
-CASES = [(name, lookahead) for name in PLAIN | FED for lookahead in (0, 1, 2, 5) if lookahead or name in PLAIN]
-"""21 of them; with the 32 trees that each gets here and those of the encoder's tests, more than 1,000 random trees."""
+CASES = [
+    (name, lookahead)
+    for name in PLAIN | FED
+    for lookahead in (0, 1, 2, 5)
+    if lookahead or name in PLAIN
+]
+"""21 of them; with the 32 trees that each gets here and those of the encoder's tests, more than
+1,000 random trees."""
 
 
 @pytest.mark.parametrize(("name", "lookahead"), CASES)
@@ -65,7 +73,10 @@ def test_random_trees(name: str, lookahead: int) -> None:
                 torch.testing.assert_close(run(executor, batch), expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(("name", "lookahead"), [(name, 2) for name in PLAIN | FED] + [("nary_lstm", 0), ("spinn_lstm", 0)])
+@pytest.mark.parametrize(
+    ("name", "lookahead"),
+    [(name, 2) for name in PLAIN | FED] + [("nary_lstm", 0), ("spinn_lstm", 0)],
+)
 def test_gradients(name: str, lookahead: int) -> None:
     """Those that autograd finds in the reference, twice over one graph."""
     executor = executor_of(name, lookahead)
@@ -78,15 +89,24 @@ def test_gradients(name: str, lookahead: int) -> None:
     torch.testing.assert_close(list(first), list(expected), rtol=0, atol=1e-9)
     torch.testing.assert_close(list(gradients(executor, nodes, words)), list(first), rtol=0, atol=0)
     fed = executor.cell.inner_size > 0
-    assert all(grad.abs().sum() > 0 for grad in first[1:]), "a weight without a gradient checks nothing"
-    root_only = torch.autograd.grad(run(executor, batch).roots.sum(), wanted, materialize_grads=True)
+    assert all(grad.abs().sum() > 0 for grad in first[1:]), (
+        "a weight without a gradient checks nothing"
+    )
+    root_only = torch.autograd.grad(
+        run(executor, batch).roots.sum(), wanted, materialize_grads=True
+    )
     tracked = {id(part) for part in executor.tracker.parameters()} if executor.tracker else set()
     for part, grad in zip(wanted, root_only, strict=True):
-        reads = fed and all(part is not only for only in (executor.tracker.w_transition, executor.tracker.b_transition))
+        reads = fed and all(
+            part is not only
+            for only in (executor.tracker.w_transition, executor.tracker.b_transition)
+        )
         assert (grad.abs().sum() > 0) == (id(part) not in tracked or reads)
 
 
-@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 0)])
+@pytest.mark.parametrize(
+    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 0)]
+)
 def test_gradcheck(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
     batch = batch_of([4, 1, 3])
@@ -94,15 +114,21 @@ def test_gradcheck(name: str, lookahead: int) -> None:
 
     def outputs(words: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
         inputs = (words, batch.transitions, batch.lengths)
-        encoding = torch.func.functional_call(executor, dict(zip(names, values, strict=True)), inputs)
+        encoding = torch.func.functional_call(
+            executor, dict(zip(names, values, strict=True)), inputs
+        )
         return encoding.stacked, encoding.roots, encoding.choices
 
-    assert torch.autograd.gradcheck(outputs, (batch.words.requires_grad_(), *weights), fast_mode=True)
+    assert torch.autograd.gradcheck(
+        outputs, (batch.words.requires_grad_(), *weights), fast_mode=True
+    )
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
 @pytest.mark.parametrize("name", PLAIN)
-def test_without_a_tracking_lstm_it_is_the_depth_ordered_executor(name: str, dtype: torch.dtype, tolerance: float) -> None:
+def test_without_a_tracking_lstm_it_is_the_depth_ordered_executor(
+    name: str, dtype: torch.dtype, tolerance: float
+) -> None:
     cell = cell_of(name).to(dtype)
     batch = batch_of([1, 7, 1, 3, 12, 2, 1])
     words = batch.words.to(dtype)
@@ -115,13 +141,21 @@ def test_without_a_tracking_lstm_it_is_the_depth_ordered_executor(name: str, dty
     assert found.choices.shape == (len(batch.transitions), 0)
 
 
-@pytest.mark.parametrize(("name", "lookahead"), [("nary_lstm", 0), ("child_sum_lstm", 2), ("spinn_lstm_fed", 1)])
+@pytest.mark.parametrize(
+    ("name", "lookahead"), [("nary_lstm", 0), ("child_sum_lstm", 2), ("spinn_lstm_fed", 1)]
+)
 def test_no_sentences(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
     for grad in (True, False):
         with torch.set_grad_enabled(grad):
             found = run(executor, batch_of([]))
-        assert [tuple(part.shape) for part in found] == [(0, 4), (0, 4), (0, 2 if lookahead else 0), (0,), (0,)]
+        assert [tuple(part.shape) for part in found] == [
+            (0, 4),
+            (0, 4),
+            (0, 2 if lookahead else 0),
+            (0,),
+            (0,),
+        ]
 
 
 def test_narrow_integers() -> None:
@@ -132,8 +166,13 @@ def test_narrow_integers() -> None:
 
 
 def test_a_tracking_lstm_without_a_classifier_feeds_all_the_same() -> None:
-    with_scores, without = executor_of("spinn_lstm_fed"), executor_of("spinn_lstm_fed", parses=False)
-    weights = {name: part for name, part in with_scores.state_dict().items() if "transition" not in name}
+    with_scores, without = (
+        executor_of("spinn_lstm_fed"),
+        executor_of("spinn_lstm_fed", parses=False),
+    )
+    weights = {
+        name: part for name, part in with_scores.state_dict().items() if "transition" not in name
+    }
     assert not without.load_state_dict(weights, strict=False).unexpected_keys
     batch = batch_of([4, 1, 3])
     found, expected = run(without, batch), run(with_scores, batch)
@@ -143,8 +182,8 @@ def test_a_tracking_lstm_without_a_classifier_feeds_all_the_same() -> None:
 
 @pytest.mark.parametrize("own", [False, True])
 def test_spot_sat_down(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
-    """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or its own, which are these
-    where all scores are equal."""
+    """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or
+    its own, which are these where all scores are equal."""
     executor = executor_of("spinn_lstm_fed")
     for part in (executor.tracker.w_transition, executor.tracker.b_transition):
         part.data.zero_()
@@ -159,7 +198,13 @@ def test_spot_sat_down(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
     found = executor.parse(words, lengths) if own else executor(words, SPOT_SAT_DOWN, lengths)
     queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
     assert seen == [[[0, 0, *queue][-2:]] for queue in queues]
-    assert found.places.tolist() == [0, 1, 2, 3, 4]  # S[1] .. S[5] are Spot, sat, down, (sat down), (Spot (sat down))
+    assert found.places.tolist() == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]  # S[1] .. S[5] are Spot, sat, down, (sat down), (Spot (sat down))
     assert found.transitions.tolist() == SPOT_SAT_DOWN.tolist()
 
 
@@ -179,7 +224,11 @@ def test_each_state_is_stored_once(monkeypatch: pytest.MonkeyPatch, own: bool) -
     monkeypatch.setattr(shift_reduce, "write", spied)
     executor.parse(batch.words, batch.lengths) if own else run(executor, batch)
     nodes = len(batch.transitions)
-    assert sorted(tuple(table.shape) for table in tables.values()) == [(1 + nodes, 4), (1 + nodes, 5), (1 + nodes, 16)]
+    assert sorted(tuple(table.shape) for table in tables.values()) == [
+        (1 + nodes, 4),
+        (1 + nodes, 5),
+        (1 + nodes, 16),
+    ]
     assert list(written.values()) == [list(range(1, 1 + nodes))] * 3
 
 
@@ -231,7 +280,9 @@ class Parse(torch.nn.Module):
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1), ("nary_lstm", 0)])
+@pytest.mark.parametrize(
+    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1), ("nary_lstm", 0)]
+)
 def test_scripted(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
     scripted = torch.jit.script(executor)
@@ -241,9 +292,13 @@ def test_scripted(name: str, lookahead: int) -> None:
         expected, found = run(executor, batch), run(scripted, batch)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
         expected_gradients = gradients(executor, expected, words)
-        torch.testing.assert_close(gradients(scripted, found, words), expected_gradients, rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            gradients(scripted, found, words), expected_gradients, rtol=0, atol=1e-12
+        )
         with torch.no_grad():
             torch.testing.assert_close(run(scripted, batch), expected, rtol=0, atol=1e-13)
             if parse is not None:
                 own = in_node_order(executor.parse(batch.words, batch.lengths))
-                torch.testing.assert_close(in_node_order(parse(batch.words, batch.lengths)), own, rtol=0, atol=1e-13)
+                torch.testing.assert_close(
+                    in_node_order(parse(batch.words, batch.lengths)), own, rtol=0, atol=1e-13
+                )

@@ -7,9 +7,23 @@ from stacks import batch_of, mixed_sizes, random_tree
 from torch import Tensor
 
 from thinstack.core import transitions as shapes
-from thinstack.core.stack_schedule import numbers_by_making, schedule_stack, sentence_lengths, timetable
+from thinstack.core.stack_schedule import (
+    numbers_by_making,
+    schedule_stack,
+    sentence_lengths,
+    timetable,
+)
 
-SIZES = [[1], [2], [3], [1, 1, 1], [3, 1, 2], [1, 5, 2, 5, 1], [7, 7, 7], *(mixed_sizes(20, seed) for seed in range(6))]
+SIZES = [
+    [1],
+    [2],
+    [3],
+    [1, 1, 1],
+    [3, 1, 2],
+    [1, 5, 2, 5, 1],
+    [7, 7, 7],
+    *(mixed_sizes(20, seed) for seed in range(6)),
+]
 SHIFT, REDUCE = 0, 1
 
 
@@ -18,12 +32,19 @@ def transitions_of(trees: list[list[int]]) -> Tensor:
 
 
 def test_spot_sat_down() -> None:
-    """Table 1: a node's row t is its number, and the last two of Q_t are the pair before the transition a_t."""
+    """Table 1: a node's row t is its number, and the last two of Q_t are the pair before the
+    transition a_t."""
     transitions = torch.tensor([SHIFT, SHIFT, SHIFT, REDUCE, REDUCE])
     queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
     table = timetable(torch.tensor([3]))
     numbers = numbers_by_making(transitions, table)
-    assert numbers.tolist() == [1, 2, 3, 4, 5]  # S[1] Spot, S[2] sat, S[3] down, S[4] (sat down), S[5] (Spot (sat down))
+    assert numbers.tolist() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]  # S[1] Spot, S[2] sat, S[3] down, S[4] (sat down), S[5] (Spot (sat down))
     plan = schedule_stack(transitions, numbers, table)
     assert plan.pairs.tolist() == [[0, 0, *queue][-2:] for queue in queues]
     assert plan.fronts.tolist() == [0, 1, 2, 3, 3]
@@ -33,8 +54,9 @@ def test_spot_sat_down() -> None:
 
 
 def test_spot_sat_down_beside_a_longer_sentence() -> None:
-    """The cat sat down, of the paper's section 3.5, goes first: its words are 4-7, and it REDUCEs at steps 2, 5 and 6, to the
-    numbers 8, then (sat down) at step 3 has 9 and the whole at step 4 has 10, then 11 and 12 follow."""
+    """The cat sat down, of the paper's section 3.5, goes first: its words are 4-7, and it REDUCEs
+    at steps 2, 5 and 6, to the numbers 8, then (sat down) at step 3 has 9 and the whole at step 4
+    has 10, then 11 and 12 follow."""
     spot, cat = [0, 0, 0, 1, 1], [0, 0, 1, 0, 0, 1, 1]
     table = timetable(torch.tensor([3, 4]))
     transitions = transitions_of([spot, cat])
@@ -56,13 +78,17 @@ def test_spot_sat_down_beside_a_longer_sentence() -> None:
 
 
 def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
-    """Everything that the schedule holds, by running each sentence's stack and buffer; entries of a step by sentence."""
+    """Everything that the schedule holds, by running each sentence's stack and buffer; entries of a
+    step by sentence."""
     words = sum(step == SHIFT for tree in trees for step in tree)
     order = sorted(range(len(trees)), key=lambda k: -len(trees[k]))  # sorted() is stable
     stacks, taken = [[] for _ in trees], [0] * len(trees)
     starts = np.cumsum([0, *((len(tree) + 1) // 2 for tree in trees)]).tolist()
     firsts = np.cumsum([0, *map(len, trees)]).tolist()
-    found = {name: [] for name in ("places", "times", "pairs", "fronts", "reduce_counts", "reducing", "counts")}
+    found = {
+        name: []
+        for name in ("places", "times", "pairs", "fronts", "reduce_counts", "reducing", "counts")
+    }
     free = [0] * firsts[-1]
     for time in range(max(map(len, trees), default=0)):
         going = [k for k in order if len(trees[k]) > time]
@@ -104,11 +130,17 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
     # Numbers by making: words in order, then the others as the steps make them.
     in_order = [node for node in table.places.tolist() if transitions[node] == REDUCE]
     words = [node for node in range(len(transitions)) if transitions[node] == SHIFT]
-    assert [by_making[node].item() for node in words + in_order] == list(range(1, len(transitions) + 1))
+    assert [by_making[node].item() for node in words + in_order] == list(
+        range(1, len(transitions) + 1)
+    )
 
     ends = np.cumsum(sizes).tolist()
-    assert table.word_ends.tolist() == [end for end, size in zip(ends, sizes, strict=True) for _ in range(size)]
-    assert table.ends.tolist() == [end for end, size in zip(ends, sizes, strict=True) for _ in range(2 * size - 1)]
+    assert table.word_ends.tolist() == [
+        end for end, size in zip(ends, sizes, strict=True) for _ in range(size)
+    ]
+    assert table.ends.tolist() == [
+        end for end, size in zip(ends, sizes, strict=True) for _ in range(2 * size - 1)
+    ]
     assert table.firsts.tolist() == [int(k == 0) for size in sizes for k in range(2 * size - 1)]
     assert table.roots.tolist() == [2 * end - k - 1 for k, end in enumerate(ends, 1)]
 
@@ -117,7 +149,11 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: torch.dtype) -> None:
     for make in (None, shapes.left, shapes.right, shapes.balanced):
-        transitions = transitions_of([make(size).tolist() for size in sizes]) if make else batch_of(sizes).transitions
+        transitions = (
+            transitions_of([make(size).tolist() for size in sizes])
+            if make
+            else batch_of(sizes).transitions
+        )
         found = sentence_lengths(transitions.to(dtype))
         assert found.tolist() == sizes
         assert found.dtype == torch.int64
@@ -130,6 +166,8 @@ def test_narrow_integers_do() -> None:
     plans = []
     for lengths, transitions in (wide, narrow):
         table = timetable(lengths)
-        plans.append([*table, *schedule_stack(transitions, numbers_by_making(transitions, table), table)])
+        plans.append(
+            [*table, *schedule_stack(transitions, numbers_by_making(transitions, table), table)]
+        )
     for one, other in zip(*plans, strict=True):
         assert torch.equal(one, other)

@@ -16,11 +16,15 @@ X = 3
 
 def below(parents: list[int], node: int) -> set[int]:
     """All nodes of the subtree at `node`, with it."""
-    return {node}.union(*(below(parents, child) for child, parent in enumerate(parents) if parent == node))
+    return {node}.union(
+        *(below(parents, child) for child, parent in enumerate(parents) if parent == node)
+    )
 
 
 def schedule_of(edges: Edges):
-    return schedule_parents(*(torch.tensor(part, dtype=torch.long) for part in edges[:3]), edges.arity)
+    return schedule_parents(
+        *(torch.tensor(part, dtype=torch.long) for part in edges[:3]), edges.arity
+    )
 
 
 @settings(max_examples=40)
@@ -29,11 +33,18 @@ def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
     schedule, parents = schedule_of(edges), edges.parents
     x = np.random.default_rng(1).normal(size=(len(parents), X))
     stacked = torch.from_numpy(x)[schedule.leaves]
-    found, roots, words = DepthOrdered(SubtreeMean(input_size=X))(stacked, stacked.new_zeros(len(schedule.inner), 0), schedule)
-    means = [x[[i for i in sorted(below(parents, node)) if i not in parents]].mean(0) for node in range(len(parents))]
+    found, roots, words = DepthOrdered(SubtreeMean(input_size=X))(
+        stacked, stacked.new_zeros(len(schedule.inner), 0), schedule
+    )
+    means = [
+        x[[i for i in sorted(below(parents, node)) if i not in parents]].mean(0)
+        for node in range(len(parents))
+    ]
     expected = np.array(means).reshape(-1, X)
     np.testing.assert_allclose(in_node_order(found, schedule), expected, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(roots, expected[[i for i, parent in enumerate(parents) if parent < 0]], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        roots, expected[[i for i, parent in enumerate(parents) if parent < 0]], rtol=0, atol=1e-13
+    )
     assert words.shape == (len(parents), 0)
 
 
@@ -42,9 +53,13 @@ def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
 def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
     parents, slots, kinds = (np.array(part, np.int64) for part in edges[:3])
     forest = Forest(parents=parents, slots=slots, kinds=kinds, sizes=np.array([len(parents)]))
-    x = torch.randn(len(parents), X, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    x = torch.randn(
+        len(parents), X, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
+    )
     cell = SubtreeMean(input_size=X, inner_size=X)
-    for node, state in enumerate(reference.encode(cell, forest, x[forest.leaves], x[~forest.leaves])):
+    for node, state in enumerate(
+        reference.encode(cell, forest, x[forest.leaves], x[~forest.leaves])
+    ):
         mean = x[sorted(below(edges.parents, node))].mean(0, keepdim=True)
         torch.testing.assert_close(cell.output(state), mean, rtol=0, atol=1e-13)
 
@@ -52,7 +67,9 @@ def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
 def test_the_gradient_is_shared_out_among_the_leaves() -> None:
     schedule = schedule_of(Edges([4, 2, 4, 2, -1], [0, 0, 1, 1, 0], [1] * 5, 2))  # 0, (1, 3)
     x = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
-    found, _, _ = DepthOrdered(SubtreeMean(input_size=1))(x[schedule.leaf_words], x.new_zeros(2, 0), schedule)
+    found, _, _ = DepthOrdered(SubtreeMean(input_size=1))(
+        x[schedule.leaf_words], x.new_zeros(2, 0), schedule
+    )
     (in_node_order(found, schedule)[[2, 4]] * torch.tensor([[10.0], [3.0]])).sum().backward()
     torch.testing.assert_close(x.grad[:, 0], torch.tensor([1.0, 6.0, 6.0], dtype=torch.float64))
 

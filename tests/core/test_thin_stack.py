@@ -18,7 +18,8 @@ def random_reads(random: np.random.Generator) -> list[list[int]]:
 
 
 def by_store(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
-    """Each step reads four rows and writes two. Returns what all steps read, and the last step's rows."""
+    """Each step reads four rows and writes two. Returns what all steps read, and the last step's
+    rows."""
     store = torch.full([STARTS + 2 * STEPS, WIDTH], torch.nan, dtype=start.dtype)
     gradients, token = gradients_of(store), start.new_zeros([])
     token = write(store, gradients, token, 0, start)
@@ -46,12 +47,18 @@ def by_list(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
 def inputs() -> tuple[Tensor, Tensor]:
     random = torch.Generator().manual_seed(1)
     sizes = [(STARTS, WIDTH), (WIDTH, WIDTH)]
-    return tuple(torch.randn(size, generator=random, dtype=torch.float64).requires_grad_() for size in sizes)
+    return tuple(
+        torch.randn(size, generator=random, dtype=torch.float64).requires_grad_() for size in sizes
+    )
 
 
-def gradients(run: Callable[..., Tensor], inputs: tuple[Tensor, Tensor], reads: list[list[int]]) -> tuple[Tensor, ...]:
+def gradients(
+    run: Callable[..., Tensor], inputs: tuple[Tensor, Tensor], reads: list[list[int]]
+) -> tuple[Tensor, ...]:
     found = run(*inputs, reads)
-    return torch.autograd.grad((found * torch.linspace(-1, 2, found.numel()).view_as(found)).sum(), inputs)
+    return torch.autograd.grad(
+        (found * torch.linspace(-1, 2, found.numel()).view_as(found)).sum(), inputs
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -61,7 +68,12 @@ def test_any_order_of_reads(inputs: tuple[Tensor, Tensor], seed: int) -> None:
     torch.testing.assert_close(by_store(*inputs, reads), expected, rtol=0, atol=0)
     with torch.no_grad():
         torch.testing.assert_close(by_store(*inputs, reads), expected, rtol=0, atol=0)
-    torch.testing.assert_close(gradients(by_store, inputs, reads), gradients(by_list, inputs, reads), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(
+        gradients(by_store, inputs, reads),
+        gradients(by_list, inputs, reads),
+        rtol=1e-12,
+        atol=1e-12,
+    )
 
 
 def test_gradcheck(inputs: tuple[Tensor, Tensor]) -> None:
@@ -78,12 +90,16 @@ def test_a_second_pass_back_starts_from_nothing(inputs: tuple[Tensor, Tensor]) -
 def test_starts_without_gradients(inputs: tuple[Tensor, Tensor]) -> None:
     reads = random_reads(np.random.default_rng(3))
     start, weight = inputs[0].detach(), inputs[1]
-    found, expected = (torch.autograd.grad(run(start, weight, reads).sum(), weight) for run in (by_store, by_list))
+    found, expected = (
+        torch.autograd.grad(run(start, weight, reads).sum(), weight) for run in (by_store, by_list)
+    )
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(inputs: tuple[Tensor, Tensor], seed: int) -> None:
+def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(
+    inputs: tuple[Tensor, Tensor], seed: int
+) -> None:
     reads = random_reads(np.random.default_rng(seed))
     expected = torch.autograd.grad(by_list(*inputs, reads).square().sum(), inputs)
     loss = by_store(*inputs, reads).square().sum()

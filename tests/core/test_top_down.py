@@ -1,4 +1,5 @@
-"""The executor from the roots down against the reference recursion, in float64, over forests of any shape."""
+"""The executor from the roots down against the reference recursion, in float64, over forests of any
+shape."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,12 @@ from torch import Tensor
 from thinstack.core import Forest, reference
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
-from thinstack.core.schedule import Schedule, schedule_lengths, schedule_parents, schedule_transitions
+from thinstack.core.schedule import (
+    Schedule,
+    schedule_lengths,
+    schedule_parents,
+    schedule_transitions,
+)
 from thinstack.core.top_down import TopDown
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
@@ -47,12 +53,16 @@ def by_recursion(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
 
 def by_depth(run, schedule: Schedule, inputs: Tensor) -> Tensor:
     """Outputs in node order."""
-    return in_node_order(run(inputs[torch.cat([schedule.leaves, schedule.inner])], schedule), schedule)
+    return in_node_order(
+        run(inputs[torch.cat([schedule.leaves, schedule.inner])], schedule), schedule
+    )
 
 
 def gradients(outputs: Tensor, cell: Cell, inputs: Tensor) -> list[Tensor]:
     """Of a sum with a weight of its own for every output."""
-    loss = (outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)).sum()
+    loss = (
+        outputs * torch.linspace(-1, 2, outputs.numel(), dtype=outputs.dtype).view_as(outputs)
+    ).sum()
     wanted = [inputs, *cell.parameters()]
     found = torch.autograd.grad(loss, wanted, allow_unused=True)
     return [torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
@@ -66,7 +76,9 @@ def check(cell: Cell, run, forest: Forest, schedule: Schedule, seed: int = 0) ->
     with torch.no_grad():
         torch.testing.assert_close(by_depth(run, schedule, inputs), expected, rtol=0, atol=1e-12)
     if len(forest.parents):
-        torch.testing.assert_close(gradients(found, cell, inputs), gradients(expected, cell, inputs), rtol=0, atol=1e-10)
+        torch.testing.assert_close(
+            gradients(found, cell, inputs), gradients(expected, cell, inputs), rtol=0, atol=1e-10
+        )
 
 
 @settings(max_examples=60)
@@ -82,7 +94,9 @@ def test_any_forest_in_any_order(cells, edges: Edges, seed: int) -> None:
 def test_binary_trees_by_their_transitions(cells, trees: list) -> None:
     forest = Forest.of(map(tree_of, trees))
     for cell in cells:
-        check(cell, TopDown(cell), forest, schedule_transitions(torch.from_numpy(forest.transitions)))
+        check(
+            cell, TopDown(cell), forest, schedule_transitions(torch.from_numpy(forest.transitions))
+        )
 
 
 @settings(max_examples=25)
@@ -99,13 +113,23 @@ def chains(lengths: list[int]) -> Forest:
     for words in lengths:
         parents += [*range(len(parents) + 1, len(parents) + words), -1]
     nodes = len(parents)
-    return Forest(np.array(parents, np.int64), np.zeros(nodes, np.int64), np.ones(nodes, np.int64), np.array(lengths))
+    return Forest(
+        np.array(parents, np.int64),
+        np.zeros(nodes, np.int64),
+        np.ones(nodes, np.int64),
+        np.array(lengths),
+    )
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])
 def test_sentences_no_trees_and_one_node(cells, lengths: list[int]) -> None:
     for cell in cells:
-        check(cell, TopDown(cell), chains(lengths), schedule_lengths(torch.tensor(lengths, dtype=torch.long)))
+        check(
+            cell,
+            TopDown(cell),
+            chains(lengths),
+            schedule_lengths(torch.tensor(lengths, dtype=torch.long)),
+        )
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
@@ -136,10 +160,14 @@ def test_a_long_chain_and_a_wide_star(cells) -> None:
         torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
 
         slots = torch.arange(size) % KINDS
-        star = schedule_parents(torch.tensor([-1, *[0] * (size - 1)]), slots, torch.ones_like(slots), 0)
+        star = schedule_parents(
+            torch.tensor([-1, *[0] * (size - 1)]), slots, torch.ones_like(slots), 0
+        )
         found = by_depth(TopDown(cell), star, x)
         root = torch.tanh(x[0] @ p["w"])
-        expected = torch.tanh(x[1:] @ p["w"] + (root @ p["u"] + p["e"][1 + slots[1:]]) * (root + 1) / 2)
+        expected = torch.tanh(
+            x[1:] @ p["w"] + (root @ p["u"] + p["e"][1 + slots[1:]]) * (root + 1) / 2
+        )
         torch.testing.assert_close(found[1:], expected, rtol=0, atol=1e-12)
 
 

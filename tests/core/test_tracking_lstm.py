@@ -19,13 +19,21 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def by_hand(tracker: TrackingLSTM, second, top, buffer: list, h, c) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """h', c' and scores of one step: (5) and the equation of the docstring, one input after the other."""
+def by_hand(
+    tracker: TrackingLSTM, second, top, buffer: list, h, c
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """h', c' and scores of one step: (5) and the equation of the docstring, one input after the
+    other."""
     p = {name: part.detach().numpy() for name, part in tracker.named_parameters()}
     gates = p["b"] + h @ p["u"] + second @ p["w_stack"][:, : 4 * T] + top @ p["w_stack"][:, 4 * T :]
     for ahead, word in enumerate(buffer):
         gates = gates + word @ p["w_buffer"][:, 4 * T * ahead : 4 * T * (ahead + 1)]
-    i, o, f, g = sigmoid(gates[:T]), sigmoid(gates[T : 2 * T]), sigmoid(gates[2 * T : 3 * T]), np.tanh(gates[3 * T :])
+    i, o, f, g = (
+        sigmoid(gates[:T]),
+        sigmoid(gates[T : 2 * T]),
+        sigmoid(gates[2 * T : 3 * T]),
+        np.tanh(gates[3 * T :]),
+    )
     c = f * c + i * g
     h = o * np.tanh(c)
     return h, c, h @ p["w_transition"] + p["b_transition"]
@@ -43,8 +51,11 @@ ENDS = torch.tensor([3, 3, 3, 5, 5])
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("lookahead", [1, 2, 3, 5])
 @pytest.mark.parametrize(("second", "top"), [(6, 5), (5, 6), (None, 5), (None, None)])
-def test_a_step_that_reads_every_place(outputs: Tensor, second, top, lookahead: int, grad: bool) -> None:
-    """At each front of the buffer; the sentence's end hides the next one's words, and the last row is the empty buffer."""
+def test_a_step_that_reads_every_place(
+    outputs: Tensor, second, top, lookahead: int, grad: bool
+) -> None:
+    """At each front of the buffer; the sentence's end hides the next one's words, and the last row
+    is the empty buffer."""
     tracker = new(lookahead)
     h, c = (torch.from_numpy(np.random.default_rng(seed).normal(size=(6, T))) for seed in (5, 6))
     with torch.set_grad_enabled(grad):

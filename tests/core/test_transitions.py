@@ -51,7 +51,9 @@ def test_left_and_right_branching(words: int) -> None:
     _, _, right = run(transitions.right(words).tolist())
     wide = range(2, words + 1)
     assert [span for span in left if span[1] - span[0] > 1] == [[0, end] for end in wide]
-    assert [span for span in right if span[1] - span[0] > 1] == [[words - size, words] for size in wide]
+    assert [span for span in right if span[1] - span[0] > 1] == [
+        [words - size, words] for size in wide
+    ]
     assert len(left) == len(right) == 2 * words - 1
 
 
@@ -96,7 +98,9 @@ def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller() -> No
         ([False, False, True], None, "flat array of integers, got .* bool"),
     ],
 )
-def test_what_is_no_transition_sequence_is_refused(steps: list, words: int | None, message: str) -> None:
+def test_what_is_no_transition_sequence_is_refused(
+    steps: list, words: int | None, message: str
+) -> None:
     with pytest.raises(TreeError, match=message):
         transitions.validate(steps, words=words)
 

@@ -34,7 +34,9 @@ def test_what_a_tree_says_of_its_nodes(tree) -> None:
     assert found.labels == tuple(labels_of(tree))
     assert found.words == tuple(node.word for node in nodes if node.word is not None)
     assert found.spans.tolist() == [[node.start, node.end] for node in nodes]
-    below = tuple(tuple(i for i, node in enumerate(nodes) if node.parent == j) for j in range(len(nodes)))
+    below = tuple(
+        tuple(i for i, node in enumerate(nodes) if node.parent == j) for j in range(len(nodes))
+    )
     assert found.children == below
     assert found.arities.tolist() == [len(children) for children in below]
     assert depths(found.parents).tolist() == [node.depth for node in nodes]
@@ -44,7 +46,9 @@ def test_what_a_tree_says_of_its_nodes(tree) -> None:
 def test_from_transitions_and_back(tree) -> None:
     nodes = nodes_of(tree)
     steps = [int(node.word is None) for node in nodes]
-    found = Tree.from_transitions(steps, [node.word for node in nodes if node.word is not None], labels_of(tree))
+    found = Tree.from_transitions(
+        steps, [node.word for node in nodes if node.word is not None], labels_of(tree)
+    )
     assert found == tree_of(tree)
     assert found.transitions.tolist() == steps
     assert found.transitions.dtype == np.int8
@@ -66,13 +70,17 @@ def test_from_parents_in_any_order_of_the_inner_nodes(tree, random) -> None:
 
 
 def test_parents_of_a_file_with_leaves_first() -> None:
-    found = Tree.from_parents([6, 4, 4, 5, 5, 6, -1], ["a", "b", "c", "d", None, None, None], list("abcdxyz"))
+    found = Tree.from_parents(
+        [6, 4, 4, 5, 5, 6, -1], ["a", "b", "c", "d", None, None, None], list("abcdxyz")
+    )
     assert found.to_brackets() == "(z (a a) (y (x (b b) (c c)) (d d)))"
     assert found.transitions.tolist() == [0, 0, 0, 1, 0, 1, 1]
 
 
 def test_a_dependency_tree_keeps_its_order() -> None:
-    tree = Tree.from_parents([1, 4, 1, 2, -1, 4], ["a", "man", "in", "hats", "sings", "."], list("ABCDEF"))
+    tree = Tree.from_parents(
+        [1, 4, 1, 2, -1, 4], ["a", "man", "in", "hats", "sings", "."], list("ABCDEF")
+    )
     assert tree.parents.tolist() == [1, 4, 1, 2, -1, 4]
     assert tree.words == tree.tokens == ("a", "man", "in", "hats", "sings", ".")
     assert tree.labels == tuple("ABCDEF")
@@ -98,8 +106,11 @@ def test_the_extent_of_a_non_projective_subtree() -> None:
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8), st.data())
-def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws: list[int], data: st.DataObject) -> None:
-    """Any dependency tree: node i of a random order hangs below one before it; descendants by following parents."""
+def test_gaps_are_where_a_subtree_is_less_than_its_extent(
+    draws: list[int], data: st.DataObject
+) -> None:
+    """Any dependency tree: node i of a random order hangs below one before it; descendants by
+    following parents."""
     order = data.draw(st.permutations(range(len(draws))))
     parents = [-1] * len(draws)
     for rank, node in enumerate(order[1:], start=1):
@@ -127,7 +138,9 @@ def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
         tree.with_labels("xyz").to_brackets()
 
 
-@pytest.mark.parametrize(("text", "node", "arity"), [("(3 (2 (1 a)) (2 b))", 1, 1), ("(3 (2 a) (2 b) (2 c))", 3, 3)])
+@pytest.mark.parametrize(
+    ("text", "node", "arity"), [("(3 (2 (1 a)) (2 b))", 1, 1), ("(3 (2 a) (2 b) (2 c))", 3, 3)]
+)
 def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: int) -> None:
     with pytest.raises(TreeError, match=f"node {node} has {arity} children; .* binarize"):
         _ = Tree.from_brackets(text).transitions
@@ -150,8 +163,16 @@ def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: i
         ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
         ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
         ([-1], [None], "leaf 0 has no word"),
-        ([4, 5, 5, 4, 6, 6, -1], [*"abcd", None, None, None], "word at node 1 lies inside a phrase that it is not part of"),
-        ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "word at node 1 lies inside a phrase"),
+        (
+            [4, 5, 5, 4, 6, 6, -1],
+            [*"abcd", None, None, None],
+            "word at node 1 lies inside a phrase that it is not part of",
+        ),
+        (
+            [5, 4, 5, 6, 6, 4, -1],
+            [*"abcd", None, None, None],
+            "word at node 1 lies inside a phrase",
+        ),
     ],
 )
 def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -> None:
@@ -188,10 +209,24 @@ def test_errors_of_brackets_say_where() -> None:
 
 def test_the_trivial_shapes() -> None:
     words, labels = list("abcde"), list("ABCDEFGHI")
-    assert Tree.left(words).with_labels(labels).to_brackets() == "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"
-    assert Tree.right(words).with_labels(labels).to_brackets() == "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"
-    assert Tree.balanced(words).with_labels(labels).to_brackets() == "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"
-    assert Tree.left(["a"]) == Tree.right(["a"]) == Tree.balanced(["a"]) == Tree.from_parents([-1], ["a"])
+    assert (
+        Tree.left(words).with_labels(labels).to_brackets()
+        == "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"
+    )
+    assert (
+        Tree.right(words).with_labels(labels).to_brackets()
+        == "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"
+    )
+    assert (
+        Tree.balanced(words).with_labels(labels).to_brackets()
+        == "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"
+    )
+    assert (
+        Tree.left(["a"])
+        == Tree.right(["a"])
+        == Tree.balanced(["a"])
+        == Tree.from_parents([-1], ["a"])
+    )
 
 
 def unary(depth: int) -> Tree:
@@ -257,10 +292,12 @@ def test_brackets_without_labels() -> None:
         Tree.from_brackets("a\n  ( b )", labelled=False, source="dev.txt", line=3)
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
+)
 def test_copies_are_equal_and_as_immutable(again) -> None:
     tree = Tree.from_brackets("(3 (2 a) (4 b))")
-    tree.spans, tree.children  # noqa: B018 - fills the caches
+    tree.spans, tree.children
     other = again(tree)
     assert other == tree
     assert other.labels == ("2", "4", "3")

@@ -15,8 +15,11 @@ from thinstack.errors import DataError, TreeError
 
 DEEP = 100_000
 
-# Anything but what ends a column or a line: spaces of every kind, other line separators of Unicode, "#", "_".
-TEXTS = st.text(st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=3)
+# Anything but what ends a column or a line: spaces of every kind, other line separators of Unicode,
+# "#", "_".
+TEXTS = st.text(
+    st.characters(exclude_characters="\t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=3
+)
 PLAIN = st.text("aé#_-.=1", min_size=1, max_size=3)
 
 
@@ -34,7 +37,13 @@ def dependency_trees(draw, texts=TEXTS) -> Tree:
 def rows(*words: str) -> str:
     """A sentence of words given as `id form head deprel`."""
     entries = [word.split(" ") for word in words]
-    return "".join(f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n" for number, form, head, label in entries) + "\n"
+    return (
+        "".join(
+            f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n"
+            for number, form, head, label in entries
+        )
+        + "\n"
+    )
 
 
 def read(text: str, **settings) -> list[Tree]:
@@ -61,7 +70,9 @@ def test_the_library_reads_what_is_written(tree: Tree) -> None:
     assert [token["head"] - 1 for token in sentence] == tree.parents.tolist()
     assert [token["deprel"] for token in sentence] == [label or "_" for label in tree.labels]
     assert {token[name] for token in sentence for name in ("lemma", "upos")} == {"_"}
-    assert {token[name] for token in sentence for name in ("xpos", "feats", "deps", "misc")} == {None}
+    assert {token[name] for token in sentence for name in ("xpos", "feats", "deps", "misc")} == {
+        None
+    }
 
 
 def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
@@ -79,7 +90,9 @@ def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
     assert read(text + GOOD.rstrip()) == [*read(text), *read(GOOD)]
 
 
-@pytest.mark.parametrize("parents", [np.arange(DEEP) - 1, np.append(np.arange(1, DEEP), -1)], ids=["down", "up"])
+@pytest.mark.parametrize(
+    "parents", [np.arange(DEEP) - 1, np.append(np.arange(1, DEEP), -1)], ids=["down", "up"]
+)
 def test_a_tree_of_any_depth(tmp_path: Path, parents: np.ndarray) -> None:
     """Every word below the one before it, or the one behind it."""
     tree = Tree.from_parents(parents, [str(number) for number in range(DEEP)], ["x"] * DEEP)
@@ -91,8 +104,18 @@ GOOD = rows("1 the 2 det", "2 dog 0 root")
 
 BAD = [
     (rows("1 a x root"), 1, 13, "expected a head from 1 to 1, or 0 for the root, found 'x'"),
-    (rows("1 a 0 root", "2 b _ x"), 2, 13, "expected a head from 1 to 2, or 0 for the root, found '_'"),
-    (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "expected a head from 1 to 2, or 0 for the root, found '3'"),
+    (
+        rows("1 a 0 root", "2 b _ x"),
+        2,
+        13,
+        "expected a head from 1 to 2, or 0 for the root, found '_'",
+    ),
+    (
+        rows("1 a 0 root", "2 bcd 3 x"),
+        2,
+        15,
+        "expected a head from 1 to 2, or 0 for the root, found '3'",
+    ),
     (rows("1 a -1 root"), 1, 13, "found '-1'"),
     (rows("1 a 00 root"), 1, 13, "found '00'"),
     (rows("1 a 1.0 root"), 1, 13, "found '1.0'"),
@@ -100,10 +123,25 @@ BAD = [
     (rows("1 a  root"), 1, 13, "found ''"),
     (rows(f"1 a {'9' * 5000} root"), 1, 13, "found '9999"),
     (rows("1 a 2 x", "2 b 1 y"), 1, 13, r"expected exactly one root \(head 0\), found 0"),
-    (rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"), 3, 13, r"expected exactly one root \(head 0\), found 3"),
-    (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "expected heads that lead to the root, found that word 2 leads to a cycle"),
+    (
+        rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"),
+        3,
+        13,
+        r"expected exactly one root \(head 0\), found 3",
+    ),
+    (
+        rows("1 a 0 x", "2 b 3 y", "3 c 2 z"),
+        2,
+        13,
+        "expected heads that lead to the root, found that word 2 leads to a cycle",
+    ),
     (rows("1 a 0 x", "2 b 2 y"), 2, 13, "found that word 2 leads to a cycle"),
-    (rows("1 a 0 x", "3 b 1 y"), 2, 1, r"expected word 2 \(2-n for a multiword token, 1.n for an empty node\), found '3'"),
+    (
+        rows("1 a 0 x", "3 b 1 y"),
+        2,
+        1,
+        r"expected word 2 \(2-n for a multiword token, 1.n for an empty node\), found '3'",
+    ),
     (rows("1 a 0 x", "1 b 1 y"), 2, 1, "expected word 2 .* found '1'"),
     (rows("0 a 0 x"), 1, 1, "expected word 1 .* found '0'"),
     (rows("x a 0 x"), 1, 1, "expected word 1 .* found 'x'"),
@@ -116,24 +154,40 @@ BAD = [
     (rows("1 a 0 x", "2-1 b _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '2-1'"),
     (rows("1.1 a _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '1.1'"),
     (rows("1 a 0 x", "0.1 a _ _"), 2, 1, "expected word 2 .* found '0.1'"),
-    (rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"), 1, 1, "expected a multiword token of words up to 2, found '1-3'"),
+    (
+        rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"),
+        1,
+        1,
+        "expected a multiword token of words up to 2, found '1-3'",
+    ),
     (rows("0.1 a _ _"), 1, 1, "expected a sentence of at least one word, found none"),
     (rows("1  0 x"), 1, 3, "expected a word, found an empty column"),
     (rows("1 a 0 "), 1, 15, "expected a relation, or _ for none, found an empty column"),
     ("1\ta\t_\t_\t_\t_\t0\troot\t_\n\n", 1, 21, "expected 10 columns between tabs, found 9"),
-    ("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n", 1, 24, "expected 10 columns between tabs, found 11"),
+    (
+        "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n",
+        1,
+        24,
+        "expected 10 columns between tabs, found 11",
+    ),
     ("1  a  _  _  _  _  0  root  _  _\n\n", 1, 32, "expected 10 columns between tabs, found 1"),
     ("text\n\n", 1, 5, "expected 10 columns between tabs, found 1"),
 ]
 
 
 @pytest.mark.parametrize(("text", "line", "column", "message"), BAD)
-def test_sentences_that_are_no_tree_are_placed(tmp_path: Path, text: str, line: int, column: int, message: str) -> None:
+def test_sentences_that_are_no_tree_are_placed(
+    tmp_path: Path, text: str, line: int, column: int, message: str
+) -> None:
     path = tmp_path / "trees.conllu"
     path.write_text(f"# one\n{GOOD}\n# two\n# text = a\n{text}{GOOD}", encoding="utf-8")
     with pytest.raises(TreeError, match=message) as caught:
         read_conllu(path)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (str(path), line + 7, column)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (
+        str(path),
+        line + 7,
+        column,
+    )
     skipped: list[TreeError] = []
     assert read_conllu(path, skipped=skipped) == read(GOOD) * 2
     assert [str(error) for error in skipped] == [str(caught.value)]
@@ -141,7 +195,11 @@ def test_sentences_that_are_no_tree_are_placed(tmp_path: Path, text: str, line: 
 
 def test_bad_sentences_are_skipped_and_counted() -> None:
     skipped: list[TreeError] = []
-    assert len(read("".join(text + GOOD for text, *_ in BAD), skipped=skipped)) == len(skipped) == len(BAD)
+    assert (
+        len(read("".join(text + GOOD for text, *_ in BAD), skipped=skipped))
+        == len(skipped)
+        == len(BAD)
+    )
     assert read(BAD[0][0], skipped=skipped) == []
 
 
@@ -157,7 +215,10 @@ def test_bad_sentences_are_skipped_and_counted() -> None:
         (Tree.from_parents([-1], ["a\rb"]), r"node 0 has the word 'a\\rb'"),
         (Tree.from_parents([-1], ["a"], [""]), "node 0 has the label ''"),
         (Tree.from_parents([-1], ["a"], ["x\ty"]), r"node 0 has the label 'x\\ty'"),
-        (Tree.from_parents([-1], ["a"], ["_"]), "node 0 has the label '_', which CoNLL-U reads as none; make it None"),
+        (
+            Tree.from_parents([-1], ["a"], ["_"]),
+            "node 0 has the label '_', which CoNLL-U reads as none; make it None",
+        ),
         (Tree.left(["a", "b"]), "node 2 has no word; CoNLL-U holds dependency trees"),
     ],
 )
@@ -174,7 +235,9 @@ def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read_conllu(path)
     path.write_text("# newdoc\n\n\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"trees.conllu: expected sentences in CoNLL-U, .* found none"):
+    with pytest.raises(
+        DataError, match=r"trees.conllu: expected sentences in CoNLL-U, .* found none"
+    ):
         read_conllu(path, skipped=[])
 
 

@@ -26,7 +26,11 @@ def cut(distances: list[float], start: int, end: int) -> str:
 def brackets(tree: Tree) -> str:
     built: list[str] = []
     for node, children in enumerate(tree.children):
-        built.append(f"({' '.join(built[child] for child in children)})" if children else str(tree.tokens[node]))
+        built.append(
+            f"({' '.join(built[child] for child in children)})"
+            if children
+            else str(tree.tokens[node])
+        )
     return built[-1]
 
 
@@ -47,7 +51,13 @@ def test_words_that_repeat_themselves_do_not_make_a_chain(period: list[float]) -
 def test_a_hundred_thousand_words_make_one_tree() -> None:
     falling = transitions_of(np.arange(99_999, 0, -1.0).tolist())
     assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
-    assert validate(transitions_of(np.arange(99_999.0).tolist()), 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
+    assert validate(transitions_of(np.arange(99_999.0).tolist()), 100_000)[:5].tolist() == [
+        0,
+        0,
+        1,
+        0,
+        1,
+    ]
 
 
 def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) -> DistanceTable:
@@ -61,8 +71,12 @@ def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) ->
 
 def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap() -> None:
     before, after = WINDOW - 1, WINDOW
-    table = table_with({(before, ","): 2.0, (after, "but"): 1.0, (after + 1, "<ing>"): 0.25, (0, ""): 0.5}, (",", "but"))
-    # The gaps: a|fine, fine|",", ","|But, But|acting; only the first two have nothing three places before.
+    table = table_with(
+        {(before, ","): 2.0, (after, "but"): 1.0, (after + 1, "<ing>"): 0.25, (0, ""): 0.5},
+        (",", "but"),
+    )
+    # The gaps: a|fine, fine|",", ","|But, But|acting; only the first two have nothing three places
+    # before.
     assert table.distances(["a", "fine", ",", "But", "acting"]).tolist() == [0.5, 0.5, 3.25, 0.0]
     assert table.distances(["one"]).tolist() == []
 
@@ -93,7 +107,9 @@ def test_a_table_survives_its_text_form() -> None:
     np.testing.assert_array_equal(again.weights, table.weights)
 
 
-@pytest.mark.parametrize("change", [{"window": 4}, {"schema_version": 2}, {"weights": [[1.0]]}, {"words": None}])
+@pytest.mark.parametrize(
+    "change", [{"window": 4}, {"schema_version": 2}, {"weights": [[1.0]]}, {"words": None}]
+)
 def test_any_other_text_is_refused_by_name(change: dict[str, object]) -> None:
     table = json.loads(table_with({}, ("a",)).to_bytes())
     with pytest.raises(DataError, match="there"):
@@ -120,14 +136,30 @@ def test_tree_makers() -> None:
     assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
     table = table_with({(WINDOW, "c"): 1.0}, ("c",))
     assert tree_maker("distances", table)(words).tolist() == transitions_of([0, 1, 0, 0]).tolist()
-    assert tree_maker("self", table, parser=lambda words: left(len(words)))(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert tree_maker("self", table, parser=lambda words: left(len(words)))(words).tolist() == [
+        0,
+        0,
+        1,
+        0,
+        1,
+        0,
+        1,
+        0,
+        1,
+    ]
     with pytest.raises(InputError, match=r"balanced, left, right$"):
         tree_maker("distances")
     with pytest.raises(
-        InputError, match=r"no parser for the tree source 'self'; this model has balanced, left, right, dist\w+$"
+        InputError,
+        match=(
+            r"no parser for the tree source 'self'; this model has balanced, left, right, "
+            r"dist\w+$"
+        ),
     ):
         tree_maker("self", table)
-    with pytest.raises(InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"):
+    with pytest.raises(
+        InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"
+    ):
         tree_maker("gold", parser=lambda words: left(len(words)))
     with pytest.raises(InputError, match="'gold'"):
         tree_maker("gold", table)

@@ -77,9 +77,13 @@ def test_phrases_and_children_without_labels() -> None:
 
 
 def test_head_outward_binarisation_of_a_sentence() -> None:
-    tree = Tree.from_brackets("( (S (NP-SBJ (DT The) (JJ old) (NN man)) (VP (VBD sat) (PP (IN in) (NP (NN rain)))) (. .)))")
+    tree = Tree.from_brackets(
+        "( (S (NP-SBJ (DT The) (JJ old) (NN man)) (VP (VBD sat) (PP (IN in) (NP (NN rain)))) (. "
+        ".)))"
+    )
     binary = to_binary(tree, branching="head", heads=english_head)
     assert binary.to_brackets() == (
-        "(+S (NP-SBJ (DT The) (@NP-SBJ (JJ old) (NN man))) (@S (VP (VBD sat) (PP (IN in) (NP+NN rain))) (. .)))"
+        "(+S (NP-SBJ (DT The) (@NP-SBJ (JJ old) (NN man))) (@S (VP (VBD sat) (PP (IN in) (NP+NN "
+        "rain))) (. .)))"
     )
     assert from_binary(binary) == tree

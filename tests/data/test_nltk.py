@@ -15,12 +15,16 @@ DEEP = 100_000
 
 LABELS = st.sampled_from(["", "S", "NP", "-NONE-", "a b"])
 WORDS = st.text(max_size=2)
-NESTED = st.recursive(WORDS, lambda below: st.tuples(LABELS, st.lists(below, min_size=1, max_size=3)), max_leaves=6)
+NESTED = st.recursive(
+    WORDS, lambda below: st.tuples(LABELS, st.lists(below, min_size=1, max_size=3)), max_leaves=6
+)
 """A word, or a label and one to three of these."""
 
 
 def nltk_of(part: str | tuple) -> NltkTree | str:
-    return part if isinstance(part, str) else NltkTree(part[0], [nltk_of(child) for child in part[1]])
+    return (
+        part if isinstance(part, str) else NltkTree(part[0], [nltk_of(child) for child in part[1]])
+    )
 
 
 def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tuple:
@@ -36,18 +40,28 @@ def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tupl
 @settings(max_examples=500)
 @given(st.tuples(LABELS, st.lists(NESTED, min_size=1, max_size=3)))
 def test_nltk_trees_come_back(nested: tuple) -> None:
-    assert to_nltk(from_nltk(nltk_of(nested))) == nltk_of(unlabelled_words_as_strings(nested, False))
+    assert to_nltk(from_nltk(nltk_of(nested))) == nltk_of(
+        unlabelled_words_as_strings(nested, False)
+    )
 
 
 @settings(max_examples=500)
 @given(ANY, st.data())
 def test_trees_come_back(nested: str | list, data: st.DataObject) -> None:
-    labels = st.lists(st.sampled_from([None, "S", "NP"]), min_size=len(nodes_of(nested)), max_size=len(nodes_of(nested)))
+    labels = st.lists(
+        st.sampled_from([None, "S", "NP"]),
+        min_size=len(nodes_of(nested)),
+        max_size=len(nodes_of(nested)),
+    )
     tree = tree_of(nested).with_labels(data.draw(labels))
     assert from_nltk(to_nltk(tree)) == tree
 
 
-@given(st.recursive(st.sampled_from("abc"), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=9))
+@given(
+    st.recursive(
+        st.sampled_from("abc"), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=9
+    )
+)
 def test_both_read_and_write_the_same_brackets(nested: str | list) -> None:
     text = brackets_of(nested)
     assert to_nltk(Tree.from_brackets(text)) == NltkTree.fromstring(text)
@@ -65,9 +79,13 @@ def test_words_beside_phrases_are_leaves_without_a_label() -> None:
 
 def test_a_leaf_without_a_label_and_without_siblings() -> None:
     assert to_nltk(Tree.left(["a"])) == NltkTree("", ["a"])
-    assert to_nltk(Tree.from_parents([1, -1], ["a", None], [None, "X"])) == NltkTree("X", [NltkTree("", ["a"])])
+    assert to_nltk(Tree.from_parents([1, -1], ["a", None], [None, "X"])) == NltkTree(
+        "X", [NltkTree("", ["a"])]
+    )
     assert from_nltk(NltkTree("X", ["a"])) == Tree.from_parents([-1], ["a"], ["X"])
-    assert from_nltk(NltkTree("X", [NltkTree("", ["a"])])) == Tree.from_parents([1, -1], ["a", None], [None, "X"])
+    assert from_nltk(NltkTree("X", [NltkTree("", ["a"])])) == Tree.from_parents(
+        [1, -1], ["a", None], [None, "X"]
+    )
 
 
 @pytest.mark.parametrize("kind", [ImmutableTree, ParentedTree])
@@ -89,10 +107,16 @@ def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
 
 @pytest.mark.parametrize("shape", ["chain", "left", "right"])
 def test_trees_of_any_depth(shape: str) -> None:
-    """Every phrase around the one before it: alone, with a leaf behind it, or with a word in front of it."""
+    """Every phrase around the one before it: alone, with a leaf behind it, or with a word in front
+    of it."""
     written = NltkTree("N", ["a"])
     for _ in range(DEEP):
-        written = NltkTree("S", {"chain": [written], "left": [written, NltkTree("N", ["b"])], "right": ["b", written]}[shape])
+        written = NltkTree(
+            "S",
+            {"chain": [written], "left": [written, NltkTree("N", ["b"])], "right": ["b", written]}[
+                shape
+            ],
+        )
     tree = from_nltk(written)
     assert tree.words.count("b") == (0 if shape == "chain" else DEEP)
     assert len(tree) == len(tree.words) + DEEP
@@ -122,7 +146,11 @@ def test_what_cannot_be_read_is_refused(tree: object, message: str) -> None:
 
 
 def test_what_nltk_trees_cannot_hold_is_refused() -> None:
-    with pytest.raises(TreeError, match="node 1 has both a word and children; nltk trees hold words at leaves only"):
+    with pytest.raises(
+        TreeError, match="node 1 has both a word and children; nltk trees hold words at leaves only"
+    ):
         to_nltk(Tree.from_parents([1, -1], ["a", "dog"]))
-    with pytest.raises(TreeError, match="node 0 has the label '', which nltk trees have for none; make it None"):
+    with pytest.raises(
+        TreeError, match="node 0 has the label '', which nltk trees have for none; make it None"
+    ):
         to_nltk(Tree.from_parents([-1], ["a"], [""]))

@@ -42,23 +42,37 @@ def sick(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def snli(tmp_path: Path) -> Path:
-    parses = {"sentence1_binary_parse": "( ( a dog ) runs )", "sentence2_binary_parse": "( it sleeps )"}
-    lines = [{"pairID": name, "gold_label": label, **parses} for name, label in (("x", "neutral"), ("y", "-"))]
+    parses = {
+        "sentence1_binary_parse": "( ( a dog ) runs )",
+        "sentence2_binary_parse": "( it sleeps )",
+    }
+    lines = [
+        {"pairID": name, "gold_label": label, **parses}
+        for name, label in (("x", "neutral"), ("y", "-"))
+    ]
     path = tmp_path / "snli.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
 
-@pytest.mark.parametrize(("target", "expected"), [("relatedness", 3.5), ("entailment", "contradiction")])
+@pytest.mark.parametrize(
+    ("target", "expected"), [("relatedness", 3.5), ("entailment", "contradiction")]
+)
 @pytest.mark.parametrize("trees", ["binary", "constituency", "dependency", "sequence"])
-def test_sick_has_all_trees_and_targets(sick: Path, trees: Any, target: Any, expected: object) -> None:
+def test_sick_has_all_trees_and_targets(
+    sick: Path, trees: Any, target: Any, expected: object
+) -> None:
     parses = DEPENDENCY if trees == "dependency" else CONSTITUENCY
-    assert read_pairs(str(sick), format="sick.v1", trees=trees, target=target) == [Pair("7", parses, expected)]
+    assert read_pairs(str(sick), format="sick.v1", trees=trees, target=target) == [
+        Pair("7", parses, expected)
+    ]
 
 
 @pytest.mark.parametrize("trees", ["binary", "constituency", "sequence"])
 def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
-    assert read_pairs(snli, format="snli.v1", trees=trees, target="entailment") == [Pair("x", CONSTITUENCY, "neutral")]
+    assert read_pairs(snli, format="snli.v1", trees=trees, target="entailment") == [
+        Pair("x", CONSTITUENCY, "neutral")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -70,23 +84,40 @@ def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
             "entailment",
             "pairs in snli.v1 have no trees 'dependency'; .*binary, constituency, sequence,",
         ),
-        ("snli.v1", "binary", "relatedness", "pairs in snli.v1 have no target 'relatedness'; choose from entailment,"),
-        ("sick.v1", "balanced", "relatedness", "pairs in sick.v1 have no trees 'balanced'; choose from .*dependency"),
+        (
+            "snli.v1",
+            "binary",
+            "relatedness",
+            "pairs in snli.v1 have no target 'relatedness'; choose from entailment,",
+        ),
+        (
+            "sick.v1",
+            "balanced",
+            "relatedness",
+            "pairs in sick.v1 have no trees 'balanced'; choose from .*dependency",
+        ),
     ],
 )
-def test_what_a_format_does_not_have_is_refused(snli: Path, format: str, trees: Any, target: Any, message: str) -> None:
+def test_what_a_format_does_not_have_is_refused(
+    snli: Path, format: str, trees: Any, target: Any, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         read_pairs(snli, format=format, trees=trees, target=target)
 
 
 def test_an_unknown_format_is_told_with_those_that_are_known(snli: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown format of sentence pairs 'brackets\.v1'; known: sick\.v1, snli\.v1"):
+    with pytest.raises(
+        UnknownNameError,
+        match=r"unknown format of sentence pairs 'brackets\.v1'; known: sick\.v1, snli\.v1",
+    ):
         read_pairs(snli, format="brackets.v1", trees="binary", target="entailment")
 
 
 def test_entailment_needs_the_source_table(sick: Path) -> None:
     (sick.parent / "SICK_trial.txt").unlink()
-    with pytest.raises(DataError, match=r"dev: its pairs have no entailment label; expected .*SICK_trial\.txt"):
+    with pytest.raises(
+        DataError, match=r"dev: its pairs have no entailment label; expected .*SICK_trial\.txt"
+    ):
         read_pairs(sick, format="sick.v1", trees="binary", target="entailment")
     assert read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")[0].target == 3.5
 

@@ -17,12 +17,17 @@ from thinstack.data.parent_arrays import (
 from thinstack.errors import DataError, TreeError
 
 # Anything but ASCII white space: no-break spaces, other line separators of Unicode, brackets.
-WORDS = st.text(st.characters(exclude_characters=" \t\r\n\f\v", exclude_categories=["Cs"]), min_size=1, max_size=3)
+WORDS = st.text(
+    st.characters(exclude_characters=" \t\r\n\f\v", exclude_categories=["Cs"]),
+    min_size=1,
+    max_size=3,
+)
 NESTED = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=2), max_leaves=9)
 
 
 class Sentence:
-    """Words with their heads (1-based, 0 for the root) and relations; any tree, crossing edges included."""
+    """Words with their heads (1-based, 0 for the root) and relations; any tree, crossing edges
+    included."""
 
     def __init__(self, draw):
         self.words = draw(st.lists(WORDS, min_size=1, max_size=9))
@@ -34,7 +39,8 @@ class Sentence:
 
 
 def write(folder: Path, **lines: list) -> list[Path]:
-    """One file a keyword, a byte order mark at its start; each line is a string or a list of entries."""
+    """One file a keyword, a byte order mark at its start; each line is a string or a list of
+    entries."""
     paths = []
     for name, content in lines.items():
         texts = [line if isinstance(line, str) else " ".join(map(str, line)) for line in content]
@@ -53,7 +59,10 @@ def test_dependency_trees_come_back_as_written(data: st.DataObject) -> None:
             parents=[s.heads for s in written],
             rels=[s.relations for s in written],
         )
-        labelled, bare = read_dependency_trees(toks, parents, rels), read_dependency_trees(str(toks), str(parents))
+        labelled, bare = (
+            read_dependency_trees(toks, parents, rels),
+            read_dependency_trees(str(toks), str(parents)),
+        )
     assert len(labelled) == len(bare) == len(written)
     for sentence, tree, other in zip(written, labelled, bare, strict=True):
         assert tree.parents.tolist() == [head - 1 for head in sentence.heads]
@@ -93,7 +102,9 @@ def test_constituency_trees_come_back_as_written(written: list, data: st.DataObj
         size = len(leaves(tree))
         lines.append(parents_of(tree, data.draw(st.permutations(range(size + 1, 2 * size)))))
     with TemporaryDirectory() as folder:
-        trees = read_constituency_trees(*write(Path(folder), toks=[leaves(tree) for tree in written], cparents=lines))
+        trees = read_constituency_trees(
+            *write(Path(folder), toks=[leaves(tree) for tree in written], cparents=lines)
+        )
     assert [nested(tree, tree.root) for tree in trees] == written
     assert all(len(tree.transitions) == len(tree) and set(tree.labels) == {None} for tree in trees)
 
@@ -101,7 +112,10 @@ def test_constituency_trees_come_back_as_written(written: list, data: st.DataObj
 def test_line_ends_and_wide_spaces(tmp_path: Path) -> None:
     toks, parents = write(tmp_path, toks=[" no  go\t\r", "so\r"], parents=["2\t0 \r", "0"])
     parents.write_bytes(parents.read_bytes().removesuffix(b"\n"))
-    assert read_dependency_trees(toks, parents) == [Tree.from_parents([1, -1], ["no", "go"]), Tree.from_parents([-1], ["so"])]
+    assert read_dependency_trees(toks, parents) == [
+        Tree.from_parents([1, -1], ["no", "go"]),
+        Tree.from_parents([-1], ["so"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,11 +135,17 @@ def test_line_ends_and_wide_spaces(tmp_path: Path) -> None:
         ("2 2 0", 1, "found node 1 to lead to a cycle"),
     ],
 )
-def test_heads_that_are_no_tree_are_placed(tmp_path: Path, heads: str, column: int | None, message: str) -> None:
+def test_heads_that_are_no_tree_are_placed(
+    tmp_path: Path, heads: str, column: int | None, message: str
+) -> None:
     toks, parents = write(tmp_path, toks=["a", "b c d"], parents=["0", heads])
     with pytest.raises(TreeError, match=message) as caught:
         read_dependency_trees(toks, parents)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (str(parents), 2, column)
+    assert (caught.value.source, caught.value.line, caught.value.column) == (
+        str(parents),
+        2,
+        column,
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,7 +159,11 @@ def test_heads_that_are_no_tree_are_placed(tmp_path: Path, heads: str, column: i
         ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
         ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
         ("0 4 4 5 5", 3, "found node 2 to lead to a cycle"),
-        ("4 5 4 5 0", 7, "phrase 4: expected words that stand side by side, found others between them"),
+        (
+            "4 5 4 5 0",
+            7,
+            "phrase 4: expected words that stand side by side, found others between them",
+        ),
     ],
 )
 def test_constituents_that_are_no_binary_tree_are_placed(
@@ -153,12 +177,16 @@ def test_constituents_that_are_no_binary_tree_are_placed(
 
 def test_relations_and_words_that_are_missing_are_placed(tmp_path: Path) -> None:
     toks, parents, rels = write(tmp_path, toks=["b c"], parents=["2 0"], rels=["det"])
-    with pytest.raises(TreeError, match="expected 2 relations, one for each word, found 1") as caught:
+    with pytest.raises(
+        TreeError, match="expected 2 relations, one for each word, found 1"
+    ) as caught:
         read_dependency_trees(toks, parents, rels)
     assert (caught.value.source, caught.value.line, caught.value.column) == (str(rels), 1, 4)
     (toks,) = write(tmp_path, toks=[" "])
     for read in (read_dependency_trees, read_constituency_trees):
-        with pytest.raises(TreeError, match=r"toks:1:2: expected a sentence of at least one word, found none"):
+        with pytest.raises(
+            TreeError, match=r"toks:1:2: expected a sentence of at least one word, found none"
+        ):
             read(toks, parents)
 
 
@@ -168,7 +196,9 @@ def test_files_of_different_lengths_are_refused(tmp_path: Path, short: int) -> N
     del contents[short][1]
     paths = write(tmp_path, **dict(zip(("toks", "parents", "rels"), contents, strict=True)))
     wrong, expected, found = (paths[1], 1, 2) if short == 0 else (paths[short], 2, 1)
-    with pytest.raises(DataError, match=f"expected {expected} lines, as many as .*toks has, found {found}") as caught:
+    with pytest.raises(
+        DataError, match=f"expected {expected} lines, as many as .*toks has, found {found}"
+    ) as caught:
         read_dependency_trees(*paths)
     assert str(caught.value).startswith(f"{wrong}: ")
 
@@ -187,8 +217,13 @@ def cleared(files: list[Path]) -> list[Path]:
 
 
 @settings(max_examples=1000)
-@given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 5)), min_size=1, max_size=6), st.randoms(use_true_random=False))
-def test_written_dependency_trees_are_read_again(files: list[Path], nodes: list[tuple[str, str, int]], random) -> None:
+@given(
+    st.lists(st.tuples(WORDS, WORDS, st.integers(0, 5)), min_size=1, max_size=6),
+    st.randoms(use_true_random=False),
+)
+def test_written_dependency_trees_are_read_again(
+    files: list[Path], nodes: list[tuple[str, str, int]], random
+) -> None:
     """Each word in a random order hangs below one before it."""
     words, relations, above = zip(*nodes, strict=True)
     order = random.sample(range(len(nodes)), len(nodes))
@@ -199,12 +234,16 @@ def test_written_dependency_trees_are_read_again(files: list[Path], nodes: list[
     ]
     write_dependency_trees(iter(trees), *cleared(files))
     assert read_dependency_trees(*files) == trees
-    assert read_dependency_trees(*files[:2]) == [tree.with_labels([None] * len(tree)) for tree in trees]
+    assert read_dependency_trees(*files[:2]) == [
+        tree.with_labels([None] * len(tree)) for tree in trees
+    ]
 
 
 @settings(max_examples=1000)
 @given(st.lists(WORDS, min_size=1, max_size=7), st.lists(st.booleans(), max_size=12))
-def test_written_constituency_trees_are_read_again(files: list[Path], words: list[str], reduce: list[bool]) -> None:
+def test_written_constituency_trees_are_read_again(
+    files: list[Path], words: list[str], reduce: list[bool]
+) -> None:
     """Transitions by chance, as far as the stack and the words allow."""
     steps, stack, choices = [], 0, iter(reduce)
     while len(steps) < 2 * len(words) - 1:
@@ -223,13 +262,21 @@ def test_what_is_written(files: list[Path]) -> None:
     write_dependency_trees([dependency], *files)
     assert files[2].read_text() == "det root punct\n"
     write_constituency_trees([Tree.left("abc"), Tree.right("abc"), Tree.left("a")], *files[:2])
-    assert [path.read_text() for path in files[:2]] == ["a b c\na b c\na\n", "4 4 5 5 0\n5 4 4 5 0\n0\n"]
+    assert [path.read_text() for path in files[:2]] == [
+        "a b c\na b c\na\n",
+        "4 4 5 5 0\n5 4 4 5 0\n0\n",
+    ]
 
 
 @pytest.mark.parametrize(
     ("tokens", "labels", "place", "message"),
     [
-        (["New York", "is"], ["a", "b"], 0, "the word 1 of the tree is 'New York'; the file holds no empty word"),
+        (
+            ["New York", "is"],
+            ["a", "b"],
+            0,
+            "the word 1 of the tree is 'New York'; the file holds no empty word",
+        ),
         (["is", ""], ["a", "b"], 0, "the word 2 of the tree is ''"),
         (["is", None], ["a", "b"], 0, "the word 2 of the tree is None"),
         (["is", "it"], ["a", "b c"], 2, "the label 2 of the tree is 'b c'"),
@@ -252,8 +299,16 @@ def test_constituency_trees_that_files_cannot_hold_are_refused(tmp_path: Path) -
     toks, cparents = tmp_path / "toks", tmp_path / "cparents"
     for tree, path, message in (
         (Tree.left(["a", "b c"]), toks, "the word 2 of the tree is 'b c'"),
-        (Tree.from_brackets("(A (B b))"), cparents, "node 1 has 1 children; transitions exist for binary trees"),
-        (Tree.from_parents([1, -1, 1], list("abc")), cparents, "node 1 has both a word and children"),
+        (
+            Tree.from_brackets("(A (B b))"),
+            cparents,
+            "node 1 has 1 children; transitions exist for binary trees",
+        ),
+        (
+            Tree.from_parents([1, -1, 1], list("abc")),
+            cparents,
+            "node 1 has both a word and children",
+        ),
     ):
         with pytest.raises(TreeError, match=message) as caught:
             write_constituency_trees([Tree.left("ab"), tree], toks, cparents)
@@ -262,19 +317,30 @@ def test_constituency_trees_that_files_cannot_hold_are_refused(tmp_path: Path) -
 
 def test_malformed_trees_are_skipped_and_reported(tmp_path: Path) -> None:
     toks, heads, rels = write(
-        tmp_path, toks=["a", "b c", "d e", " "], heads=["0", "2 2", "0 1", ""], rels=["x", "x y", "x", ""]
+        tmp_path,
+        toks=["a", "b c", "d e", " "],
+        heads=["0", "2 2", "0 1", ""],
+        rels=["x", "x y", "x", ""],
     )
     skipped: list[TreeError] = []
     trees = read_dependency_trees(toks, heads, rels, skipped=skipped)
     assert trees == [Tree.from_parents([-1], ["a"], ["x"])]
-    assert [str(error).split(": ")[0] for error in skipped] == [f"{heads}:2:4", f"{rels}:3:2", f"{toks}:4:2"]
+    assert [str(error).split(": ")[0] for error in skipped] == [
+        f"{heads}:2:4",
+        f"{rels}:3:2",
+        f"{toks}:4:2",
+    ]
     toks, parents = write(tmp_path, toks=["a", "b c", "d e"], cparents=["0", "3 0", "3 3 0"])
     found = read_constituency_trees(toks, parents, skipped=skipped)
     assert found == [Tree.left(["a"]), Tree.left(["d", "e"])]
-    assert [(error.source, error.line, error.column) for error in skipped[3:]] == [(str(parents), 2, 4)]
+    assert [(error.source, error.line, error.column) for error in skipped[3:]] == [
+        (str(parents), 2, 4)
+    ]
 
 
-def test_files_of_different_lengths_are_refused_also_when_trees_may_be_skipped(tmp_path: Path) -> None:
+def test_files_of_different_lengths_are_refused_also_when_trees_may_be_skipped(
+    tmp_path: Path,
+) -> None:
     toks, heads = write(tmp_path, toks=["a", "b"], heads=["0"])
     with pytest.raises(DataError, match="expected 2 lines"):
         read_dependency_trees(toks, heads, skipped=[])
@@ -285,6 +351,8 @@ def test_deep_trees_are_written_and_read(files: list[Path], make) -> None:
     tree = make(["w"] * 100_000)
     write_constituency_trees([tree], *files[:2])
     assert read_constituency_trees(*files[:2]) == [tree]
-    chain = Tree.from_parents(range(-1, 99_999) if make == Tree.right else [*range(1, 100_000), -1], ["w"] * 100_000)
+    chain = Tree.from_parents(
+        range(-1, 99_999) if make == Tree.right else [*range(1, 100_000), -1], ["w"] * 100_000
+    )
     write_dependency_trees([chain], *files[:2])
     assert read_dependency_trees(*files[:2]) == [chain]

@@ -25,7 +25,8 @@ def test_a_node_over_no_phrase_has_no_label() -> None:
 
 
 def test_a_node_whose_words_have_a_gap_has_no_label() -> None:
-    """The extent of `big`, with `sings` below it, is that of `man sings` and `big`; `a` and `man` are not below it."""
+    """The extent of `big`, with `sings` below it, is that of `man sings` and `big`; `a` and `man`
+    are not below it."""
     phrases = Tree.from_brackets("(S (A a) (B (C b) (D c)))")
     tree = Tree.from_parents([-1, 0, 0], ["a", "b", "c"])
     assert project_labels(phrases, tree).labels == ("S", "C", "D")
@@ -36,9 +37,15 @@ def test_a_node_whose_words_have_a_gap_has_no_label() -> None:
 
 def test_of_a_chain_the_topmost_label_counts() -> None:
     phrases = Tree.from_brackets("(TOP (S (NP (N dogs)) (VP (V bark))))")
-    assert project_labels(phrases, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == ("NP", "TOP")
+    assert project_labels(phrases, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == (
+        "NP",
+        "TOP",
+    )
     missing = Tree.from_brackets("( (S (N dogs) (V bark)))")
-    assert project_labels(missing, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == ("N", None)
+    assert project_labels(missing, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == (
+        "N",
+        None,
+    )
 
 
 @given(st.data())
@@ -85,4 +92,6 @@ def test_trees_of_any_depth_are_projected() -> None:
     words = ["w"] * 100_000
     phrases = Tree.right(words).with_labels(map(str, range(2 * len(words) - 1)))
     chain = Tree.from_parents(range(-1, len(words) - 1), words)
-    assert list(project_labels(phrases, chain).labels) == [str(i) for i in range(2 * len(words) - 2, len(words) - 2, -1)]
+    assert list(project_labels(phrases, chain).labels) == [
+        str(i) for i in range(2 * len(words) - 2, len(words) - 2, -1)
+    ]

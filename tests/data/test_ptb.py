@@ -31,7 +31,14 @@ def test_unescape(word: str, text: str) -> None:
 
 
 def test_plain_turns_treebank_quotes_into_double_quotes() -> None:
-    assert [ptb.plain(word) for word in ("``", "''", "'", "`", "-LRB-", "it")] == ['"', '"', "'", "`", "(", "it"]
+    assert [ptb.plain(word) for word in ("``", "''", "'", "`", "-LRB-", "it")] == [
+        '"',
+        '"',
+        "'",
+        "`",
+        "(",
+        "it",
+    ]
 
 
 @given(st.text(alphabet="ab.:'()[]{}/*"))

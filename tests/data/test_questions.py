@@ -9,12 +9,19 @@ from thinstack.core import Tree
 from thinstack.data.questions import read_questions
 from thinstack.errors import DataError, TreeError
 
-GOOD = {"sentence": "Who was it ?", "label": "HUM", "parse": "(ROOT (WHNP Who) (SQ (@SQ (VBD was) (NP it)) (. ?)))"}
+GOOD = {
+    "sentence": "Who was it ?",
+    "label": "HUM",
+    "parse": "(ROOT (WHNP Who) (SQ (@SQ (VBD was) (NP it)) (. ?)))",
+}
 
 
 def written(folder: Path, *lines: object) -> Path:
     path = folder / "questions.jsonl"
-    path.write_text("".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -30,40 +37,74 @@ def test_the_class_is_the_label_of_the_root_and_the_only_one(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("parse", "expected"),
     [
-        ("(ROOT (S (WHNP (WP Who)) (X (Y (VBD was) (NP (PRP it))) (. ?))))", "( Who ( ( was it ) ? ) )"),
+        (
+            "(ROOT (S (WHNP (WP Who)) (X (Y (VBD was) (NP (PRP it))) (. ?))))",
+            "( Who ( ( was it ) ? ) )",
+        ),
         ("(ROOT (WP Who) (VBD was) (PRP it) (. ?))", "( Who ( was ( it ? ) ) )"),
     ],
 )
-def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(tmp_path: Path, parse: str, expected: str) -> None:
+def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(
+    tmp_path: Path, parse: str, expected: str
+) -> None:
     (tree,) = read_questions(written(tmp_path, {**GOOD, "parse": parse}))
     assert tree == Tree.from_brackets(expected, labelled=False).with_labels([None] * 6 + ["HUM"])
 
 
 def test_one_word_is_a_question(tmp_path: Path) -> None:
-    (tree,) = read_questions(written(tmp_path, {"sentence": "Why", "label": "DESC", "parse": "(ROOT (WHADVP (WRB Why)))"}))
+    (tree,) = read_questions(
+        written(
+            tmp_path, {"sentence": "Why", "label": "DESC", "parse": "(ROOT (WHADVP (WRB Why)))"}
+        )
+    )
     assert (tree.words, tree.labels) == (("Why",), ("DESC",))
 
 
 def test_the_words_are_those_of_the_parse_however_it_cut_and_quoted_them(tmp_path: Path) -> None:
     parse = "(ROOT (A (A (A No.) (B 1)) (C -LRB-)) (D (E (F ``) (G O`Hara)) (H and\\/or)))"
-    (tree,) = read_questions(written(tmp_path, {**GOOD, "sentence": "No.1 ( \" O'Hara and/or", "parse": parse}))
+    (tree,) = read_questions(
+        written(tmp_path, {**GOOD, "sentence": "No.1 ( \" O'Hara and/or", "parse": parse})
+    )
     assert tree.words == ("No.", "1", "-LRB-", "``", "O`Hara", "and\\/or")
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{\n", r":2:2: expected a JSON object with the fields sentence, label, parse: Expecting property name"),
-        ("[" * 100_000 + "\n", r":2: expected a JSON object with the fields sentence, label, parse: "),
-        ("[1]\n", r":2: expected a JSON object with the fields sentence, label, parse, found \[1\]"),
-        ({"sentence": "Who", "label": "HUM"}, r":2: expected a text in the field 'parse', found 'no such field'"),
+        (
+            "{\n",
+            (
+                r":2:2: expected a JSON object with the fields sentence, label, parse: Expecting "
+                r"property name"
+            ),
+        ),
+        (
+            "[" * 100_000 + "\n",
+            r":2: expected a JSON object with the fields sentence, label, parse: ",
+        ),
+        (
+            "[1]\n",
+            r":2: expected a JSON object with the fields sentence, label, parse, found \[1\]",
+        ),
+        (
+            {"sentence": "Who", "label": "HUM"},
+            r":2: expected a text in the field 'parse', found 'no such field'",
+        ),
         ({**GOOD, "label": 3}, r":2: expected a text in the field 'label', found 3"),
-        ({**GOOD, "label": ""}, r":2: expected the question's class in the field 'label', found an empty text"),
+        (
+            {**GOOD, "label": ""},
+            r":2: expected the question's class in the field 'label', found an empty text",
+        ),
         ({**GOOD, "parse": "(ROOT (WP Who"}, r":2: parse, character 14: unbalanced brackets"),
-        ({**GOOD, "sentence": "Who is it ?"}, r":2: expected a parse of 'Who is it \?', found one of 'Who was it \?'"),
+        (
+            {**GOOD, "sentence": "Who is it ?"},
+            r":2: expected a parse of 'Who is it \?', found one of 'Who was it \?'",
+        ),
     ],
 )
-def test_a_malformed_line_is_told_with_its_place_or_skipped(tmp_path: Path, line: object, message: str) -> None:
+def test_a_malformed_line_is_told_with_its_place_or_skipped(
+    tmp_path: Path, line: object, message: str
+) -> None:
     path = written(tmp_path, GOOD, line, GOOD)
     with pytest.raises(TreeError, match=message) as caught:
         read_questions(path)
@@ -74,7 +115,10 @@ def test_a_malformed_line_is_told_with_its_place_or_skipped(tmp_path: Path, line
 
 
 def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"questions\.jsonl: expected a JSON object a line, .*found blank lines only"):
+    with pytest.raises(
+        DataError,
+        match=r"questions\.jsonl: expected a JSON object a line, .*found blank lines only",
+    ):
         read_questions(written(tmp_path, "\n \n"))
     with pytest.raises(DataError, match="cannot be read"):
         read_questions(tmp_path / "none")

@@ -19,7 +19,9 @@ def tokenizer():
 
 def words_of(tokenizer, text: str) -> list[str]:
     doc = tokenizer(text)
-    return treebank_words([token.text for token in doc], [bool(token.whitespace_) for token in doc])[0]
+    return treebank_words(
+        [token.text for token in doc], [bool(token.whitespace_) for token in doc]
+    )[0]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +30,10 @@ def words_of(tokenizer, text: str) -> list[str]:
         ("A well-made, state-of-the-art film.", "A well-made , state-of-the-art film ."),
         ("writer/director and/or co-writer/star", r"writer\/director and\/or co-writer\/star"),
         ("I don’t think it’s “The Ring” — no…", "I do n't think it 's `` The Ring '' -- no ..."),
-        ('He said "no" ("never") and "left".', "He said `` no '' -LRB- `` never '' -RRB- and `` left '' ."),
+        (
+            'He said "no" ("never") and "left".',
+            "He said `` no '' -LRB- `` never '' -RRB- and `` left '' .",
+        ),
         ('"5" x 5" " x "', "`` 5 '' x 5 '' `` x ''"),
         ("The '60s, the ’70s and 'til now", "The '60s , the '70s and 'til now"),
         ("'Alabama' manages the characters' lives", "` Alabama ' manages the characters ' lives"),
@@ -68,8 +73,14 @@ def test_owners_name_the_tokens_of_each_word() -> None:
     assert empty[1].dtype == np.int64
 
 
-@given(st.lists(st.tuples(st.text(alphabet="ab1.-/*'\"()’“” \n", max_size=4), st.booleans()), max_size=12))
-def test_every_token_but_white_space_belongs_to_one_word_in_order(pairs: list[tuple[str, bool]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.text(alphabet="ab1.-/*'\"()’“” \n", max_size=4), st.booleans()), max_size=12
+    )
+)
+def test_every_token_but_white_space_belongs_to_one_word_in_order(
+    pairs: list[tuple[str, bool]],
+) -> None:
     tokens, spaces = [token for token, _ in pairs], [space for _, space in pairs]
     words, owners = treebank_words(tokens, spaces)
     covered = [i for first, end in owners.tolist() for i in range(first, end)]
@@ -95,7 +106,9 @@ def test_detokenize(words: str, text: str) -> None:
     assert detokenize(words.split()) == text
 
 
-def test_most_treebank_sentences_survive_the_way_through_raw_text(tokenizer, data_dir: Path) -> None:
+def test_most_treebank_sentences_survive_the_way_through_raw_text(
+    tokenizer, data_dir: Path
+) -> None:
     sentences = [list(tree.words) for tree in read_trees(data_dir / "sst" / "train.txt")[:1000]]
     same = sum(words_of(tokenizer, detokenize(words)) == words for words in sentences)
     assert same >= 0.98 * len(sentences)

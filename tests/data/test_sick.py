@@ -21,7 +21,11 @@ FILES = {
     "sim.txt": "3.5\n1\n",
 }
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-ROWS = ("12\tYes\tNo, no\t1\tCONTRADICTION\n", "8\tx\ty\t2\tENTAILMENT\n", "7\tA dog runs\tIt sleeps\t3.5\tNEUTRAL\n")
+ROWS = (
+    "12\tYes\tNo, no\t1\tCONTRADICTION\n",
+    "8\tx\ty\t2\tENTAILMENT\n",
+    "7\tA dog runs\tIt sleeps\t3.5\tNEUTRAL\n",
+)
 
 
 @pytest.fixture
@@ -53,7 +57,8 @@ def test_a_pair_holds_what_its_files_say(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("split", "name"), [("train", "SICK_train.txt"), ("dev", "SICK_trial.txt"), ("test", "SICK_test_annotated.txt")]
+    ("split", "name"),
+    [("train", "SICK_train.txt"), ("dev", "SICK_trial.txt"), ("test", "SICK_test_annotated.txt")],
 )
 def test_entailment_comes_from_the_table_of_the_split(
     folder: Path, monkeypatch: pytest.MonkeyPatch, split: str, name: str
@@ -81,7 +86,9 @@ def test_every_file_is_needed(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["id.txt", "sim.txt"])
 def test_a_line_too_many_is_refused(folder: Path, name: str) -> None:
     (folder / name).write_text(FILES[name] + "2\n")
-    with pytest.raises(DataError, match=r"expected 2 lines, as many as a\.toks has, found 3") as caught:
+    with pytest.raises(
+        DataError, match=r"expected 2 lines, as many as a\.toks has, found 3"
+    ) as caught:
         read_sick(folder)
     assert str(folder / name) in str(caught.value)
 
@@ -90,21 +97,31 @@ def test_sides_of_different_lengths_are_refused(folder: Path) -> None:
     for name in FILES:
         if name.startswith("b."):
             (folder / name).write_text(FILES[name].splitlines()[0])
-    with pytest.raises(DataError, match=r"b\.toks: expected 2 lines, as many as a\.toks has, found 1"):
+    with pytest.raises(
+        DataError, match=r"b\.toks: expected 2 lines, as many as a\.toks has, found 1"
+    ):
         read_sick(folder)
 
 
 @pytest.mark.parametrize("score", ["", "0.9", "5.1", "nan", "high"])
 def test_a_score_outside_the_scale_is_refused(folder: Path, score: str) -> None:
     (folder / "sim.txt").write_text(f"5\n{score}\n")
-    with pytest.raises(DataError, match=f"sim.txt:2: expected a score from 1 to 5, found '{score}'"):
+    with pytest.raises(
+        DataError, match=f"sim.txt:2: expected a score from 1 to 5, found '{score}'"
+    ):
         read_sick(folder)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("pair_ID\tlabel\n", r":1: expected the columns pair_ID and entailment_judgment between tabs, found .*'label'"),
+        (
+            "pair_ID\tlabel\n",
+            (
+                r":1: expected the columns pair_ID and entailment_judgment between tabs, found "
+                r".*'label'"
+            ),
+        ),
         (HEADER + "7 a b 1 NEUTRAL\n", ":2: expected 5 fields between tabs, found 1"),
         (HEADER + ROWS[0], r": expected a row for every pair of .*id\.txt, found none for '7'"),
     ],
@@ -128,6 +145,12 @@ def test_the_published_splits(data_dir: Path) -> None:
             assert len(dependency) == len(dependency.words) == len(constituency.words)
             assert dependency.words == constituency.words
             assert dependency.labels[dependency.root] == "root"
-            assert constituency == Tree.from_transitions(constituency.transitions, constituency.words)
+            assert constituency == Tree.from_transitions(
+                constituency.transitions, constituency.words
+            )
     labels = [pair.entailment for pair in dev]
-    assert {name: labels.count(name) for name in set(labels)} == {"NEUTRAL": 282, "ENTAILMENT": 144, "CONTRADICTION": 74}
+    assert {name: labels.count(name) for name in set(labels)} == {
+        "NEUTRAL": 282,
+        "ENTAILMENT": 144,
+        "CONTRADICTION": 74,
+    }

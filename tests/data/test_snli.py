@@ -30,7 +30,11 @@ def write(path: Path, *lines: dict[str, object]) -> Path:
 
 
 def test_a_pair_holds_what_its_line_says(path: Path) -> None:
-    write(path, LINE, {**LINE, "pairID": "b", "gold_label": "entailment", "sentence1_binary_parse": "Yes"})
+    write(
+        path,
+        LINE,
+        {**LINE, "pairID": "b", "gold_label": "entailment", "sentence1_binary_parse": "Yes"},
+    )
     first, second = read_snli(str(path))
     assert first.trees == (
         Tree.from_transitions([0, 0, 1, 0, 1], ["A", "person", "jumps"]),
@@ -41,7 +45,10 @@ def test_a_pair_holds_what_its_line_says(path: Path) -> None:
 
 
 def test_pairs_without_a_majority_are_left_out(path: Path) -> None:
-    lines = [{**LINE, "gold_label": label, "pairID": label} for label in ("-", "contradiction", "-", "neutral")]
+    lines = [
+        {**LINE, "gold_label": label, "pairID": label}
+        for label in ("-", "contradiction", "-", "neutral")
+    ]
     assert [pair.id for pair in read_snli(write(path, *lines))] == ["contradiction", "neutral"]
 
 
@@ -50,14 +57,25 @@ def test_pairs_without_a_majority_are_left_out(path: Path) -> None:
     [
         (
             {"gold_label": "Neutral"},
-            ":2: expected gold_label to be one of entailment, neutral, contradiction or '-' .*'Neutral'",
+            (
+                ":2: expected gold_label to be one of entailment, neutral, contradiction or '-' "
+                ".*'Neutral'"
+            ),
         ),
         ({"pairID": None}, ":2: expected a text in the field 'pairID', found None"),
-        ({"sentence2_binary_parse": "( They ( jump )"}, ":2: sentence2_binary_parse, character 16: unbalanced brackets"),
-        ({"sentence1_binary_parse": ""}, ":2: sentence1_binary_parse, character 1: expected a bracketed tree, found nothing"),
+        (
+            {"sentence2_binary_parse": "( They ( jump )"},
+            ":2: sentence2_binary_parse, character 16: unbalanced brackets",
+        ),
+        (
+            {"sentence1_binary_parse": ""},
+            ":2: sentence1_binary_parse, character 1: expected a bracketed tree, found nothing",
+        ),
     ],
 )
-def test_a_malformed_line_is_told_with_its_place_or_skipped(path: Path, change: dict[str, object], message: str) -> None:
+def test_a_malformed_line_is_told_with_its_place_or_skipped(
+    path: Path, change: dict[str, object], message: str
+) -> None:
     write(path, LINE, {**LINE, **change}, LINE)
     with pytest.raises(TreeError, match=message) as caught:
         read_snli(path)

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from thinstack.data.text_files import read_lines, read_text, write_lines
 from thinstack.errors import DataError
 
-LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1)
+LINES = st.lists(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1
+)
 
 
 @given(LINES.filter(lambda lines: not any(line.endswith("\r") for line in lines)))
-def test_lines_come_back_as_written(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+def test_lines_come_back_as_written(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "lines"
     write_lines(path, lines)
     assert read_lines(str(path)) == lines
@@ -35,10 +39,14 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="toks: cannot be read: No such file"):
         read_lines(path)
     path.write_bytes("\ufeff".encode())
-    with pytest.raises(DataError, match="toks: expected one sentence or pair a line, found an empty file"):
+    with pytest.raises(
+        DataError, match="toks: expected one sentence or pair a line, found an empty file"
+    ):
         read_lines(path)
     path.write_bytes(b"a\ncaf\xe9\n")
-    with pytest.raises(DataError, match=r"toks:2: expected text in utf-8, found the byte 0xe9 at position 5"):
+    with pytest.raises(
+        DataError, match=r"toks:2: expected text in utf-8, found the byte 0xe9 at position 5"
+    ):
         read_lines(path)
     assert read_text(path, "latin-1") == "a\ncafé\n"
     with pytest.raises(DataError, match="toks: unknown encoding 'klingon'"):

@@ -35,7 +35,9 @@ def test_npz_is_read_as_float32(tmp_path: Path, key: str) -> None:
 
 @pytest.mark.parametrize("header", ["", "2 3\n", "\ufeff"])
 def test_text_is_read_with_words_that_hold_spaces(tmp_path: Path, header: str) -> None:
-    found = read_vectors(text(tmp_path, header + ". . . 1 -2.5 0.25\r\nn\u00a0\ro\u2028 0 1e-3 4 \n"))
+    found = read_vectors(
+        text(tmp_path, header + ". . . 1 -2.5 0.25\r\nn\u00a0\ro\u2028 0 1e-3 4 \n")
+    )
     assert found.words == (". . .", "n\u00a0\ro\u2028")
     np.testing.assert_array_equal(found.vectors, VALUES.astype(np.float32))
 
@@ -68,7 +70,10 @@ def test_broken_text_is_refused(tmp_path: Path, content: str, message: str) -> N
     [
         ({"vectors": VALUES}, "expected the arrays 'words'"),
         ({"words": np.array(["a", "b"])}, "found \\['words'\\]"),
-        ({"words": np.array(["a"]), "vectors": VALUES}, r"expected float vectors \(1, X\), found float64 \(2, 3\)"),
+        (
+            {"words": np.array(["a"]), "vectors": VALUES},
+            r"expected float vectors \(1, X\), found float64 \(2, 3\)",
+        ),
         ({"words": np.array(["a", "b"]), "vectors": VALUES.astype(int)}, "expected float vectors"),
         ({"words": np.array([1, 2]), "vectors": VALUES}, "flat array of strings"),
         ({"words": np.array(["a", "b"], object), "vectors": VALUES}, "no plain arrays"),
@@ -100,7 +105,8 @@ def zipped(path: Path, compression: int = zipfile.ZIP_STORED, **members: bytes) 
 
 
 def set_in_headers(content: bytearray, offset: int, value: int) -> bytes:
-    """Set a 16-bit field of all local headers, and of the central directory, where it lies two bytes further."""
+    """Set a 16-bit field of all local headers, and of the central directory, where it lies two
+    bytes further."""
     for signature, place in ((b"PK\x03\x04", offset), (b"PK\x01\x02", offset + 2)):
         start = content.find(signature)
         while start >= 0:
@@ -113,21 +119,32 @@ def set_in_headers(content: bytearray, offset: int, value: int) -> bytes:
 def test_members_that_are_no_arrays_are_refused(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "table.npz"
     zipped(path, **{f"words{ending}": b"a\nb\n", f"vectors{ending}": b"1 2\n3 4\n"})
-    with pytest.raises(DataError, match=r"table\.npz: holds no plain arrays: expected words\.npy and vectors\.npy"):
+    with pytest.raises(
+        DataError, match=r"table\.npz: holds no plain arrays: expected words\.npy and vectors\.npy"
+    ):
         read_vectors(path)
 
 
-@pytest.mark.parametrize(("offset", "value", "message"), [(6, 1, "encrypted"), (8, 99, "compression")])
-def test_archives_that_cannot_be_unpacked_are_refused(tmp_path: Path, offset: int, value: int, message: str) -> None:
+@pytest.mark.parametrize(
+    ("offset", "value", "message"), [(6, 1, "encrypted"), (8, 99, "compression")]
+)
+def test_archives_that_cannot_be_unpacked_are_refused(
+    tmp_path: Path, offset: int, value: int, message: str
+) -> None:
     path = npz(tmp_path, words=np.array(["a", "b"]), vectors=VALUES)
     path.write_bytes(set_in_headers(bytearray(path.read_bytes()), offset, value))
-    with pytest.raises(DataError, match=rf"table\.npz: cannot be read as word vectors: .*{message}"):
+    with pytest.raises(
+        DataError, match=rf"table\.npz: cannot be read as word vectors: .*{message}"
+    ):
         read_vectors(path)
 
 
 def test_an_lzma_archive_that_is_damaged_is_refused(tmp_path: Path) -> None:
     arrays = {}
-    for name, array in (("words.npy", np.array(["a", "b"] * 99)), ("vectors.npy", np.tile(VALUES, (99, 1)))):
+    for name, array in (
+        ("words.npy", np.array(["a", "b"] * 99)),
+        ("vectors.npy", np.tile(VALUES, (99, 1))),
+    ):
         np.save(tmp_path / name, array)
         arrays[name] = (tmp_path / name).read_bytes()
     content = zipped(tmp_path / "table.npz", zipfile.ZIP_LZMA, **arrays)
@@ -138,12 +155,16 @@ def test_an_lzma_archive_that_is_damaged_is_refused(tmp_path: Path) -> None:
         read_vectors(tmp_path / "table.npz")
 
 
-def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(vectors, "_UNQUESTIONED", 8_000)
     words, same = np.array([f"w{number}" for number in range(400)]), np.tile(VALUES, (200, 1))
     path = tmp_path / "table.npz"
     np.savez_compressed(path, words=words, vectors=same)
-    with pytest.raises(DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728, as a decompression bomb does"):
+    with pytest.raises(
+        DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728, as a decompression bomb does"
+    ):
         read_vectors(path)
     np.savez(path, words=words, vectors=same)
     assert read_vectors(path).vectors.shape == (400, 3)

@@ -25,7 +25,9 @@ def test_lookup_tries_exact_then_lower_case_then_without_escapes() -> None:
         "''": '"',
         "(": "(",
     }
-    assert {word: vocabulary.lookup(word) for word in expected} == {word: number[entry] for word, entry in expected.items()}
+    assert {word: vocabulary.lookup(word) for word in expected} == {
+        word: number[entry] for word, entry in expected.items()
+    }
     assert vocabulary.lookup("acting") == WordVocabulary.UNKNOWN == 0
     assert vocabulary.lookup("") == 0
     assert len(vocabulary) == 10
@@ -42,14 +44,25 @@ def test_ids_are_the_lookups_also_once_seen() -> None:
 def test_the_cache_is_bounded_and_keeps_no_long_words() -> None:
     calls: list[str] = []
     cache = Cache(lambda word: calls.append(word) or len(word), limit=3)
-    assert [cache[word] for word in ("a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200)] == [1, 2, 1, 1, 1, 1, 200, 200]
+    assert [cache[word] for word in ("a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200)] == [
+        1,
+        2,
+        1,
+        1,
+        1,
+        1,
+        200,
+        200,
+    ]
     assert calls == ["a", "bb", "c", "d", "e", "x" * 200, "x" * 200]
     assert set(cache) == {"d", "e"}
 
 
 def test_the_unknown_row_is_the_mean_vector() -> None:
     vectors = np.array([[1, 2], [3, 6], [5, 1]], np.float32)
-    np.testing.assert_array_equal(mean_unknown(vectors), np.array([[3, 3], [1, 2], [3, 6], [5, 1]], np.float32))
+    np.testing.assert_array_equal(
+        mean_unknown(vectors), np.array([[3, 3], [1, 2], [3, 6], [5, 1]], np.float32)
+    )
 
 
 def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_path: Path) -> None:
@@ -71,7 +84,12 @@ def test_entries_without_a_line_of_their_own_are_refused(words: list[str]) -> No
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"", "empty file"), (b"a\n\nb\n", "entry 1"), (b"a\na\n", "occurs twice"), (b"\xff\n", "cannot be read")],
+    [
+        (b"", "empty file"),
+        (b"a\n\nb\n", "entry 1"),
+        (b"a\na\n", "occurs twice"),
+        (b"\xff\n", "cannot be read"),
+    ],
 )
 def test_broken_files_are_refused_by_name(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "words.txt"

@@ -36,15 +36,44 @@ PIECES = (
         "ab",
         "abc",
     ),
-    *("##bc", "(", ")", "-", "/", "'", '"', "`", "$", "1", "##1", "12", "中", "ß", "##ß", "σ", "##σ", "...", ".", "##ба", "б"),
+    *(
+        "##bc",
+        "(",
+        ")",
+        "-",
+        "/",
+        "'",
+        '"',
+        "`",
+        "$",
+        "1",
+        "##1",
+        "12",
+        "中",
+        "ß",
+        "##ß",
+        "σ",
+        "##σ",
+        "...",
+        ".",
+        "##ба",
+        "б",
+    ),
 )
 # Characters whose class has been the same in all versions of Unicode that matter.
-TEXT = st.text(alphabet="abceisABCÉéİßΣςσ12$()-/'\"`. \t\n\u00a0\u2028\u200b\x00\x07\x7f\ufffd中日\u0301\u0323«»–—…🙂бБ가")
+TEXT = st.text(
+    alphabet=(
+        "abceisABCÉéİßΣςσ12$()-/'\"`. "
+        "\t\n\u00a0\u2028\u200b\x00\x07\x7f\ufffd中日\u0301\u0323«»–—…🙂бБ가"
+    )
+)
 
 
 def reference(pieces: tuple[str, ...]) -> Tokenizer:
     vocabulary = {piece: number for number, piece in enumerate(pieces)}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer = Tokenizer(
+        models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100)
+    )
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
@@ -111,12 +140,19 @@ def test_parity_on_every_word_of_the_sentiment_treebank(data_dir: Path) -> None:
     pieces = read_vectors(data_dir / "vectors" / "wordpiece.minilm-l6.pca200.npz").words
     vocabulary, tokenizer = WordpieceVocabulary(pieces), reference(pieces)
     words = sorted(
-        {word for part in ("train", "dev") for tree in read_trees(data_dir / "sst" / f"{part}.txt") for word in tree.words}
+        {
+            word
+            for part in ("train", "dev")
+            for tree in read_trees(data_dir / "sst" / f"{part}.txt")
+            for word in tree.words
+        }
     )
     unknown = pieces.index("[UNK]")
     encoded = tokenizer.encode_batch([ptb.plain(word) for word in words], add_special_tokens=False)
     assert len(words) > 15_000
-    assert [vocabulary.pieces_of(word) for word in words] == [tuple(item.ids) or (unknown,) for item in encoded]
+    assert [vocabulary.pieces_of(word) for word in words] == [
+        tuple(item.ids) or (unknown,) for item in encoded
+    ]
 
 
 def test_a_word_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,16 +28,32 @@ CASES = len(json.loads(open_bundle("sst").read("cases.json"))["cases"])
 def run_readme(example: str) -> str:
     """What the line of its README prints, the packages being installed."""
     folder = ROOT / "examples" / example
-    (line,) = re.findall(r"^```sh\npip install .+ && (.+)\n```$", (folder / "README.md").read_text("utf-8"), re.MULTILINE)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    (line,) = re.findall(
+        r"^```sh\npip install .+ && (.+)\n```$",
+        (folder / "README.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def program(example: str) -> ModuleType:
     """The program as a module."""
-    spec = importlib.util.spec_from_file_location(f"{example}_predict", ROOT / "examples" / example / "predict.py")
+    spec = importlib.util.spec_from_file_location(
+        f"{example}_predict", ROOT / "examples" / example / "predict.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -50,9 +66,12 @@ def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str | P
 
 
 def assert_phrases(printed: str, sentence: str) -> None:
-    """That the phrases are those of the predictor, in the order in which their brackets open, indented by depth."""
+    """That the phrases are those of the predictor, in the order in which their brackets open,
+    indented by depth."""
     first, *lines = printed.splitlines()
-    largest = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)[1]
+    largest = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)[
+        1
+    ]
     assert float(largest) < 1e-5
     (expected,) = thinstack.load("sst").predict([sentence.split()])
     brackets = expected.tree.to_brackets()
@@ -63,7 +82,9 @@ def assert_phrases(printed: str, sentence: str) -> None:
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
     assert [label for label, *_ in found] == [expected.labels[i] for i in expected.label_ids[order]]
     assert [len(indent) for *_, indent, _ in found] == [2 * depth for depth in depths]
-    assert [text for *_, text in found] == [" ".join(sentence.split()[slice(*spans[node])]) for node in order]
+    assert [text for *_, text in found] == [
+        " ".join(sentence.split()[slice(*spans[node])]) for node in order
+    ]
     scores = [float(score) for _, score, *_ in found]
     np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
 
@@ -74,7 +95,9 @@ def bundle_with_a_wrong_score(path: Path, by: float) -> Path:
     files = {name: bundle.read(name) for name in bundle.manifest.files if name != "config.json"}
     cases = json.loads(files["cases.json"])
     cases["cases"][-1]["outputs"]["root_scores"][1][2] += by
-    return write_bundle(path, {**files, "cases.json": json.dumps(cases).encode()}, config=bundle.config).path
+    return write_bundle(
+        path, {**files, "cases.json": json.dumps(cases).encode()}, config=bundle.config
+    ).path
 
 
 def bundle_of_pairs(path: Path) -> Path:

@@ -23,15 +23,20 @@ EXPORT = "thinstack export sst sst.pt && "
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"),
+    pytest.mark.skipif(
+        not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"
+    ),
 ]
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model, str]:
-    """A copy of the example with the program built, the model that it ran, and what the line of the README printed."""
+    """A copy of the example with the program built, the model that it ran, and what the line of the
+    README printed."""
     folder = tmp_path_factory.mktemp("cpp") / "cpp"
-    shutil.copytree(ROOT / "examples" / "cpp", folder, ignore=shutil.ignore_patterns("build", "*.pt"))
+    shutil.copytree(
+        ROOT / "examples" / "cpp", folder, ignore=shutil.ignore_patterns("build", "*.pt")
+    )
     settings = {
         "labels": ["bad", "so-so", "good"],
         "embedding": {"kind": "wordpieces", "size": 6},
@@ -41,27 +46,47 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model, str]:
         "tree_source": "self",
     }
     torch.manual_seed(0)
-    model = build_model(ModelConfig.parse(settings, source="test"), entries=len(open_bundle("sst").vocabulary())).eval()
+    model = build_model(
+        ModelConfig.parse(settings, source="test"), entries=len(open_bundle("sst").vocabulary())
+    ).eval()
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_()
     (folder / "sst.pt").write_bytes(export_torchscript(model)[0])
-    (line,) = re.findall(r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (line,) = re.findall(
+        r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert line.startswith(EXPORT)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "-c", line.removeprefix(EXPORT)]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, model, done.stdout
 
 
 def predict(folder: Path, text: str, model: str = "sst.pt") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["build/predict", model], cwd=folder, input=text, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["build/predict", model],
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:
     """Compare the printed outputs, of which other lines may stand before, with the model's."""
-    arrays = {name: np.array(values, np.int64) for name, values in {"transitions": [], **inputs}.items()}
+    arrays = {
+        name: np.array(values, np.int64) for name, values in {"transitions": [], **inputs}.items()
+    }
     expected = eager_scores(model, arrays)
     found = outputs(text)
     assert found.keys() == expected.keys()
@@ -71,7 +96,9 @@ def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:
 
 def outputs(text: str) -> dict[str, NDArray[np.float64]]:
     found = {}
-    for name, shape, values in re.findall(r"^(parse|\w+_scores)((?: \d+)+)\n((?:[-\d. e]*\n)*)", text, re.MULTILINE):
+    for name, shape, values in re.findall(
+        r"^(parse|\w+_scores)((?: \d+)+)\n((?:[-\d. e]*\n)*)", text, re.MULTILINE
+    ):
         found[name] = np.array(values.split(), float).reshape([int(size) for size in shape.split()])
     return found
 
@@ -89,7 +116,11 @@ def test_the_line_of_the_readme(built: tuple[Path, Model, str]) -> None:
 
 @pytest.mark.parametrize("transitions", [[], [0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 0]])
 def test_several_sentences(built: tuple[Path, Model, str], transitions: list[int]) -> None:
-    inputs = {"piece_ids": [5, 9, 2, 30521, 7, 0, 1, 8, 3, 4], "pieces_per_word": [1, 2, 1, 1, 3, 1, 1], "lengths": [3, 3, 1]}
+    inputs = {
+        "piece_ids": [5, 9, 2, 30521, 7, 0, 1, 8, 3, 4],
+        "pieces_per_word": [1, 2, 1, 1, 3, 1, 1],
+        "lengths": [3, 3, 1],
+    }
     inputs["transitions"] = transitions
     check(predict(built[0], lines(inputs)).stdout, built[1], inputs)
 
@@ -99,10 +130,16 @@ def test_several_sentences(built: tuple[Path, Model, str], transitions: list[int
     [
         ("none.pt", "", "predict: .*none.pt"),
         ("sst.pt", "lengths 1 x\n", "predict: expected a name and integers, found: lengths 1 x"),
-        ("sst.pt", "piece_ids 1 2\npieces_per_word 1 1\nlengths 3\n", r"(?s)predict: .*expected 3 words, .* found 2"),
+        (
+            "sst.pt",
+            "piece_ids 1 2\npieces_per_word 1 1\nlengths 3\n",
+            r"(?s)predict: .*expected 3 words, .* found 2",
+        ),
     ],
 )
-def test_what_cannot_be_run(built: tuple[Path, Model, str], model: str, text: str, message: str) -> None:
+def test_what_cannot_be_run(
+    built: tuple[Path, Model, str], model: str, text: str, message: str
+) -> None:
     done = predict(built[0], text, model)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.match(message, done.stderr)

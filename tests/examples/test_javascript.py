@@ -21,18 +21,25 @@ from thinstack.core import Tree
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("node.mjs", "web.mjs")
 
-pytestmark = pytest.mark.skipif(not (shutil.which("node") and shutil.which("npm")), reason="needs Node.js and npm")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("node") and shutil.which("npm")), reason="needs Node.js and npm"
+)
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A copy of the example, a bundle where it looks for one, and what the line of the README printed."""
+    """A copy of the example, a bundle where it looks for one, and what the line of the README
+    printed."""
     root = tmp_path_factory.mktemp("javascript")
     folder = root / "examples" / "javascript"
-    shutil.copytree(ROOT / "examples" / "javascript", folder, ignore=shutil.ignore_patterns("node_modules"))
+    shutil.copytree(
+        ROOT / "examples" / "javascript", folder, ignore=shutil.ignore_patterns("node_modules")
+    )
     shutil.copytree(ROOT / "thinstack" / "bundled" / "sst", root / "thinstack" / "bundled" / "sst")
     _require_all_inputs(root / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx")
-    (line,) = re.findall(r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (line,) = re.findall(
+        r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     done = run(folder, line)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
@@ -49,11 +56,19 @@ def _require_all_inputs(path: Path) -> None:
 
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "npm_config_update_notifier": "false"}
-    return subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> Any:
-    """The value of an expression that may use names of thinstack.mjs, and the arguments as `given`."""
+    """The value of an expression that may use names of thinstack.mjs, and the arguments as
+    `given`."""
     (folder / "given.json").write_text(json.dumps(arguments), encoding="utf-8")
     program = (
         f"import {{ {names} }} from './thinstack.mjs'; import {{ readFileSync }} from 'node:fs';"
@@ -69,7 +84,8 @@ def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> A
 def phrases(text: str) -> list[tuple[str, float, str]]:
     """Label, probability and phrase of each line, in order."""
     return [
-        (label, float(score), phrase) for label, score, phrase in re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", text, re.M)
+        (label, float(score), phrase)
+        for label, score, phrase in re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", text, re.M)
     ]
 
 
@@ -79,20 +95,39 @@ def expected_phrases(sentence: str) -> list[tuple[str, float, str]]:
     spans = found.spans.tolist()
     order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
     return [
-        (found.labels[found.scores[i].argmax()], found.scores[i].max(), " ".join(sentence.split()[slice(*spans[i])]))
+        (
+            found.labels[found.scores[i].argmax()],
+            found.scores[i].max(),
+            " ".join(sentence.split()[slice(*spans[i])]),
+        )
         for i in order
     ]
 
 
-def assert_same(found: list[tuple[str, float, str]], expected: list[tuple[str, float, str]]) -> None:
-    assert [(label, phrase) for label, _, phrase in found] == [(label, phrase) for label, _, phrase in expected]
-    np.testing.assert_allclose([score for _, score, _ in found], [score for _, score, _ in expected], rtol=0, atol=6e-4)
+def assert_same(
+    found: list[tuple[str, float, str]], expected: list[tuple[str, float, str]]
+) -> None:
+    assert [(label, phrase) for label, _, phrase in found] == [
+        (label, phrase) for label, _, phrase in expected
+    ]
+    np.testing.assert_allclose(
+        [score for _, score, _ in found], [score for _, score, _ in expected], rtol=0, atol=6e-4
+    )
 
 
 def test_the_line_of_the_readme(installed: tuple[Path, str]) -> None:
-    cases = len(json.loads((ROOT / "thinstack" / "bundled" / "sst" / "cases.json").read_text())["cases"])
-    reports = re.findall(r"^(onnxruntime-\w+): (\d+) cases, largest difference (\S+), allowed 0.0001$", installed[1], re.M)
-    assert [(name, int(number)) for name, number, _ in reports] == [("onnxruntime-node", cases), ("onnxruntime-web", cases)]
+    cases = len(
+        json.loads((ROOT / "thinstack" / "bundled" / "sst" / "cases.json").read_text())["cases"]
+    )
+    reports = re.findall(
+        r"^(onnxruntime-\w+): (\d+) cases, largest difference (\S+), allowed 0.0001$",
+        installed[1],
+        re.M,
+    )
+    assert [(name, int(number)) for name, number, _ in reports] == [
+        ("onnxruntime-node", cases),
+        ("onnxruntime-web", cases),
+    ]
     assert all(float(difference) < 1e-5 for _, _, difference in reports)
     for found in installed[1].split("onnxruntime-web"):
         assert_same(phrases(found), expected_phrases("A wonderful film"))
@@ -114,7 +149,9 @@ def test_another_sentence(installed: tuple[Path, str]) -> None:
         ("node.mjs", "other_scores", "not there"),
     ],
 )
-def test_a_wrong_case_fails(installed: tuple[Path, str], tmp_path: Path, program: str, output: str, wrong: str) -> None:
+def test_a_wrong_case_fails(
+    installed: tuple[Path, str], tmp_path: Path, program: str, output: str, wrong: str
+) -> None:
     bundle = tmp_path / "bundle"
     shutil.copytree(installed[0].parents[1] / "thinstack" / "bundled" / "sst", bundle)
     reference = json.loads((bundle / "cases.json").read_text())
@@ -161,7 +198,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = build_model(config, entries=50)
     folder = tmp_path_factory.mktemp("pairs")
     (folder / "onnx").mkdir()
-    (folder / "onnx" / "model.onnx").write_bytes(export_onnx(model, config, index_type="int64", vocabulary_digest="none"))
+    (folder / "onnx" / "model.onnx").write_bytes(
+        export_onnx(model, config, index_type="int64", vocabulary_digest="none")
+    )
     (folder / "cases.json").write_text(json.dumps(reference_cases(model, config)))
     return folder
 
@@ -170,7 +209,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_of_another_kind(installed: tuple[Path, str], pairs: Path, program: str) -> None:
     done = run(installed[0], f"node {program} {pairs}")
     assert done.returncode == 0, done.stderr
-    assert re.search(r": 3 cases, largest difference \d\.\de-\d, allowed 0.0001\nno phrases", done.stdout)
+    assert re.search(
+        r": 3 cases, largest difference \d\.\de-\d, allowed 0.0001\nno phrases", done.stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,11 +223,19 @@ def test_a_model_of_another_kind(installed: tuple[Path, str], pairs: Path, progr
         ("[0.5, 300]", [2], [0.5, 200], "0.5"),
     ],
 )
-def test_the_largest_difference(installed: tuple[Path, str], data: str, dims: list, rows: list, expected: str) -> None:
+def test_the_largest_difference(
+    installed: tuple[Path, str], data: str, dims: list, rows: list, expected: str
+) -> None:
     session = (
-        f"{{ inputNames: [], outputNames: [], inputMetadata: [], run: () => ({{ a: {{ data: {data}, dims: {dims} }} }}) }}"
+        "{ inputNames: [], outputNames: [], inputMetadata: [], run: () => ({ a: { data: "
+        f"{data}, dims: {dims} }} }}) }}"
     )
-    found = evaluate(installed[0], "largestDifference", f"String(await largestDifference({{}}, {session}, given))", cases(rows))
+    found = evaluate(
+        installed[0],
+        "largestDifference",
+        f"String(await largestDifference({{}}, {session}, given))",
+        cases(rows),
+    )
     assert found == expected
 
 
@@ -196,8 +245,15 @@ def cases(rows: list) -> dict[str, object]:
 
 def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
     bundle = open_bundle("sst")
-    characters = [chr(code) for code in [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]]
-    words = [f"a{character}B" for character in characters if unicodedata.category(character) not in ("Cn", "Cs")]
+    characters = [
+        chr(code)
+        for code in [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]
+    ]
+    words = [
+        f"a{character}B"
+        for character in characters
+        if unicodedata.category(character) not in ("Cn", "Cs")
+    ]
     words += [
         "unwatchably",
         "naïve",
@@ -212,9 +268,16 @@ def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
         " \t",
     ]
     read = "new Wordpieces(readFileSync('../../thinstack/bundled/sst/vocabulary.txt', 'utf8'))"
-    found = evaluate(installed[0], "Wordpieces", f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))", words)
+    found = evaluate(
+        installed[0],
+        "Wordpieces",
+        f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))",
+        words,
+    )
     vocabulary = bundle.vocabulary()
-    assert dict(zip(words, found, strict=True)) == {word: list(vocabulary.pieces_of(word)) for word in words}
+    assert dict(zip(words, found, strict=True)) == {
+        word: list(vocabulary.pieces_of(word)) for word in words
+    }
 
 
 def test_phrases_are_the_spans_of_the_tree(installed: tuple[Path, str]) -> None:
@@ -223,4 +286,6 @@ def test_phrases_are_the_spans_of_the_tree(installed: tuple[Path, str]) -> None:
     (found,) = evaluate(installed[0], "phrases", "given.map(phrases)", tree.transitions.tolist())
     assert [tree.labels[phrase["node"]] for phrase in found] == list("abcdefghi")
     assert [phrase["depth"] for phrase in found] == [0, 1, 2, 2, 1, 2, 2, 3, 3]
-    assert all(tree.spans[phrase["node"]].tolist() == [phrase["start"], phrase["end"]] for phrase in found)
+    assert all(
+        tree.spans[phrase["node"]].tolist() == [phrase["start"], phrase["end"]] for phrase in found
+    )

@@ -18,15 +18,22 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 MODEL = ROOT / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx"
 
 
-def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copy(MODEL, tmp_path / "model.onnx")
     (tmp_path / "model.pt2").write_bytes(export_pt2(load_model("sst"))[0])
     monkeypatch.chdir(tmp_path)
     first, second, third = ({}, {}, {})
     for block, names in zip(BLOCKS, (first, second, third), strict=True):
         exec(compile(block, "<runtimes.md>", "exec"), names)
-    assert capsys.readouterr().out.startswith(re.search(r"# (.*)$", BLOCKS[0], re.MULTILINE)[1] + "\n")
-    for parse, nodes in ((second["parse"], second["nodes"]), map(third["outputs"].get, ("parse", "node_scores"))):
+    assert capsys.readouterr().out.startswith(
+        re.search(r"# (.*)$", BLOCKS[0], re.MULTILINE)[1] + "\n"
+    )
+    for parse, nodes in (
+        (second["parse"], second["nodes"]),
+        map(third["outputs"].get, ("parse", "node_scores")),
+    ):
         np.testing.assert_array_equal(parse, first["parse"])
         np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
 
@@ -39,7 +46,9 @@ def test_the_ids_are_those_of_a_wonderful_film() -> None:
 
 def test_the_tables_hold_every_name() -> None:
     named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|(.*?\|)", GUIDE, re.MULTILINE))))
-    names = "token_ids piece_ids pieces_per_word transitions lengths parents slots kinds constituents"
+    names = (
+        "token_ids piece_ids pieces_per_word transitions lengths parents slots kinds constituents"
+    )
     names += " node_scores root_scores parse pair_scores sentence_vectors tree_scores"
     assert set(names.split()) <= named
     assert {entry.key for entry in onnx.load(MODEL).metadata_props} <= named

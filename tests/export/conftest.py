@@ -10,8 +10,12 @@ from thinstack.export.onnx_verify import VerificationReport, export_verified_onn
 from thinstack.models import Model, build_model
 
 
-def _export(kind: str, model: Model, config: ModelConfig, quantize: str, index_type: str) -> Exported:
-    file = export_onnx(model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd")
+def _export(
+    kind: str, model: Model, config: ModelConfig, quantize: str, index_type: str
+) -> Exported:
+    file = export_onnx(
+        model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd"
+    )
     return Exported(kind, model, config, quantize, file)
 
 
@@ -24,7 +28,9 @@ def words() -> Exported:
 @pytest.fixture(scope="session")
 def pieces() -> Exported:
     """N-ary LSTM over wordpieces, int8, int64."""
-    return _export("wordpieces", make_model("wordpieces"), make_config("wordpieces"), "int8-tables", "int64")
+    return _export(
+        "wordpieces", make_model("wordpieces"), make_config("wordpieces"), "int8-tables", "int64"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +51,10 @@ def exported(request: pytest.FixtureRequest) -> Exported:
 def verified() -> tuple[Exported, VerificationReport]:
     """A bidirectional model of trees over words, and the report of its verification."""
     torch.manual_seed(0)
-    encoder = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": H - 1}, "readout": ["down", "up"]}
+    encoder = {
+        "top_down": {"name": "top_down_lstm.v1", "hidden_size": H - 1},
+        "readout": ["down", "up"],
+    }
     head = {"name": "root_classifier.v1", "options": {"hidden": 7}}
     config = make_config("words", "lexicalized_lstm.v1", encoder=encoder, head=head)
     model = randomised(build_model(config, entries=V), std=0.4)
@@ -57,7 +66,11 @@ def verified() -> tuple[Exported, VerificationReport]:
 def pairs() -> Exported:
     """A model of pairs of dependency trees with relations, over words, fp16, int32."""
     torch.manual_seed(0)
-    settings = {"trees": "dependency", "relations": ["nsubj", "det"], "head": {"name": "similarity.v1"}}
+    settings = {
+        "trees": "dependency",
+        "relations": ["nsubj", "det"],
+        "head": {"name": "similarity.v1"},
+    }
     config = make_config("words", "sdt_rnn.v1", **settings)
     return _export("words", randomised(build_model(config, entries=V)), config, "fp16", "int32")
 
@@ -66,6 +79,11 @@ def pairs() -> Exported:
 def parser() -> Exported:
     """SPINN over wordpieces, int8, int32."""
     torch.manual_seed(0)
-    config = make_config("wordpieces", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "lookahead": 2}}, tree_source="self")
+    config = make_config(
+        "wordpieces",
+        "spinn_lstm.v1",
+        encoder={"tracker": {"size": 4, "lookahead": 2}},
+        tree_source="self",
+    )
     model = randomised(build_model(config, entries=V))
     return _export("wordpieces", model, config, "int8-tables", "int32")

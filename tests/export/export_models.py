@@ -47,12 +47,18 @@ class Exported:
 
         def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
             def scores(inputs: Arrays) -> Arrays:
-                typed = {n: a.astype(np.int32 if types[n] == "tensor(int32)" else np.int64) for n, a in inputs.items()}
+                typed = {
+                    n: a.astype(np.int32 if types[n] == "tensor(int32)" else np.int64)
+                    for n, a in inputs.items()
+                }
                 return dict(zip(names, run(names, typed), strict=True))
 
             return scores
 
-        return [bound(self.session().run), bound(ReferenceEvaluator(onnx.load_from_string(self.file)).run)]
+        return [
+            bound(self.session().run),
+            bound(ReferenceEvaluator(onnx.load_from_string(self.file)).run),
+        ]
 
     def session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()
@@ -61,10 +67,13 @@ class Exported:
 
 
 class ChildSum(Cell):
-    """tanh(U W x), and tanh(sum over children of (U h / 2 + the vector of the edge's type)); it overwrites its children."""
+    """tanh(U W x), and tanh(sum over children of (U h / 2 + the vector of the edge's type)); it
+    overwrites its children."""
 
     def __init__(self) -> None:
-        super().__init__(input_size=X, inner_size=0, hidden_size=H, state_sizes=[H], arity=0, kinds=2)
+        super().__init__(
+            input_size=X, inner_size=0, hidden_size=H, state_sizes=[H], arity=0, kinds=2
+        )
         self.w = nn.Parameter(torch.empty(X, H))
         self.u = nn.Parameter(torch.empty(H, H))
         self.types = nn.Parameter(torch.empty(3, H))
@@ -89,14 +98,17 @@ def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeMod
 
 
 def randomised(model: M, std: float = 1.0) -> M:
-    """The model, with every weight drawn at random; seed torch first. Deep models of great weights make much of rounding."""
+    """The model, with every weight drawn at random; seed torch first. Deep models of great weights
+    make much of rounding."""
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_(std=std)
     return model
 
 
-def make_config(kind: str, cell: str = "nary_lstm.v1", labels: Sequence[str] = LABELS, **more: object) -> ModelConfig:
+def make_config(
+    kind: str, cell: str = "nary_lstm.v1", labels: Sequence[str] = LABELS, **more: object
+) -> ModelConfig:
     return ModelConfig.parse(
         {
             "labels": list(labels),
@@ -123,7 +135,8 @@ def random_tree(words: int, seed: int) -> NDArray[np.int64]:
 def random_parents(
     nodes: int, roots: int, arity: int, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parents and slots of trees of any shape, nodes in any order, slots left empty at random (all 0 for arity 0)."""
+    """Parents and slots of trees of any shape, nodes in any order, slots left empty at random (all
+    0 for arity 0)."""
     parents, slots = np.full(nodes, -1), np.zeros(nodes, np.int64)
     free: list[tuple[int, int]] = []
     for number, node in enumerate(random.permutation(nodes).tolist()):
@@ -134,7 +147,9 @@ def random_parents(
     return parents, slots
 
 
-def random_inputs(kind: str, trees: Sequence[Sequence[int] | NDArray[np.int64]], seed: int) -> dict[str, NDArray[np.int64]]:
+def random_inputs(
+    kind: str, trees: Sequence[Sequence[int] | NDArray[np.int64]], seed: int
+) -> dict[str, NDArray[np.int64]]:
     """Ids for the words of a forest."""
     random = np.random.default_rng(seed)
     steps = np.concatenate([np.zeros(0, np.int64), *(np.asarray(tree, np.int64) for tree in trees)])
@@ -142,4 +157,8 @@ def random_inputs(kind: str, trees: Sequence[Sequence[int] | NDArray[np.int64]],
     if kind == "words":
         return {"token_ids": random.integers(0, V, words), "transitions": steps}
     counts = random.choice([1, 2, 3, 7], words).astype(np.int64)
-    return {"piece_ids": random.integers(0, V, int(counts.sum())), "pieces_per_word": counts, "transitions": steps}
+    return {
+        "piece_ids": random.integers(0, V, int(counts.sum())),
+        "pieces_per_word": counts,
+        "transitions": steps,
+    }

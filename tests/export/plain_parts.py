@@ -1,4 +1,5 @@
-"""A cell and a task head whose ONNX parts are written by hand, in no time; torch takes a second for each part of a cell."""
+"""A cell and a task head whose ONNX parts are written by hand, in no time; torch takes a second for
+each part of a cell."""
 
 from functools import cache
 from typing import Any
@@ -31,13 +32,16 @@ S, W = 4, 2
 
 
 class PlainCell(Cell):
-    """p = sum_k (h_k U_k + e[kind_k]) + x I (leaf: p = x A); state tanh(p) and tanh(p V), output tanh(p) O + c / 8.
+    """p = sum_k (h_k U_k + e[kind_k]) + x I (leaf: p = x A); state tanh(p) and tanh(p V), output
+    tanh(p) O + c / 8.
 
-    A missing child has a kind too, 0, and e[0] counts; by c the output of a state of zeros is none of zeros. `words` makes the
-    second part of the state a head-word vector.
+    A missing child has a kind too, 0, and e[0] counts; by c the output of a state of zeros is none
+    of zeros. `words` makes the second part of the state a head-word vector.
     """
 
-    def __init__(self, arity: int, *, size: int = X, inner: bool = False, kinds: int = 0, words: bool = False):
+    def __init__(
+        self, arity: int, *, size: int = X, inner: bool = False, kinds: int = 0, words: bool = False
+    ):
         word_part = 1 if words else -1
         super().__init__(
             input_size=size,
@@ -48,8 +52,14 @@ class PlainCell(Cell):
             kinds=kinds,
             word_part=word_part,
         )
-        self.a, self.i = nn.Parameter(torch.empty(size, S)), nn.Parameter(torch.empty(self.inner_size, S))
-        self.u, self.e = nn.Parameter(torch.empty(max(arity, 1) * S, S)), nn.Parameter(torch.empty(max(kinds, 1) + 1, S))
+        self.a, self.i = (
+            nn.Parameter(torch.empty(size, S)),
+            nn.Parameter(torch.empty(self.inner_size, S)),
+        )
+        self.u, self.e = (
+            nn.Parameter(torch.empty(max(arity, 1) * S, S)),
+            nn.Parameter(torch.empty(max(kinds, 1) + 1, S)),
+        )
         self.v, self.o = nn.Parameter(torch.empty(S, W)), nn.Parameter(torch.empty(S, H))
         self.c = nn.Parameter(torch.empty(H))
 
@@ -61,7 +71,9 @@ class PlainCell(Cell):
         if self.arity > 0:
             p = children[0].flatten(1) @ self.u + self.e[links.kind].sum(1)
         else:
-            p = sum_by_owner(children[0] @ self.u + self.e[links.kind], links.owner, inputs.shape[0])
+            p = sum_by_owner(
+                children[0] @ self.u + self.e[links.kind], links.owner, inputs.shape[0]
+            )
         if self.inner_size > 0:
             p = p + inputs @ self.i
         return [torch.tanh(p), torch.tanh(p @ self.v)]
@@ -87,22 +99,35 @@ class PlainHead(TaskHead):
 def plain_model(encoder: Encoder, structure: Structure, reads: Reads) -> TreeModel:
     """A word model of float32 in evaluation mode, its weights drawn at random."""
     torch.manual_seed(0)
-    width = {"pairs": 2 * encoder.hidden_size, "candidates": 2 * encoder.hidden_size + encoder.word_size}
+    width = {
+        "pairs": 2 * encoder.hidden_size,
+        "candidates": 2 * encoder.hidden_size + encoder.word_size,
+    }
     head = PlainHead(reads, width.get(reads, encoder.hidden_size))
-    model = TreeModel(embedding=WordEmbedding(entries=V, size=X), encoder=encoder, head=head, structure=structure)
+    model = TreeModel(
+        embedding=WordEmbedding(entries=V, size=X), encoder=encoder, head=head, structure=structure
+    )
     return randomised(model, std=0.5).eval()
 
 
 def plain_spinn(
-    cell: PlainCell, reads: Reads = "nodes", *, lookahead: int = 1, parses: bool = True, pieces: bool = False, seed: int = 0
+    cell: PlainCell,
+    reads: Reads = "nodes",
+    *,
+    lookahead: int = 1,
+    parses: bool = True,
+    pieces: bool = False,
+    seed: int = 0,
 ) -> SpinnModel:
-    """A model of sentences, over words or `pieces`, of float32 in evaluation mode, its weights drawn at random. The tracking
-    LSTM is as wide as the words, so that it can feed the cell."""
+    """A model of sentences, over words or `pieces`, of float32 in evaluation mode, its weights
+    drawn at random. The tracking LSTM is as wide as the words, so that it can feed the cell."""
     torch.manual_seed(seed)
     tracker = TrackingLSTM(input_size=H, size=X, lookahead=lookahead, parses=parses)
     head = PlainHead(reads, 2 * H if reads == "pairs" else H)
     embedding = (WordpieceEmbedding if pieces else WordEmbedding)(entries=V, size=X)
-    return randomised(SpinnModel(embedding=embedding, encoder=StackEncoder(cell, tracker), head=head), std=0.6).eval()
+    return randomised(
+        SpinnModel(embedding=embedding, encoder=StackEncoder(cell, tracker), head=head), std=0.6
+    ).eval()
 
 
 def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
@@ -132,29 +157,55 @@ def _cell_parts(cell: PlainCell | SubtreeMean, head: PlainHead | None = None) ->
     _state(leaf, cell, leaf.op("MatMul", x, _weight(leaf, cell.a, "a")))
     read = Graph("read")
     h, word = (read.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
-    found = read.op("Add", read.op("MatMul", h, _weight(read, cell.o, "o")), _weight(read, cell.c / 8, "c"))
+    found = read.op(
+        "Add", read.op("MatMul", h, _weight(read, cell.o, "o")), _weight(read, cell.c / 8, "c")
+    )
     read.output(_scores(read, head, found) if head else found, "y", FLOAT, ["n", "y"])
     if head is None and cell.word_part >= 0:
         read.output(word, "w", FLOAT, ["n", W])
     words = [W] if head is None and cell.word_part >= 0 else []
-    return Parts(leaf.build(), _compose(cell), read.build(), [head.classes if head else cell.hidden_size, *words])
+    return Parts(
+        leaf.build(),
+        _compose(cell),
+        read.build(),
+        [head.classes if head else cell.hidden_size, *words],
+    )
 
 
 def _compose(cell: PlainCell) -> onnx.GraphProto:
     g = Graph("compose")
-    x, owner, kind = g.input("x", FLOAT, ["n", "X"]), g.input("owner", INT64, ["e"]), g.input("kind", INT64, ["k"])
+    x, owner, kind = (
+        g.input("x", FLOAT, ["n", "X"]),
+        g.input("owner", INT64, ["e"]),
+        g.input("kind", INT64, ["k"]),
+    )
     h = g.input("h", FLOAT, ["rows"])
     g.input("w", FLOAT, ["rows"])
     edge = g.op("Gather", _weight(g, cell.e, "e"), kind)
     if cell.arity:
         flat = g.op("Reshape", h, g.vector(0, cell.arity * S))
-        p = g.op("Add", g.op("MatMul", flat, _weight(g, cell.u, "u")), g.op("ReduceSum", edge, g.vector(1), keepdims=0))
+        p = g.op(
+            "Add",
+            g.op("MatMul", flat, _weight(g, cell.u, "u")),
+            g.op("ReduceSum", edge, g.vector(1), keepdims=0),
+        )
     else:
         messages = g.op("Add", g.op("MatMul", h, _weight(g, cell.u, "u")), edge)
         size = g.op("Concat", g.op("Shape", x, end=1), g.vector(S), axis=0)
         index = g.op("Expand", g.op("Unsqueeze", owner, g.vector(1)), g.op("Shape", messages))
-        p = g.op("ScatterElements", g.op("ConstantOfShape", size), index, messages, axis=0, reduction="add")
-    _state(g, cell, g.op("Add", p, g.op("MatMul", x, _weight(g, cell.i, "i"))) if cell.inner_size else p)
+        p = g.op(
+            "ScatterElements",
+            g.op("ConstantOfShape", size),
+            index,
+            messages,
+            axis=0,
+            reduction="add",
+        )
+    _state(
+        g,
+        cell,
+        g.op("Add", p, g.op("MatMul", x, _weight(g, cell.i, "i"))) if cell.inner_size else p,
+    )
     return g.build()
 
 
@@ -166,9 +217,15 @@ def _state(g: Graph, cell: PlainCell, p: str) -> None:
 def _head_part(head: PlainHead, width: int) -> onnx.GraphProto:
     g = Graph("head")
     assert head.w.shape == (width, head.classes)
-    g.output(_scores(g, head, g.input("rows", FLOAT, ["n", width])), "y", FLOAT, ["n", head.classes])
+    g.output(
+        _scores(g, head, g.input("rows", FLOAT, ["n", width])), "y", FLOAT, ["n", head.classes]
+    )
     return g.build()
 
 
 def _scores(g: Graph, head: PlainHead, rows: str) -> str:
-    return g.op("Add", g.op("MatMul", rows, _weight(g, head.w, "w")), g.constant(head.b.detach().numpy().astype(np.float32)))
+    return g.op(
+        "Add",
+        g.op("MatMul", rows, _weight(g, head.w, "w")),
+        g.constant(head.b.detach().numpy().astype(np.float32)),
+    )

@@ -1,4 +1,5 @@
-"""What a model gives, computed one node at a time: every kind of encoder and of head, straight from their definitions."""
+"""What a model gives, computed one node at a time: every kind of encoder and of head, straight from
+their definitions."""
 
 from collections.abc import Sequence
 
@@ -44,14 +45,22 @@ def slow_scores(model: TreeModel, inputs: Arrays) -> Arrays:
     root_of = [_path(forest, node)[-1] for node in range(len(outputs))]
     roots = [node for node in range(len(outputs)) if root_of[node] == node]
     if head.reads == "pairs":
-        pairs = [torch.cat([outputs[a], outputs[b]]) for a, b in zip(roots[::2], roots[1::2], strict=True)]
-        return {"pair_scores": _score(model, pairs), "sentence_vectors": _stacked([outputs[node] for node in roots])}
+        pairs = [
+            torch.cat([outputs[a], outputs[b]])
+            for a, b in zip(roots[::2], roots[1::2], strict=True)
+        ]
+        return {
+            "pair_scores": _score(model, pairs),
+            "sentence_vectors": _stacked([outputs[node] for node in roots]),
+        }
     if head.reads != "candidates":
         scores = _score(model, list(outputs))
         return {"node_scores": scores, "root_scores": scores[roots]}
     nodes, trees = np.zeros((len(outputs), head.classes)), np.zeros((len(roots), 1))
     for node in range(len(outputs)):
-        below = sorted(np.flatnonzero(forest.parents == node).tolist(), key=lambda child: forest.slots[child])
+        below = sorted(
+            np.flatnonzero(forest.parents == node).tolist(), key=lambda child: forest.slots[child]
+        )
         if below:
             row = torch.cat([*(outputs[child] for child in below), heads[node]])
             nodes[node] = _score(model, [row])[0]
@@ -61,16 +70,22 @@ def slow_scores(model: TreeModel, inputs: Arrays) -> Arrays:
 
 @torch.no_grad()
 def slow_sentences(model: SpinnModel, inputs: Arrays, lengths: Sequence[int]) -> Arrays:
-    """The outputs of a model of float64 in evaluation mode for sentences of so many words, one transition at a time."""
+    """The outputs of a model of float64 in evaluation mode for sentences of so many words, one
+    transition at a time."""
     arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
     given = arrays["transitions"] if len(inputs.get("transitions", ())) else None
     encoder, width = model.encoder, model.encoder.hidden_size
     words, sizes = model.embedding(arrays), 2 * np.array(lengths, np.int64) - 1
-    nodes = reference.encode_spinn(encoder.cell, encoder.tracker, words, torch.tensor(lengths, dtype=torch.long), given)
+    nodes = reference.encode_spinn(
+        encoder.cell, encoder.tracker, words, torch.tensor(lengths, dtype=torch.long), given
+    )
     outputs = _rows([encoder.cell.output(state) for state in nodes.states], width, words)
     roots = outputs[np.cumsum(sizes) - 1]
     if model.head.reads == "pairs":
-        found = {"pair_scores": model.head.scores(roots.view(len(sizes) // 2, 2 * width)), "sentence_vectors": roots}
+        found = {
+            "pair_scores": model.head.scores(roots.view(len(sizes) // 2, 2 * width)),
+            "sentence_vectors": roots,
+        }
     else:
         found = {"node_scores": model.head.scores(outputs), "root_scores": model.head.scores(roots)}
     parse = {"parse": np.array(nodes.transitions, np.int64)} if model.parses else {}
@@ -88,7 +103,9 @@ def _encode(encoder: Encoder, words: Tensor, forest: Forest) -> tuple[Tensor, Te
         states = reference.encode(cell, forest, leaf_x, inner_x)
         up = _rows([cell.output(state) for state in states], cell.hidden_size, words)
         heads = (
-            _rows([state[cell.word_part] for state in states], encoder.word_size, words) if cell.word_part >= 0 else up[:, :0]
+            _rows([state[cell.word_part] for state in states], encoder.word_size, words)
+            if cell.word_part >= 0
+            else up[:, :0]
         )
         if layer.down is not None:
             down = _descend(layer.down.cell, forest, heads if cell.word_part >= 0 else own)
@@ -98,7 +115,10 @@ def _encode(encoder: Encoder, words: Tensor, forest: Forest) -> tuple[Tensor, Te
     if layer.down is None:
         return up, heads
     paths = [_path(forest, node) for node in range(len(up))]
-    below = [[leaf for leaf in np.flatnonzero(forest.leaves) if node in paths[leaf]] for node in range(len(up))]
+    below = [
+        [leaf for leaf in np.flatnonzero(forest.leaves) if node in paths[leaf]]
+        for node in range(len(up))
+    ]
     means = _rows([down[found].mean(0, keepdim=True) for found in below], down.shape[1], words)
     parts = {"up": up, "down": down, "leaves": means}
     return torch.cat([parts[part] for part in encoder.readout], 1), heads
@@ -116,11 +136,19 @@ def _descend(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
                 continue
             kind = torch.tensor([forest.slots[place] + 1])
             if cell.arity:
-                above, links = [part.clone()[:, None] for part in states[parent]], Links(kind[:0], kind[:, None])
+                above, links = (
+                    [part.clone()[:, None] for part in states[parent]],
+                    Links(kind[:0], kind[:, None]),
+                )
             else:
-                above, links = [part.clone() for part in states[parent]], Links(torch.zeros_like(kind), kind)
+                above, links = (
+                    [part.clone() for part in states[parent]],
+                    Links(torch.zeros_like(kind), kind),
+                )
             states[place] = cell.compose(x, above, links)
-    return _rows([cell.output(states[node]) for node in range(len(inputs))], cell.hidden_size, inputs)
+    return _rows(
+        [cell.output(states[node]) for node in range(len(inputs))], cell.hidden_size, inputs
+    )
 
 
 def _path(forest: Forest, node: int) -> list[int]:

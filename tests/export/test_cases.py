@@ -15,13 +15,20 @@ PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, t
 
 
 def test_cases_are_what_the_exported_file_answers(pieces: Exported, pairs: Exported) -> None:
-    outputs = {"wordpieces": ["node_scores", "root_scores"], "words": ["pair_scores", "sentence_vectors"]}
+    outputs = {
+        "wordpieces": ["node_scores", "root_scores"],
+        "words": ["pair_scores", "sentence_vectors"],
+    }
     for exported in (pieces, pairs):
-        found = json.loads(json.dumps(reference_cases(exported.model, exported.config, quantize=exported.quantize)))
+        found = json.loads(
+            json.dumps(reference_cases(exported.model, exported.config, quantize=exported.quantize))
+        )
         assert found["labels"] == list(LABELS)
         assert len(found["cases"]) == 3
         for case in found["cases"]:
-            answer = exported.runs()[0]({name: np.array(values, np.int64) for name, values in case["inputs"].items()})
+            answer = exported.runs()[0](
+                {name: np.array(values, np.int64) for name, values in case["inputs"].items()}
+            )
             assert list(answer) == list(case["outputs"]) == outputs[exported.kind]
             for name, expected in case["outputs"].items():
                 np.testing.assert_allclose(answer[name], expected, rtol=0, atol=1e-5)
@@ -29,7 +36,9 @@ def test_cases_are_what_the_exported_file_answers(pieces: Exported, pairs: Expor
 
 
 def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported) -> None:
-    found = json.loads(json.dumps(reference_cases(parser.model, parser.config, quantize="int8-tables")))
+    found = json.loads(
+        json.dumps(reference_cases(parser.model, parser.config, quantize="int8-tables"))
+    )
     for number, case in enumerate(found["cases"]):
         inputs = {name: np.array(values, np.int64) for name, values in case["inputs"].items()}
         steps, nodes = case["inputs"]["transitions"], (2 * inputs["lengths"] - 1).sum()
@@ -44,7 +53,9 @@ def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported)
     assert len(found["cases"]) == 6
 
 
-def test_the_words_of_own_trees_are_those_of_the_clearest_choices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_of_own_trees_are_those_of_the_clearest_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = plain_spinn(PlainCell(2))
     leads = {}
     for wanted in (0.0, np.inf):
@@ -63,4 +74,11 @@ def test_a_parser_that_is_always_in_doubt_gets_cases_too() -> None:
     with torch.no_grad():
         model.encoder.tracker.w_transition.zero_()
         model.encoder.tracker.b_transition.zero_()
-    assert [len(case["outputs"]["parse"]) for case in reference_cases(model, PLAIN)["cases"]] == [1, 1, 9, 9, 30, 30]
+    assert [len(case["outputs"]["parse"]) for case in reference_cases(model, PLAIN)["cases"]] == [
+        1,
+        1,
+        9,
+        9,
+        30,
+        30,
+    ]

@@ -27,7 +27,11 @@ def large() -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("quantize", "megabytes", "error"),
-    [("int8-tables", (6.1, 6.25), 0.5 / 127), ("fp16", (12.2, 12.3), 2**-11), ("none", (24.4, 24.5), 0)],
+    [
+        ("int8-tables", (6.1, 6.25), 0.5 / 127),
+        ("fp16", (12.2, 12.3), 2**-11),
+        ("none", (24.4, 24.5), 0),
+    ],
 )
 def test_size_and_error_of_a_stored_table(
     large: np.ndarray, quantize: str, megabytes: tuple[float, float], error: float
@@ -35,7 +39,9 @@ def test_size_and_error_of_a_stored_table(
     file = lookup(large, quantize)
     assert megabytes[0] < len(file) / 1e6 < megabytes[1]
     ids = np.array([0, 7, 30521, 7], np.int32)
-    found = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(None, {"ids": ids})[0]
+    found = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(
+        None, {"ids": ids}
+    )[0]
     assert found.dtype == np.float32
     largest = np.abs(large[ids]).max(axis=1, keepdims=True)
     assert (np.abs(found - large[ids]) <= error * largest * (1 + 1e-5)).all()

@@ -1,4 +1,5 @@
-"""Every kind of encoder, of trees and of head as ONNX and TorchScript, against the model and a recursion over its equations."""
+"""Every kind of encoder, of trees and of head as ONNX and TorchScript, against the model and a
+recursion over its equations."""
 
 import copy
 
@@ -48,9 +49,21 @@ KINDS: dict[str, tuple[Encoder, Structure, Reads]] = {
     "dependency with relations": (parsed(Layer(every_node(0, kinds=3))), "parents", "nodes"),
     "roots only": (Encoder([Layer(PlainCell(3))]), "parents", "pairs"),
     "roots only, any arity": (parsed(Layer(every_node(0, kinds=3))), "parents", "pairs"),
-    "bidirectional": (Encoder([Layer(PlainCell(2, words=True), down(1, 2))]), "transitions", "roots"),
-    "bidirectional, any arity": (Encoder([Layer(PlainCell(2, words=True), down(0, 2))]), "transitions", "pairs"),
-    "bidirectional constituency": (Encoder([Layer(PlainCell(3, words=True), down(1, 3))]), "parents", "nodes"),
+    "bidirectional": (
+        Encoder([Layer(PlainCell(2, words=True), down(1, 2))]),
+        "transitions",
+        "roots",
+    ),
+    "bidirectional, any arity": (
+        Encoder([Layer(PlainCell(2, words=True), down(0, 2))]),
+        "transitions",
+        "pairs",
+    ),
+    "bidirectional constituency": (
+        Encoder([Layer(PlainCell(3, words=True), down(1, 3))]),
+        "parents",
+        "nodes",
+    ),
     "shared": (parsed(shared(), readout=("down", "leaves")), "parents", "nodes"),
     "deep": (Encoder([Layer(PlainCell(2)), Layer(every_node(2, H))]), "transitions", "nodes"),
     "deep, both read both": (
@@ -73,7 +86,12 @@ KINDS: dict[str, tuple[Encoder, Structure, Reads]] = {
         "pairs",
     ),
     "deep, over head words": (
-        Encoder([Layer(PlainCell(2, words=True), down(1, 2)), Layer(every_node(2, BIDIRECTIONAL, words=True), down(1, 2))]),
+        Encoder(
+            [
+                Layer(PlainCell(2, words=True), down(1, 2)),
+                Layer(every_node(2, BIDIRECTIONAL, words=True), down(1, 2)),
+            ]
+        ),
         "transitions",
         "candidates",
     ),
@@ -135,15 +153,21 @@ def test_both_runtimes_give_what_the_model_gives(plain: Exported, batch: str) ->
 
 @pytest.mark.parametrize("batch", BATCHES[1:])
 @pytest.mark.parametrize("seed", range(3))
-def test_onnx_and_the_model_give_what_a_recursion_over_the_equations_gives(plain: Exported, batch: str, seed: int) -> None:
+def test_onnx_and_the_model_give_what_a_recursion_over_the_equations_gives(
+    plain: Exported, batch: str, seed: int
+) -> None:
     inputs = inputs_of(plain.model, batch, seed)
     expected = slow_scores(copy.deepcopy(plain.model).double(), inputs)
     close(eager_scores(plain.model, inputs), expected)
     close(plain.runs()[0](inputs), expected)
 
 
-def test_torchscript_gives_what_the_model_gives(plain: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torchscript, "sampled", lambda model: (inputs_of(model, batch) for batch in BATCHES))
+def test_torchscript_gives_what_the_model_gives(
+    plain: Exported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        torchscript, "sampled", lambda model: (inputs_of(model, batch) for batch in BATCHES)
+    )
     report = export_torchscript(plain.model)[1]
     assert (report.cases, report.trees >= 4) == (3, True)
     assert report.max_error < 1e-5
@@ -155,6 +179,9 @@ def test_weights_stored_small(kind: str, quantize: str) -> None:
     small = export(kind, quantize)
     inputs = inputs_of(small.model, "mixed")
     expected = eager_scores(dequantised(small.model, quantize), inputs)
-    assert any(np.abs(expected[name] - values).max() > 1e-4 for name, values in eager_scores(small.model, inputs).items())
+    assert any(
+        np.abs(expected[name] - values).max() > 1e-4
+        for name, values in eager_scores(small.model, inputs).items()
+    )
     for run in small.runs():
         close(run(inputs), expected)

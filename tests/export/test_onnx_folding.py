@@ -15,12 +15,15 @@ SIZE = 400
 
 def operators(graph: onnx.GraphProto) -> list[str]:
     inner = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
-    return [node.op_type for node in graph.node] + [name for body in inner for name in operators(body)]
+    return [node.op_type for node in graph.node] + [
+        name for body in inner for name in operators(body)
+    ]
 
 
 @pytest.mark.parametrize("half", [False, True])
 def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool) -> None:
-    """Three steps of x = (x + 1) (w * mask), from x (w * mask); the weight is large enough for runtimes to leave it be."""
+    """Three steps of x = (x + 1) (w * mask), from x (w * mask); the weight is large enough for
+    runtimes to leave it be."""
     rng = np.random.default_rng(0)
     w = (rng.normal(size=(SIZE, SIZE)) / 20).astype(np.float16).astype(np.float32)
     mask = (rng.random((SIZE, SIZE)) < 0.5).astype(np.float32)
@@ -32,10 +35,20 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
     go_on, state = body.input("go_on", BOOL, []), body.input("state", FLOAT, ["n", SIZE])
     one = body.op("Sqrt", body.op("Exp", body.constant(np.array(0, np.float32))))
     body.output(go_on, "go_on_next", BOOL, [])
-    body.output(body.op("MatMul", body.op("Add", state, one), body.op("Mul", weight, kept)), "state_next", FLOAT, ["n", SIZE])
+    body.output(
+        body.op("MatMul", body.op("Add", state, one), body.op("Mul", weight, kept)),
+        "state_next",
+        FLOAT,
+        ["n", SIZE],
+    )
     start = g.op("MatMul", x, g.op("Mul", weight, kept))
     g.output(
-        g.ops("Loop", g.scalar(3), g.constant(np.array(True)), start, outputs=1, body=body.build())[0], "y", FLOAT, ["n", SIZE]
+        g.ops("Loop", g.scalar(3), g.constant(np.array(True)), start, outputs=1, body=body.build())[
+            0
+        ],
+        "y",
+        FLOAT,
+        ["n", SIZE],
     )
     before = g.model({}, producer_version="0")
     fold_constants(g)
@@ -43,8 +56,14 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
 
     proto = onnx.load_from_string(after)
     assert not {"Mul", "Exp", "Sqrt"} & set(operators(proto.graph))
-    stored = [(tuple(tensor.dims), tensor.data_type) for tensor in proto.graph.initializer if len(tensor.dims) > 1]
-    assert stored == [((SIZE, SIZE), onnx.TensorProto.FLOAT16 if half else FLOAT)]  # once, and neither w nor the mask
+    stored = [
+        (tuple(tensor.dims), tensor.data_type)
+        for tensor in proto.graph.initializer
+        if len(tensor.dims) > 1
+    ]
+    assert stored == [
+        ((SIZE, SIZE), onnx.TensorProto.FLOAT16 if half else FLOAT)
+    ]  # once, and neither w nor the mask
     check_onnx(after, source="g")
     values = rng.normal(size=(5, SIZE)).astype(np.float32)
     expected = values.astype(np.float64) @ (w * mask)
@@ -52,7 +71,9 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
         expected = (expected + 1) @ (w.astype(np.float64) * mask)
     for file in (before, after):
         session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-        np.testing.assert_allclose(session.run(None, {"x": values})[0], expected, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(
+            session.run(None, {"x": values})[0], expected, rtol=1e-3, atol=1e-3
+        )
 
 
 def test_what_a_loop_gives_keeps_its_name() -> None:
@@ -63,19 +84,29 @@ def test_what_a_loop_gives_keeps_its_name() -> None:
     body.output(go_on, "go_on_next", BOOL, [])
     body.output(body.op("Neg", g.weight(np.array([7], np.float32), "w")), "state_next", FLOAT, [1])
     x = g.input("x", FLOAT, ["n"])
-    found = g.ops("Loop", g.scalar(2), g.constant(np.array(True)), x, outputs=1, body=body.build())[0]
+    found = g.ops("Loop", g.scalar(2), g.constant(np.array(True)), x, outputs=1, body=body.build())[
+        0
+    ]
     g.output(found, "y", FLOAT, ["m"])
     fold_constants(g)
     assert state != found
-    session = onnxruntime.InferenceSession(g.model({}, producer_version="0"), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        g.model({}, producer_version="0"), providers=["CPUExecutionProvider"]
+    )
     assert session.run(None, {"x": np.zeros(1, np.float32)})[0].tolist() == [-7]
 
 
 def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> None:
     value = np.eye(3, dtype=np.float32) * np.float32(0.5)
     g = Graph("g", half=True)
-    first = g.op("MatMul", g.input("x", FLOAT, ["n", "size"]), g.op("Neg", g.weight(-value, "negative")))
+    first = g.op(
+        "MatMul", g.input("x", FLOAT, ["n", "size"]), g.op("Neg", g.weight(-value, "negative"))
+    )
     g.output(g.op("MatMul", first, g.weight(value, "positive")), "y", FLOAT, ["n", "size"])
     fold_constants(g)
-    session = onnxruntime.InferenceSession(g.model({}, producer_version="0"), providers=["CPUExecutionProvider"])
-    np.testing.assert_allclose(session.run(None, {"x": np.eye(3, dtype=np.float32)})[0], value @ value)
+    session = onnxruntime.InferenceSession(
+        g.model({}, producer_version="0"), providers=["CPUExecutionProvider"]
+    )
+    np.testing.assert_allclose(
+        session.run(None, {"x": np.eye(3, dtype=np.float32)})[0], value @ value
+    )

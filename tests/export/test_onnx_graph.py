@@ -11,12 +11,17 @@ FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.Tensor
 
 
 def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
-    found: list[np.ndarray] = ReferenceEvaluator(onnx.load_from_string(g.model({}, producer_version="1"))).run(None, inputs)
+    found: list[np.ndarray] = ReferenceEvaluator(
+        onnx.load_from_string(g.model({}, producer_version="1"))
+    ).run(None, inputs)
     return found
 
 
 def weights_of(g: Graph) -> dict[str, onnx.TensorProto]:
-    return {weight.name: weight for weight in onnx.load_from_string(g.model({}, producer_version="1")).graph.initializer}
+    return {
+        weight.name: weight
+        for weight in onnx.load_from_string(g.model({}, producer_version="1")).graph.initializer
+    }
 
 
 def add_weights(g: Graph, *weights: np.ndarray) -> None:
@@ -57,10 +62,21 @@ def test_what_nothing_reads_is_left_out() -> None:
     go_on = body.input("go_on", BOOL, [])
     state = body.input("state", FLOAT, ["n", 2])
     body.output(go_on, "go_on_out", BOOL, [])
-    body.output(body.op("Add", state, used), "state_out", FLOAT, ["n", 2])  # `used` is read inside the loop only
-    g.output(g.op("Loop", g.scalar(3), g.constant(np.array(True)), x, body=body.build()), "y", FLOAT, ["n", 2])
+    body.output(
+        body.op("Add", state, used), "state_out", FLOAT, ["n", 2]
+    )  # `used` is read inside the loop only
+    g.output(
+        g.op("Loop", g.scalar(3), g.constant(np.array(True)), x, body=body.build()),
+        "y",
+        FLOAT,
+        ["n", 2],
+    )
     model = onnx.load_from_string(g.model({}, producer_version="1"))
-    assert [node.op_type for node in model.graph.node if node.op_type != "Constant"] == ["Neg", "Loop", "Identity"]
+    assert [node.op_type for node in model.graph.node if node.op_type != "Constant"] == [
+        "Neg",
+        "Loop",
+        "Identity",
+    ]
     assert len(model.graph.initializer) == 0
     np.testing.assert_array_equal(run(g, x=np.ones((1, 2), np.float32))[0], [[-2, -2]])
 

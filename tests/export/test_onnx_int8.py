@@ -34,7 +34,9 @@ def session(file: bytes) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
-def product(kind: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None) -> tuple[bytes, Products]:
+def product(
+    kind: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None
+) -> tuple[bytes, Products]:
     g = Graph("g", half=kind == "half")
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", K]))
     if kind == "transposed":
@@ -50,7 +52,9 @@ def product(kind: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | 
 
 def wide() -> tuple[TreeModel, ModelConfig]:
     """A model whose products are worth 8 bits, with weights that do not make much of rounding."""
-    return randomised(make_model("words", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4), make_config("words")
+    return randomised(
+        make_model("words", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4
+    ), make_config("words")
 
 
 @pytest.mark.parametrize("kind", ["plain", "no bias", "transposed", "half"])
@@ -83,10 +87,17 @@ def test_columns_keep_to_seven_bits_and_their_own_scale() -> None:
 
 
 @pytest.mark.parametrize(("columns", "squash"), [(W, False), (5, True)])
-def test_narrow_products_and_those_of_unbounded_rows_stay_as_they_are(columns: int, squash: bool) -> None:
+def test_narrow_products_and_those_of_unbounded_rows_stay_as_they_are(
+    columns: int, squash: bool
+) -> None:
     g = Graph("g")
     x = g.input("x", FLOAT, ["n", K])
-    g.output(g.op("MatMul", g.op("Tanh", x) if squash else x, g.weight(random(K, columns), "w")), "y", FLOAT, ["n", columns])
+    g.output(
+        g.op("MatMul", g.op("Tanh", x) if squash else x, g.weight(random(K, columns), "w")),
+        "y",
+        FLOAT,
+        ["n", columns],
+    )
     before = [node.SerializeToString() for node in g.nodes]
     assert quantize_products(g, {}) == (0, 1)
     assert [node.SerializeToString() for node in g.nodes] == before
@@ -99,8 +110,14 @@ def test_products_of_other_kinds_stay_as_they_are(kind: str) -> None:
     if kind == "3-D":
         g.output(g.op("MatMul", rows, g.weight(random(2, K, W), "w")), "y", FLOAT, [2, "n", W])
     else:
-        option: dict[str, float] = {"transA": {"transA": 1}, "alpha": {"alpha": 2.0}, "beta": {"beta": 0.5}}[kind]
-        found = g.op("Gemm", rows, g.weight(random(K, W), "w"), g.weight(random(W, seed=1), "b"), **option)
+        option: dict[str, float] = {
+            "transA": {"transA": 1},
+            "alpha": {"alpha": 2.0},
+            "beta": {"beta": 0.5},
+        }[kind]
+        found = g.op(
+            "Gemm", rows, g.weight(random(K, W), "w"), g.weight(random(W, seed=1), "b"), **option
+        )
         g.output(found, "y", FLOAT, ["n", W])
     before = [node.SerializeToString() for node in g.nodes]
     assert quantize_products(g, {}).int8 == 0
@@ -114,7 +131,9 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", W]))
     if way == "of two bounds":
         g.op("MatMul", rows, g.weight(square, "w"))
-        g.op("MatMul", g.op("Mul", rows, g.constant(np.array(3, np.float32))), g.weight(square, "w"))
+        g.op(
+            "MatMul", g.op("Mul", rows, g.constant(np.array(3, np.float32))), g.weight(square, "w")
+        )
     else:
         g.op("Gemm", rows, g.weight(square, "w"))
         g.op("Gemm", rows, g.weight(square, "w"), transB=1)
@@ -124,17 +143,28 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
     assert quantize_products(g, {}) == (2, 2)
     x = random(50, W, seed=2)
     squashed = np.tanh(x)
-    expected = [squashed @ square, 3 * squashed @ square if way == "of two bounds" else squashed @ square.T]
-    for found, wanted in zip(session(g.model({}, producer_version="0")).run(["y", "z"], {"x": x}), expected, strict=True):
+    expected = [
+        squashed @ square,
+        3 * squashed @ square if way == "of two bounds" else squashed @ square.T,
+    ]
+    for found, wanted in zip(
+        session(g.model({}, producer_version="0")).run(["y", "z"], {"x": x}), expected, strict=True
+    ):
         assert 0 < np.linalg.norm(found - wanted) < 0.03 * np.linalg.norm(wanted)
 
 
 def test_words_of_several_pieces_have_the_bound_of_the_table() -> None:
     """A mean has none that follows from the graph."""
     model = randomised(make_model("wordpieces", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4)
-    proto = onnx.load_from_string(export_onnx(model, make_config("wordpieces"), quantize="int8", vocabulary_digest="0"))
+    proto = onnx.load_from_string(
+        export_onnx(model, make_config("wordpieces"), quantize="int8", vocabulary_digest="0")
+    )
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in proto.graph.initializer}
-    (leaf,) = (name for name, value in stored.items() if value.dtype == np.int8 and value.shape == (X, 3 * WIDE))
+    (leaf,) = (
+        name
+        for name, value in stored.items()
+        if value.dtype == np.int8 and value.shape == (X, 3 * WIDE)
+    )
     bound = np.abs(model.embedding.table.detach().numpy()).max()
     weight = model.encoder.layers[0].up.cell.w.detach().numpy()
     scale = stored[f"{leaf.removesuffix('.int8')}.product_scale"]
@@ -145,13 +175,21 @@ def test_a_model_computes_its_recurrent_products_so_and_stays_near() -> None:
     model, config = wide()
     plain = export_onnx(model, config, vocabulary_digest="0")
     file, report = export_verified_onnx(model, config, quantize="int8", vocabulary_digest="0")
-    assert (report.quantization, report.int8_products) == ("int8", "2 of 4")  # leaf and compose; not the head, read twice
+    assert (report.quantization, report.int8_products) == (
+        "int8",
+        "2 of 4",
+    )  # leaf and compose; not the head, read twice
     assert len(file) < 0.55 * len(plain)
     assert 0 < report.mean_deviation < 0.02
     assert report.neighbour_error == 0
-    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load_from_string(file).graph.initializer}
+    stored = {
+        tensor.name: numpy_helper.to_array(tensor)
+        for tensor in onnx.load_from_string(file).graph.initializer
+    }
     assert stored["cell.u.int8"].dtype == np.int8
-    assert (np.dtype(np.int8), (X, 3 * WIDE)) in {(value.dtype, value.shape) for value in stored.values()}
+    assert (np.dtype(np.int8), (X, 3 * WIDE)) in {
+        (value.dtype, value.shape) for value in stored.values()
+    }
     assert "cell.u" not in stored
 
 
@@ -165,7 +203,9 @@ def test_a_tree_scores_the_same_in_any_company() -> None:
     inputs["token_ids"] %= V // 2
     wild = random_inputs("words", others, seed=2)
     wild["token_ids"] = V // 2 + wild["token_ids"] % (V // 2)
-    (alone,) = run(["node_scores"], {name: values.astype(np.int32) for name, values in inputs.items()})
+    (alone,) = run(
+        ["node_scores"], {name: values.astype(np.int32) for name, values in inputs.items()}
+    )
     both = {name: np.concatenate([inputs[name], wild[name]]).astype(np.int32) for name in inputs}
     np.testing.assert_array_equal(run(["node_scores"], both)[0][: len(mine)], alone)
 
@@ -173,17 +213,26 @@ def test_a_tree_scores_the_same_in_any_company() -> None:
 def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
     model = make_model("words", ChildSumLSTM(input_size=X, hidden_size=WIDE))
     proto = onnx.load_from_string(
-        export_onnx(model, make_config("words", "child_sum_lstm.v1"), quantize="int8", vocabulary_digest="0")
+        export_onnx(
+            model, make_config("words", "child_sum_lstm.v1"), quantize="int8", vocabulary_digest="0"
+        )
     )
-    shapes = {tuple(tensor.dims) for tensor in proto.graph.initializer if tensor.name.endswith(".int8")}
-    # The leaf table, the leaves' gates, and the forget gates of single children; the other gates read the sum of all.
+    shapes = {
+        tuple(tensor.dims) for tensor in proto.graph.initializer if tensor.name.endswith(".int8")
+    }
+    # The leaf table, the leaves' gates, and the forget gates of single children; the other gates
+    # read the sum of all.
     assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
 
 
 def test_a_wrong_scale_is_found() -> None:
     model, config = wide()
-    proto = onnx.load_from_string(export_onnx(model, config, quantize="int8", vocabulary_digest="0"))
-    scale = next(tensor for tensor in proto.graph.initializer if tensor.name == "cell.u.product_scale")
+    proto = onnx.load_from_string(
+        export_onnx(model, config, quantize="int8", vocabulary_digest="0")
+    )
+    scale = next(
+        tensor for tensor in proto.graph.initializer if tensor.name == "cell.u.product_scale"
+    )
     scale.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(scale), scale.name))
     with pytest.raises(ExportError, match=r"onnxruntime gives scores that differ by .* on average"):
         verify_onnx(proto.SerializeToString(), model, config)

@@ -10,7 +10,18 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import LABELS, C, Exported, H, V, X, make_config, make_model, random_inputs, random_tree
+from export_models import (
+    LABELS,
+    C,
+    Exported,
+    H,
+    V,
+    X,
+    make_config,
+    make_model,
+    random_inputs,
+    random_tree,
+)
 
 from thinstack.core import Forest, Tree, reference
 from thinstack.core import transitions as shapes
@@ -28,7 +39,15 @@ FORESTS = {
     "left chain": [shapes.left(64)],
     "right chain": [shapes.right(64)],
     "balanced": [shapes.balanced(33)],
-    "mixed": [random_tree(13, 1), [0], shapes.left(7), random_tree(40, 2), [0], shapes.right(5), [0, 0, 1]],
+    "mixed": [
+        random_tree(13, 1),
+        [0],
+        shapes.left(7),
+        random_tree(40, 2),
+        [0],
+        shapes.right(5),
+        [0, 0, 1],
+    ],
 }
 
 
@@ -54,9 +73,14 @@ def test_onnx_agrees_with_the_recursion_over_the_equations(words: Exported) -> N
     with torch.no_grad():
         leaves = model.embedding.table[torch.from_numpy(inputs["token_ids"])]
         states = reference.encode(model.encoder.stack()[0].up.cell, forest, leaves)
-        logits = torch.cat([state[0] for state in states]) @ model.head.linear.weight.T + model.head.linear.bias
+        logits = (
+            torch.cat([state[0] for state in states]) @ model.head.linear.weight.T
+            + model.head.linear.bias
+        )
     found = words.runs()[0](inputs)
-    np.testing.assert_allclose(found["node_scores"], torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6)
+    np.testing.assert_allclose(
+        found["node_scores"], torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6
+    )
     np.testing.assert_array_equal(found["root_scores"], found["node_scores"][-1:])
 
 
@@ -67,8 +91,12 @@ def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported)
     session = pieces.session()
     together = session.run(None, batch)
     alone = [session.run(None, inputs) for inputs in single]
-    np.testing.assert_allclose(together[0], np.concatenate([nodes for nodes, _ in alone]), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(together[1], np.concatenate([roots for _, roots in alone]), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        together[0], np.concatenate([nodes for nodes, _ in alone]), rtol=0, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        together[1], np.concatenate([roots for _, roots in alone]), rtol=0, atol=1e-6
+    )
 
 
 def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path) -> None:
@@ -89,9 +117,16 @@ def test_signature(exported: Exported) -> None:
     graph = onnx.load_from_string(exported.file).graph
 
     def shapes_of(values):
-        return {v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
+        return {
+            v.name: [d.dim_param or d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in values
+        }
 
-    ids = {"token_ids": ["L"]} if exported.kind == "words" else {"piece_ids": ["P"], "pieces_per_word": ["L"]}
+    ids = (
+        {"token_ids": ["L"]}
+        if exported.kind == "words"
+        else {"piece_ids": ["P"], "pieces_per_word": ["L"]}
+    )
     assert shapes_of(graph.input) == {**ids, "transitions": ["N"]}
     assert shapes_of(graph.output) == {"node_scores": ["N", C], "root_scores": ["B", C]}
     index = onnx.TensorProto.INT64 if exported.kind == "wordpieces" else onnx.TensorProto.INT32
@@ -156,13 +191,20 @@ def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words
         if len(attribute.g.input) == 5
     )
     kinds = Counter(node.op_type for node in body.node)
-    assert not {"ScatterND", "ScatterElements", "Expand", "Where", "Transpose", "NonZero"} & kinds.keys()
+    assert (
+        not {"ScatterND", "ScatterElements", "Expand", "Where", "Transpose", "NonZero"}
+        & kinds.keys()
+    )
     assert kinds["Gemm"] == 2
     assert [tensor for tensor in body.initializer if len(tensor.dims) > 1] == []
 
 
 def test_a_matrix_used_twice_is_stored_once(child_sum: Exported) -> None:
-    stored = [tuple(weight.dims) for weight in onnx.load_from_string(child_sum.file).graph.initializer if len(weight.dims) > 1]
+    stored = [
+        tuple(weight.dims)
+        for weight in onnx.load_from_string(child_sum.file).graph.initializer
+        if len(weight.dims) > 1
+    ]
     assert sorted(stored) == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
 
 
@@ -172,15 +214,23 @@ def test_rounded_weights_are_stored_small(pieces: Exported, child_sum: Exported)
     assert stored["embedding.table.int8"].data_type == kinds.INT8
     assert list(stored["embedding.table.scale"].dims) == [V, 1]
     matrices = {
-        tuple(w.dims): w.data_type for name, w in stored.items() if len(w.dims) > 1 and not name.startswith("embedding")
+        tuple(w.dims): w.data_type
+        for name, w in stored.items()
+        if len(w.dims) > 1 and not name.startswith("embedding")
     }
-    assert matrices == {(X, 3 * H): kinds.FLOAT16, (2 * H, 5 * H): kinds.FLOAT16, (C, H): kinds.FLOAT16}
+    assert matrices == {
+        (X, 3 * H): kinds.FLOAT16,
+        (2 * H, 5 * H): kinds.FLOAT16,
+        (C, H): kinds.FLOAT16,
+    }
     assert {w.data_type for w in stored.values() if len(w.dims) == 1} == {kinds.FLOAT}
     halves = [w for w in onnx.load_from_string(child_sum.file).graph.initializer if len(w.dims) > 1]
     assert {w.data_type for w in halves} == {kinds.FLOAT16}
 
 
-def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces: Exported, tmp_path) -> None:
+def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(
+    pieces: Exported, tmp_path
+) -> None:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -188,8 +238,16 @@ def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces:
     onnxruntime.InferenceSession(pieces.file, options, providers=["CPUExecutionProvider"])
     optimized = onnx.load(tmp_path / "optimized.onnx")
     weights = {weight.name for weight in optimized.graph.initializer}
-    assert not [node for node in all_nodes(optimized.graph) if node.op_type == "Cast" and node.input[0] in weights]
-    assert not [weight for weight in optimized.graph.initializer if weight.data_type == onnx.TensorProto.FLOAT16]
+    assert not [
+        node
+        for node in all_nodes(optimized.graph)
+        if node.op_type == "Cast" and node.input[0] in weights
+    ]
+    assert not [
+        weight
+        for weight in optimized.graph.initializer
+        if weight.data_type == onnx.TensorProto.FLOAT16
+    ]
 
 
 def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,5 +272,7 @@ def test_a_configuration_of_another_model_is_refused() -> None:
         export_onnx(model, make_config("wordpieces"), vocabulary_digest="")
     with pytest.raises(ExportError, match="2 labels, the model 3 classes"):
         export_onnx(model, make_config("words", labels=("a", "b")), vocabulary_digest="")
-    with pytest.raises(ExportError, match="trees 'dependency', the model is told its trees as transitions"):
+    with pytest.raises(
+        ExportError, match="trees 'dependency', the model is told its trees as transitions"
+    ):
         export_onnx(model, make_config("words", trees="dependency"), vocabulary_digest="")

@@ -67,15 +67,25 @@ class Broken(Base):
     [
         (FrozenBranch, "does otherwise for other numbers of rows.* the generated guard 5 <= "),
         (FrozenProduct, "does otherwise for other numbers of rows"),
-        (LoopOverRows, r"does otherwise for other numbers of rows.* specialized it to be a constant \(5\)"),
-        (DataDependent, r"branches on the values of a tensor at .*test_onnx_parts.py:\d+; use torch.where"),
+        (
+            LoopOverRows,
+            r"does otherwise for other numbers of rows.* specialized it to be a constant \(5\)",
+        ),
+        (
+            DataDependent,
+            r"branches on the values of a tensor at .*test_onnx_parts.py:\d+; use torch.where",
+        ),
         (NoOperator, r"operator aten.linalg_eig.default: "),
         (Broken, "RuntimeError: .*5.*6"),
     ],
 )
-def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(cell: type[Cell], reason: str) -> None:
+def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(
+    cell: type[Cell], reason: str
+) -> None:
     disabled = logging.root.manager.disable
-    with pytest.raises(ExportError, match=f"^{cell.__name__}.leaf cannot be exported to ONNX: (?s:.*){reason}") as raised:
+    with pytest.raises(
+        ExportError, match=f"^{cell.__name__}.leaf cannot be exported to ONNX: (?s:.*){reason}"
+    ) as raised:
         export_cell(cell(), NodeClassifier(hidden_size=H, classes=C))
     assert len(str(raised.value)) < 700
     assert "\x1b" not in str(raised.value)
@@ -83,23 +93,39 @@ def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(cell: type[Ce
 
 
 def part_with_a_branch() -> onnx.GraphProto:
-    """y = x + w if x's sum is positive, else x - w, with names that clash and what exporters leave in a file."""
+    """y = x + w if x's sum is positive, else x - w, with names that clash and what exporters leave
+    in a file."""
 
     def branch(kind: str, extra: str) -> onnx.GraphProto:
         constant = helper.make_node(
-            "Constant", [], ["k"], value=numpy_helper.from_array(np.array([1], np.float32)), name="Add_0"
+            "Constant",
+            [],
+            ["k"],
+            value=numpy_helper.from_array(np.array([1], np.float32)),
+            name="Add_0",
         )
         node = helper.make_node(kind, ["x", "w"], ["out"], name="Add_0")
         node.doc_string = "File /home/someone/cell.py, line 3"
         last = helper.make_node("Mul", ["out", "k"], [extra])
-        return helper.make_graph([constant, node, last], "b", [], [helper.make_tensor_value_info(extra, FLOAT, ["n"])])
+        return helper.make_graph(
+            [constant, node, last], "b", [], [helper.make_tensor_value_info(extra, FLOAT, ["n"])]
+        )
 
     nodes = [
         helper.make_node("ReduceSum", ["x"], ["s"], keepdims=0, doc_string="/home/someone"),
         helper.make_node("Greater", ["s", "zero"], ["positive"]),
-        helper.make_node("If", ["positive"], ["y"], then_branch=branch("Add", "then"), else_branch=branch("Sub", "else")),
+        helper.make_node(
+            "If",
+            ["positive"],
+            ["y"],
+            then_branch=branch("Add", "then"),
+            else_branch=branch("Sub", "else"),
+        ),
     ]
-    weights = [numpy_helper.from_array(np.array([3.0], np.float32), "w"), numpy_helper.from_array(np.float32(0), "zero")]
+    weights = [
+        numpy_helper.from_array(np.array([3.0], np.float32), "w"),
+        numpy_helper.from_array(np.float32(0), "zero"),
+    ]
     x, y = (helper.make_tensor_value_info(name, FLOAT, ["n"]) for name in "xy")
     return helper.make_graph(nodes, "part", [x], [y], weights)
 

@@ -58,9 +58,12 @@ def test_what_is_known_beforehand_is_taken_where_it_is_tighter() -> None:
     assert (found[loose], found[tight], found[g.op("Abs", loose)]) == (7, 1, inf)
 
 
-@pytest.mark.parametrize(("kind", "bound"), [("bounded", 1), ("halving", 8), ("growing", inf), ("through another", inf)])
+@pytest.mark.parametrize(
+    ("kind", "bound"), [("bounded", 1), ("halving", 8), ("growing", inf), ("through another", inf)]
+)
 def test_what_a_loop_carries(kind: str, bound: float) -> None:
-    """A state that is squashed in each step, one that shrinks from 8, and memory that grows, by itself or by its neighbour."""
+    """A state that is squashed in each step, one that shrinks from 8, and memory that grows, by
+    itself or by its neighbour."""
     g = graph()
     start = g.constant(np.array([0.25 if kind == "bounded" else 8], np.float32))
     body = g.subgraph("body")
@@ -77,6 +80,8 @@ def test_what_a_loop_carries(kind: str, bound: float) -> None:
     body.output(go_on, "go_on_next", BOOL, [])
     body.output(following, "state_next", FLOAT, ["n"])
     body.output(body.op("Add", other, half), "other_next", FLOAT, ["n"])
-    final, _ = g.ops("Loop", g.scalar(9), g.constant(np.array(True)), start, start, outputs=2, body=body.build())
+    final, _ = g.ops(
+        "Loop", g.scalar(9), g.constant(np.array(True)), start, start, outputs=2, body=body.build()
+    )
     found = bounds(g)
     assert (found[final], found[state]) == (bound, bound)

@@ -1,4 +1,5 @@
-"""Files that give the scores of roots alone: those of the file that scores all nodes, for less work."""
+"""Files that give the scores of roots alone: those of the file that scores all nodes, for less
+work."""
 
 import numpy as np
 import onnx
@@ -13,22 +14,32 @@ from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
 from thinstack.export.samples import join_inputs, random_tree, sample_trees, without_trees
 from thinstack.models import build_model
 
-SHAPES = [shapes.left(1), shapes.balanced(9), shapes.left(12), random_tree(30, np.random.default_rng(3))]
+SHAPES = [
+    shapes.left(1),
+    shapes.balanced(9),
+    shapes.left(12),
+    random_tree(30, np.random.default_rng(3)),
+]
 
 
 @pytest.fixture(scope="module", params=["words", "child_sum", "verified", "parser"])
 def pair(request: pytest.FixtureRequest) -> tuple[Exported, Exported]:
-    """A model of one pass, of any arity, of two directions, and with a parser: all nodes' file and the roots' file."""
+    """A model of one pass, of any arity, of two directions, and with a parser: all nodes' file and
+    the roots' file."""
     found = request.getfixturevalue(request.param)
     nodes: Exported = found[0] if isinstance(found, tuple) else found
-    file = export_onnx(nodes.model, nodes.config, quantize=nodes.quantize, outputs="roots", vocabulary_digest="0")
+    file = export_onnx(
+        nodes.model, nodes.config, quantize=nodes.quantize, outputs="roots", vocabulary_digest="0"
+    )
     return nodes, Exported(nodes.kind, nodes.model, nodes.config, nodes.quantize, file)
 
 
 def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:
     nodes, roots = pair
     drawn = sample_trees(nodes.model, SHAPES, np.random.default_rng(0))
-    batches = [join_inputs(drawn), drawn[0]] + ([without_trees(join_inputs(drawn))] if nodes.model.parses else [])
+    batches = [join_inputs(drawn), drawn[0]] + (
+        [without_trees(join_inputs(drawn))] if nodes.model.parses else []
+    )
     for inputs in batches:
         wanted = nodes.runs()[0](inputs)
         for run in roots.runs():
@@ -39,20 +50,33 @@ def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:
 
 def test_one_pass_keeps_nothing_but_the_last_step(words: Exported) -> None:
     file = export_onnx(words.model, words.config, outputs="roots", vocabulary_digest="0")
-    bodies = [a.g for node in onnx.load_from_string(file).graph.node for a in node.attribute if a.name == "body"]
+    bodies = [
+        a.g
+        for node in onnx.load_from_string(file).graph.node
+        for a in node.attribute
+        if a.name == "body"
+    ]
     (compose,) = [body for body in bodies if body.name == "compose_one_depth"]
     assert len(compose.output) == 3  # whether to go on, h and c
 
 
 def test_they_are_verified(words: Exported, pairs: Exported) -> None:
-    file, report = export_verified_onnx(words.model, words.config, outputs="roots", vocabulary_digest="0")
+    file, report = export_verified_onnx(
+        words.model, words.config, outputs="roots", vocabulary_digest="0"
+    )
     assert max(runtime.max_error for runtime in report.runtimes) < 2e-6
-    assert {entry.key: entry.value for entry in onnx.load_from_string(file).metadata_props}["outputs"] == "roots"
+    assert {entry.key: entry.value for entry in onnx.load_from_string(file).metadata_props}[
+        "outputs"
+    ] == "roots"
     proto = onnx.load_from_string(file)
     proto.graph.output[0].name = proto.graph.node[-1].output[0] = "scores_of_roots"
-    with pytest.raises(ExportError, match="gives scores_of_roots where the model gives node_scores, root_scores"):
+    with pytest.raises(
+        ExportError, match="gives scores_of_roots where the model gives node_scores, root_scores"
+    ):
         verify_onnx(proto.SerializeToString(), words.model, words.config)
-    with pytest.raises(ExportError, match="'roots' is for models that score nodes; this one gives pair_scores"):
+    with pytest.raises(
+        ExportError, match="'roots' is for models that score nodes; this one gives pair_scores"
+    ):
         export_onnx(pairs.model, pairs.config, outputs="roots", vocabulary_digest="0")
 
 
@@ -62,4 +86,7 @@ def test_a_head_that_reads_roots() -> None:
     model = randomised(build_model(config, entries=V), std=0.5)
     file, _ = export_verified_onnx(model, config, outputs="roots", vocabulary_digest="0")
     (output,) = onnx.load_from_string(file).graph.output
-    assert (output.name, [d.dim_param or d.dim_value for d in output.type.tensor_type.shape.dim]) == ("root_scores", ["B", C])
+    assert (
+        output.name,
+        [d.dim_param or d.dim_value for d in output.type.tensor_type.shape.dim],
+    ) == ("root_scores", ["B", C])

@@ -11,7 +11,12 @@ from onnx.reference import ReferenceEvaluator
 from thinstack.core import schedule as core
 from thinstack.core import transitions as shapes
 from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_schedule import Forest, forest_of_lengths, forest_of_transitions, schedule
+from thinstack.export.onnx_schedule import (
+    Forest,
+    forest_of_lengths,
+    forest_of_transitions,
+    schedule,
+)
 
 INT64 = onnx.TensorProto.INT64
 TABLES = {"children", "child_kinds", "child_rows"}
@@ -36,7 +41,9 @@ def binary() -> bytes:
 @pytest.fixture(scope="module")
 def chains() -> bytes:
     g = Graph("g")
-    return finish(g, forest_of_lengths(g, g.input("lengths", INT64, ["B"]), g.input("words", INT64, ["L"])), 1)
+    return finish(
+        g, forest_of_lengths(g, g.input("lengths", INT64, ["B"]), g.input("words", INT64, ["L"])), 1
+    )
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2, 3])
@@ -51,7 +58,9 @@ def runs(file: bytes, inputs: Arrays) -> list[Arrays]:
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     reference = ReferenceEvaluator(onnx.load_from_string(file))
     names = [value.name.removeprefix("_") for value in session.get_outputs()]
-    return [dict(zip(names, run(None, inputs), strict=True)) for run in (session.run, reference.run)]
+    return [
+        dict(zip(names, run(None, inputs), strict=True)) for run in (session.run, reference.run)
+    ]
 
 
 def check(found: Arrays, expected: core.Schedule, parents: np.ndarray, slots: np.ndarray) -> None:
@@ -72,8 +81,12 @@ def check(found: Arrays, expected: core.Schedule, parents: np.ndarray, slots: np
             rows[parents[child], slots[child]] = wanted["stacked"][child]
         wanted["child_rows"] = rows[wanted["inner"]]
     for name in found.keys() - {"trees"}:
-        part = slice(last) if name == "owners" else ...  # the last step's nodes are roots, which have no owner
-        np.testing.assert_array_equal(found[name][part], np.asarray(wanted[name])[part], err_msg=name)
+        part = (
+            slice(last) if name == "owners" else ...
+        )  # the last step's nodes are roots, which have no owner
+        np.testing.assert_array_equal(
+            found[name][part], np.asarray(wanted[name])[part], err_msg=name
+        )
 
 
 def parents_of_chains(lengths: list[int]) -> np.ndarray:
@@ -94,11 +107,15 @@ def parents_of_chains(lengths: list[int]) -> np.ndarray:
     ],
 )
 def test_transitions(binary: bytes, forest: list) -> None:
-    steps = np.concatenate([np.zeros(0, np.int64), *(np.asarray(tree, np.int64) for tree in forest)])
+    steps = np.concatenate(
+        [np.zeros(0, np.int64), *(np.asarray(tree, np.int64) for tree in forest)]
+    )
     expected = core.schedule_transitions(torch.from_numpy(steps))
     for found in runs(binary, {"transitions": steps}):
         check(found, expected, *shapes.parents_of(steps))
-        np.testing.assert_array_equal(found["trees"], np.repeat(np.arange(len(forest)), [len(tree) for tree in forest]))
+        np.testing.assert_array_equal(
+            found["trees"], np.repeat(np.arange(len(forest)), [len(tree) for tree in forest])
+        )
         if forest:
             np.testing.assert_array_equal(found["child_rows"], core.child_rows(expected).numpy())
 
@@ -121,13 +138,19 @@ def test_lengths(chains: bytes, lengths: list[int]) -> None:
 
 @pytest.mark.parametrize("nodes", [0, 1, 2, 7, 12, 60])
 @pytest.mark.parametrize("seed", range(3))
-def test_parents_with_missing_children_and_any_order(trees: tuple[int, bytes], nodes: int, seed: int) -> None:
+def test_parents_with_missing_children_and_any_order(
+    trees: tuple[int, bytes], nodes: int, seed: int
+) -> None:
     arity, file = trees
     random = np.random.default_rng(seed)
     parents, slots = random_parents(nodes, 1 + int(random.integers(4)), arity, random)
-    slots = slots if arity else random.integers(0, 5, nodes)  # told on, though no table is made of them
+    slots = (
+        slots if arity else random.integers(0, 5, nodes)
+    )  # told on, though no table is made of them
     kinds = random.integers(1, 4, nodes)
-    expected = core.schedule_parents(*(torch.from_numpy(array) for array in (parents, slots, kinds)), arity)
+    expected = core.schedule_parents(
+        *(torch.from_numpy(array) for array in (parents, slots, kinds)), arity
+    )
     for found in runs(file, {"parents": parents, "slots": slots, "kinds": kinds}):
         check(found, expected, parents, slots)
 

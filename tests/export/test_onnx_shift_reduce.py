@@ -1,4 +1,5 @@
-"""Models with a tracking LSTM as ONNX, against a recursion over the equations of SPINN, over given trees and over their own."""
+"""Models with a tracking LSTM as ONNX, against a recursion over the equations of SPINN, over given
+trees and over their own."""
 
 import copy
 from collections import Counter
@@ -31,15 +32,30 @@ KINDS = {
     "no parser, any arity": lambda: plain_spinn(PlainCell(0), "pairs", parses=False, pieces=True),
 }
 PARSERS = [kind for kind in KINDS if kind.startswith("parser")]
-BATCHES = {"empty": [], "one word": [1, 1], "two words": [2, 2], "mixed": [7, 1, 2, 4, 12, 1], "uneven": [1, 60, 2, 1, 200, 31]}
+BATCHES = {
+    "empty": [],
+    "one word": [1, 1],
+    "two words": [2, 2],
+    "mixed": [7, 1, 2, 4, 12, 1],
+    "uneven": [1, 60, 2, 1, 200, 31],
+}
 
 
 def export(model: SpinnModel, **options: str) -> Exported:
     tracker = model.encoder.tracker
-    settings = {"size": tracker.size, "lookahead": tracker.lookahead, "feeds": model.encoder.feeds, "parses": tracker.parses}
+    settings = {
+        "size": tracker.size,
+        "lookahead": tracker.lookahead,
+        "feeds": model.encoder.feeds,
+        "parses": tracker.parses,
+    }
     kind = "wordpieces" if "piece_ids" in model.input_names else "words"
-    config = make_config(kind, encoder={"tracker": settings}, tree_source="self" if tracker.parses else "left")
-    return Exported(kind, model, config, options.get("quantize", "none"), plain_export(model, config, **options))
+    config = make_config(
+        kind, encoder={"tracker": settings}, tree_source="self" if tracker.parses else "left"
+    )
+    return Exported(
+        kind, model, config, options.get("quantize", "none"), plain_export(model, config, **options)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +63,9 @@ def files() -> dict[str, Exported]:
     return {kind: export(make()) for kind, make in KINDS.items()}
 
 
-def sentences(model: SpinnModel, sizes: Sequence[int], seed: int = 0, *, given: bool = True) -> Arrays:
+def sentences(
+    model: SpinnModel, sizes: Sequence[int], seed: int = 0, *, given: bool = True
+) -> Arrays:
     """Random words, over random trees or, for a model with a parser, none."""
     random, words = np.random.default_rng(seed), sum(sizes)
     counts = random.choice([1, 2, 5], words).astype(np.int64)
@@ -56,7 +74,9 @@ def sentences(model: SpinnModel, sizes: Sequence[int], seed: int = 0, *, given: 
         "piece_ids": random.integers(0, V, int(counts.sum())),
         "pieces_per_word": counts,
         "lengths": np.array(sizes, np.int64),
-        "transitions": np.concatenate([np.zeros(0, np.int64), *(random_tree(n, seed + n) for n in sizes if given)]),
+        "transitions": np.concatenate(
+            [np.zeros(0, np.int64), *(random_tree(n, seed + n) for n in sizes if given)]
+        ),
     }
     return {name: every[name] for name in model.input_names}
 
@@ -97,9 +117,20 @@ def test_own_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
 def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
     exported = files["parser"]
     run = exported.runs()[0]
-    singles = [sentences(exported.model, [size], seed, given=False) for seed, size in enumerate((9, 1, 40, 2, 17))]
-    together = run({name: np.concatenate([inputs[name] for inputs in singles]) for name in exported.model.input_names})
-    close(together, {name: np.concatenate([run(inputs)[name] for inputs in singles]) for name in together})
+    singles = [
+        sentences(exported.model, [size], seed, given=False)
+        for seed, size in enumerate((9, 1, 40, 2, 17))
+    ]
+    together = run(
+        {
+            name: np.concatenate([inputs[name] for inputs in singles])
+            for name in exported.model.input_names
+        }
+    )
+    close(
+        together,
+        {name: np.concatenate([run(inputs)[name] for inputs in singles]) for name in together},
+    )
 
 
 def test_where_both_score_alike_words_are_shifted() -> None:
@@ -109,7 +140,10 @@ def test_where_both_score_alike_words_are_shifted() -> None:
         model.encoder.tracker.b_transition.fill_(0.3)
     for run in export(model).runs():
         found = run(sentences(model, [5, 1, 3], given=False))
-        assert found["parse"].tolist() == np.concatenate([shapes.right(words) for words in (5, 1, 3)]).tolist()
+        assert (
+            found["parse"].tolist()
+            == np.concatenate([shapes.right(words) for words in (5, 1, 3)]).tolist()
+        )
 
 
 @pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
@@ -126,15 +160,27 @@ def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> N
         over_same_trees = inputs | {"transitions": found["parse"].astype(np.int64)}
         assert found["parse"].dtype == index_type
         close(found, eager_scores(dequantised(model, quantize), over_same_trees))
-        assert np.abs(found["node_scores"] - eager_scores(model, over_same_trees)["node_scores"]).max() > 1e-4
-    stored = {tuple(w.dims): w.data_type for w in onnx.load_from_string(small.file).graph.initializer if len(w.dims) > 1}
+        assert (
+            np.abs(found["node_scores"] - eager_scores(model, over_same_trees)["node_scores"]).max()
+            > 1e-4
+        )
+    stored = {
+        tuple(w.dims): w.data_type
+        for w in onnx.load_from_string(small.file).graph.initializer
+        if len(w.dims) > 1
+    }
     del stored[V, model.embedding.size]
     assert {shape for shape, kind in stored.items() if kind != onnx.TensorProto.FLOAT16} <= {(V, 1)}
 
 
 def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
     """The bodies of all loops, also of those within others."""
-    bodies = [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+    bodies = [
+        attribute.g
+        for node in graph.node
+        for attribute in node.attribute
+        if attribute.HasField("g")
+    ]
     return bodies + [inner for body in bodies for inner in loops(body)]
 
 
@@ -142,7 +188,10 @@ def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -> None:
     exported = files[kind]
     model = onnx.load_from_string(exported.file)
-    assert (model.ir_version, [(opset.domain, opset.version) for opset in model.opset_import]) == (8, [("", 18)])
+    assert (model.ir_version, [(opset.domain, opset.version) for opset in model.opset_import]) == (
+        8,
+        [("", 18)],
+    )
     (body,) = loops(model.graph)
     assert {node.domain for node in (*model.graph.node, *body.node)} == {""}
     assert Counter(node.op_type for node in model.graph.node)["Loop"] == 1
@@ -162,12 +211,18 @@ def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
     assert [(value.name, value.shape) for value in parser.get_inputs()] == needed
     assert not parser.get_overridable_initializers()  # runtimes disagree about them
     found = [(value.name, value.shape, value.type) for value in parser.get_outputs()]
-    scores = [("node_scores", ["N", C], "tensor(float)"), ("root_scores", ["B", C], "tensor(float)")]
+    scores = [
+        ("node_scores", ["N", C], "tensor(float)"),
+        ("root_scores", ["B", C], "tensor(float)"),
+    ]
     assert found == [*scores, ("parse", ["N"], "tensor(int32)")]
     assert [value.name for value in given.get_inputs()] == ["token_ids", "transitions"]
     assert [(value.name, value.shape, value.type) for value in given.get_outputs()] == scores
     pairs = files["parser that does not feed"].session().get_outputs()
-    assert [(value.name, value.shape) for value in pairs[:2]] == [("pair_scores", ["B/2", C]), ("sentence_vectors", ["B", H])]
+    assert [(value.name, value.shape) for value in pairs[:2]] == [
+        ("pair_scores", ["B/2", C]),
+        ("sentence_vectors", ["B", H]),
+    ]
 
 
 def test_what_is_no_such_model_is_refused() -> None:
@@ -178,8 +233,12 @@ def test_what_is_no_such_model_is_refused() -> None:
     with pytest.raises(ExportError, match="says parses = false, the model makes trees of its own"):
         plain_export(model, make_config("words"))
     model.encoder.beam = 4
-    with pytest.raises(ExportError, match=r"keeps one hypothesis of a tree, the model 4; set tracker\.beam to 1"):
-        plain_export(model, make_config("words", encoder={"tracker": {"size": 6}}, tree_source="self"))
+    with pytest.raises(
+        ExportError, match=r"keeps one hypothesis of a tree, the model 4; set tracker\.beam to 1"
+    ):
+        plain_export(
+            model, make_config("words", encoder={"tracker": {"size": 6}}, tree_source="self")
+        )
 
 
 def swap_stack(patch: pytest.MonkeyPatch) -> None:
@@ -206,12 +265,18 @@ def prefer_reduce(patch: pytest.MonkeyPatch) -> None:
 
 def turn_columns(patch: pytest.MonkeyPatch) -> None:
     right = onnx_tracker._columns
-    patch.setattr(onnx_tracker, "_columns", lambda weight, blocks: np.roll(right(weight, blocks), 1, axis=0))
+    patch.setattr(
+        onnx_tracker, "_columns", lambda weight, blocks: np.roll(right(weight, blocks), 1, axis=0)
+    )
 
 
 def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
     right = onnx_model.sentences
-    patch.setattr(onnx_model, "sentences", lambda g, lengths, given, words: right(g, lengths, g.vector(), words))
+    patch.setattr(
+        onnx_model,
+        "sentences",
+        lambda g, lengths, given, words: right(g, lengths, g.vector(), words),
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,10 +288,16 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         (swap_stack, False, "less than the other one"),
         (turn_columns, False, "less than the other one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
-        (prefer_reduce, False, r"takes a transition that scores 0\.\d+ less than the other one; allowed 1e-05"),
+        (
+            prefer_reduce,
+            False,
+            r"takes a transition that scores 0\.\d+ less than the other one; allowed 1e-05",
+        ),
     ],
 )
-def test_verification_finds_a_wrong_graph(fault, given: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verification_finds_a_wrong_graph(
+    fault, given: bool, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = plain_spinn(PlainCell(2, inner=True))
     with monkeypatch.context() as patch:
         fault(patch)
@@ -236,6 +307,9 @@ def test_verification_finds_a_wrong_graph(fault, given: bool, message: str, monk
         return [sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)]
 
     monkeypatch.setattr(onnx_verify, "sampled", few)
-    assert verify_onnx(export(model).file, model, wrong.config).runtimes[0].nodes == 1 + 11 + 3 + 5 + 39
+    assert (
+        verify_onnx(export(model).file, model, wrong.config).runtimes[0].nodes
+        == 1 + 11 + 3 + 5 + 39
+    )
     with pytest.raises(ExportError, match=message):
         verify_onnx(wrong.file, model, wrong.config)

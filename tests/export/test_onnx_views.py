@@ -93,8 +93,12 @@ def test_same_values_with_fewer_copies(function: Callable[[Tensor], Tensor], sca
 
 
 @pytest.mark.filterwarnings(LEAF_SPEC)
-@pytest.mark.parametrize(("function", "squashed"), [(squashed_then_cut, 4), (squashed_and_read_whole, 1)])
-def test_what_is_cut_up_is_cut_once_and_before_it_is_squashed(function: Callable[[Tensor], Tensor], squashed: int) -> None:
+@pytest.mark.parametrize(
+    ("function", "squashed"), [(squashed_then_cut, 4), (squashed_and_read_whole, 1)]
+)
+def test_what_is_cut_up_is_cut_once_and_before_it_is_squashed(
+    function: Callable[[Tensor], Tensor], squashed: int
+) -> None:
     nodes = list(rewritten(function).graph.nodes)
     found = [node for node in nodes if node.target in POINTWISE]
     assert len(found) == squashed
@@ -105,7 +109,9 @@ def test_what_is_cut_up_is_cut_once_and_before_it_is_squashed(function: Callable
 def rewritten(function: Callable[[Tensor], Tensor]) -> torch.export.ExportedProgram:
     rows_of_any_number = torch.export.Dim("n", min=0)
     with torch.no_grad():
-        exported = torch.export.export(Run(function), (torch.rand(5, 8),), dynamic_shapes=({0: rows_of_any_number},))
+        exported = torch.export.export(
+            Run(function), (torch.rand(5, 8),), dynamic_shapes=({0: rows_of_any_number},)
+        )
     program = exported.run_decompositions({})
     read_through_writes(program.graph)
     program.graph_module.recompile()

@@ -13,7 +13,11 @@ from thinstack.export.own_parse import as_given, worst_choice
 from thinstack.export.samples import Inputs, Scores, eager_scores
 
 MODEL = plain_spinn(PlainCell(2, inner=True))
-SENTENCES = {"token_ids": np.arange(9), "lengths": np.array([5, 1, 3]), "transitions": np.zeros(0, np.int64)}
+SENTENCES = {
+    "token_ids": np.arange(9),
+    "lengths": np.array([5, 1, 3]),
+    "transitions": np.zeros(0, np.int64),
+}
 TREES = [0, 0, 1, 0, 0, 1, 1, 0, 1, *[0], *[0, 0, 0, 1, 1]]
 
 
@@ -35,7 +39,10 @@ def test_trees_are_given_as_they_were_found() -> None:
         (TREES[:-1], r"gives \(14,\) transitions where the sentences have 15"),
         ([*TREES[:9], 1, *TREES[10:]], "makes no tree of sentence 1: .*REDUCE"),
         ([0, 1, 0, *TREES[3:]], "makes no tree of sentence 0: .*fewer than two"),
-        ([*TREES[:10], 0, 0, 1, 0, 0], "makes no tree of sentence 2: .*shift 4 words, but there are 3"),
+        (
+            [*TREES[:10], 0, 0, 1, 0, 0],
+            "makes no tree of sentence 2: .*shift 4 words, but there are 3",
+        ),
         ([*TREES[:10], 0, 0, 2, 0, 1], "makes no tree of sentence 2: transition 2 is 2"),
     ],
 )
@@ -56,7 +63,9 @@ def own_parse(sentences: Inputs = SENTENCES) -> list[int]:
 
 def other_trees() -> list[int]:
     """The model's own trees but for the last sentence, of which there are two."""
-    return own_parse()[:10] + ([0, 0, 1, 0, 1] if own_parse()[10:] == [0, 0, 0, 1, 1] else [0, 0, 0, 1, 1])
+    return own_parse()[:10] + (
+        [0, 0, 1, 0, 1] if own_parse()[10:] == [0, 0, 0, 1, 1] else [0, 0, 0, 1, 1]
+    )
 
 
 @pytest.mark.parametrize("scale", [0.01, 10])
@@ -67,17 +76,26 @@ def test_a_choice_is_as_bad_as_it_scores_less(scale: float) -> None:
         model.encoder.tracker.w_transition.mul_(scale)
         model.encoder.tracker.b_transition.mul_(scale)
     assert worst_choice(model, as_given(SENTENCES, parsed(own_parse()))) < 0
-    # The other tree differs by the third transition of five, its only choice, after the same two words.
+    # The other tree differs by the third transition of five, its only choice, after the same two
+    # words.
     wrong = as_given(SENTENCES, parsed(other_trees()))
     with torch.no_grad():
-        scores = model.joint({name: torch.from_numpy(array) for name, array in wrong.items()}).choices[12].numpy()
+        scores = (
+            model.joint({name: torch.from_numpy(array) for name, array in wrong.items()})
+            .choices[12]
+            .numpy()
+        )
     assert (np.abs(scores).max() > 1) == (scale > 1)
     lost = np.abs(np.diff(scores)).item() / (np.abs(scores).max() if scale > 1 else 1)
     assert worst_choice(model, wrong) == pytest.approx(lost, rel=1e-5)
 
 
 def test_where_there_is_no_choice_nothing_is_lost() -> None:
-    words = {"token_ids": np.arange(3), "lengths": np.array([1, 2]), "transitions": np.array([0, 0, 0, 1])}
+    words = {
+        "token_ids": np.arange(3),
+        "lengths": np.array([1, 2]),
+        "transitions": np.array([0, 0, 0, 1]),
+    }
     assert worst_choice(MODEL, words) == -np.inf
 
 
@@ -88,13 +106,18 @@ def over(trees: list[int]) -> object:
 
 def test_a_runtime_is_compared_over_its_own_trees() -> None:
     assert compare("mine", "1", over(own_parse()), MODEL, [SENTENCES], 1e-5).nodes == 15
-    with pytest.raises(ExportError, match=r"takes a transition that scores .* less than the other one; allowed 1e-05"):
+    with pytest.raises(
+        ExportError,
+        match=r"takes a transition that scores .* less than the other one; allowed 1e-05",
+    ):
         compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 1e-5)
     # Were the difference within tolerance, its scores would be right over the trees that it made.
     assert compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 10).max_error < 1e-6
 
 
-def test_with_a_beam_a_worse_choice_may_lead_to_a_likelier_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_beam_a_worse_choice_may_lead_to_a_likelier_tree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(MODEL.encoder, "beam", 2)
     assert compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 1e-5).max_error < 1e-6
 

@@ -1,4 +1,5 @@
-"""`.pt2` files answer as the definitions do, for trees of any size, in a process that knows nothing of thinstack."""
+"""`.pt2` files answer as the definitions do, for trees of any size, in a process that knows nothing
+of thinstack."""
 
 import copy
 import io
@@ -15,7 +16,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from export_models import LABELS, ChildSum, H, V, X, make_config, make_model, random_inputs, random_tree, randomised
+from export_models import (
+    LABELS,
+    ChildSum,
+    H,
+    V,
+    X,
+    make_config,
+    make_model,
+    random_inputs,
+    random_tree,
+    randomised,
+)
 from recursion import slow_scores, slow_sentences
 from torch import Tensor, nn
 
@@ -40,7 +52,12 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": {"top_down": DOWN},
         "head": {"name": "tree_ranker.v1"},
     },
-    "dependency pairs": {"cell": "sdt_rnn.v1", "trees": "dependency", "relations": ["nsubj", "det"], "head": ENTAILMENT},
+    "dependency pairs": {
+        "cell": "sdt_rnn.v1",
+        "trees": "dependency",
+        "relations": ["nsubj", "det"],
+        "head": ENTAILMENT,
+    },
     "constituency": {"cell": "nary_lstm.v1", "arity": 3, "trees": "constituency"},
     "sequence": {
         "cell": "nary_lstm.v1",
@@ -48,8 +65,16 @@ MODELS: dict[str, dict[str, Any]] = {
         "trees": "sequence",
         "encoder": {"layers": 2, "top_down": "shared", "separate": True, "readout": ["down", "up"]},
     },
-    "parser": {"cell": "spinn_lstm.v1", "encoder": {"tracker": {"size": 4, "lookahead": 2}}, "tree_source": "self"},
-    "spinn": {"cell": "spinn_lstm.v1", "encoder": {"tracker": {"size": 4, "parses": False}}, "head": ENTAILMENT},
+    "parser": {
+        "cell": "spinn_lstm.v1",
+        "encoder": {"tracker": {"size": 4, "lookahead": 2}},
+        "tree_source": "self",
+    },
+    "spinn": {
+        "cell": "spinn_lstm.v1",
+        "encoder": {"tracker": {"size": 4, "parses": False}},
+        "head": ENTAILMENT,
+    },
 }
 
 
@@ -65,7 +90,13 @@ def build(name: str) -> Model:
     options = {"arity": settings.pop("arity")} if "arity" in settings else {}
     cell = {"name": settings.pop("cell"), "hidden_size": H, "options": options}
     embedding = {"kind": "wordpieces" if name == "parser" else "words", "size": X}
-    parts = {"labels": LABELS, "embedding": embedding, "cell": cell, "head": {"name": "node_classifier.v1"}, **settings}
+    parts = {
+        "labels": LABELS,
+        "embedding": embedding,
+        "cell": cell,
+        "head": {"name": "node_classifier.v1"},
+        **settings,
+    }
     return randomised(build_model(ModelConfig.parse(parts, source=name), entries=V), std=0.4)
 
 
@@ -87,7 +118,11 @@ def test_every_kind_of_model(name: str, caplog: pytest.LogCaptureFixture) -> Non
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
     random, exact = np.random.default_rng(0), copy.deepcopy(model).double().eval()
     none = {key: np.zeros(0, np.int64) for key in model.input_names}
-    for forest in ([], [shapes.left(1)], [shapes.balanced(11), shapes.left(1), random_tree(9, 0), shapes.right(4)]):
+    for forest in (
+        [],
+        [shapes.left(1)],
+        [shapes.balanced(11), shapes.left(1), random_tree(9, 0), shapes.right(4)],
+    ):
         inputs = join_inputs([none, *sample_trees(model, forest, random)])
         for given in (inputs, without_trees(inputs)) if model.parses else (inputs,):
             found = run(tensors(given))
@@ -97,7 +132,9 @@ def test_every_kind_of_model(name: str, caplog: pytest.LogCaptureFixture) -> Non
             assert set(expected) in (set(), set(found))
             for key, wanted in expected.items():
                 assert found[key].shape == wanted.shape
-                np.testing.assert_allclose(found[key].numpy(), wanted, rtol=0, atol=1e-5, err_msg=key)
+                np.testing.assert_allclose(
+                    found[key].numpy(), wanted, rtol=0, atol=1e-5, err_msg=key
+                )
             assert expected or not sum(len(values) for values in found.values())
 
 
@@ -192,9 +229,16 @@ def test_nothing_of_the_exporting_machine_is_in_the_file(words: bytes) -> None:
         (1, [0, 0, 1], "one word for each leaf"),
     ],
 )
-def test_what_is_no_tree_is_refused(loaded: Any, ids: int, transitions: list[int], message: str) -> None:
+def test_what_is_no_tree_is_refused(
+    loaded: Any, ids: int, transitions: list[int], message: str
+) -> None:
     with pytest.raises(RuntimeError, match=message):
-        loaded({"token_ids": torch.zeros(ids, dtype=torch.long), "transitions": torch.tensor(transitions)})
+        loaded(
+            {
+                "token_ids": torch.zeros(ids, dtype=torch.long),
+                "transitions": torch.tensor(transitions),
+            }
+        )
 
 
 class Branching(NaryLSTM):
@@ -206,7 +250,10 @@ class Branching(NaryLSTM):
 
 class Looping(NaryLSTM):
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [torch.cat(parts) for parts in zip(*(super(Looping, self).leaf(row[None]) for row in inputs), strict=True)]
+        return [
+            torch.cat(parts)
+            for parts in zip(*(super(Looping, self).leaf(row[None]) for row in inputs), strict=True)
+        ]
 
 
 class Failing(NaryLSTM):
@@ -217,8 +264,20 @@ class Failing(NaryLSTM):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        (Branching, r"Branching\.compose cannot be exported to .pt2: its Python code depends on .* the number of rows"),
-        (Looping, r"Looping\.leaf cannot be exported to .pt2: its Python code depends on .* the number of rows"),
+        (
+            Branching,
+            (
+                r"Branching\.compose cannot be exported to .pt2: its Python code depends on .* the "
+                r"number of rows"
+            ),
+        ),
+        (
+            Looping,
+            (
+                r"Looping\.leaf cannot be exported to .pt2: its Python code depends on .* the number "
+                r"of rows"
+            ),
+        ),
         (Failing, r"Failing\.output cannot be exported to .pt2: NotImplementedError: not today"),
     ],
 )
@@ -249,10 +308,15 @@ class Otherwise(NaryLSTM):
 def test_a_head_and_an_embedding_that_cannot_be_exported_are_named() -> None:
     model = make_model("words")
     model.head = Counting(hidden_size=H, classes=3)
-    with pytest.raises(ExportError, match=r"Counting\.scores cannot be exported to .pt2: its Python code depends on"):
+    with pytest.raises(
+        ExportError,
+        match=r"Counting\.scores cannot be exported to .pt2: its Python code depends on",
+    ):
         export_pt2(model)
     model.embedding = Capped(table_size=(V, X), size=X, index_names=["token_ids"])
-    with pytest.raises(ExportError, match=r"Capped\.forward cannot be exported to .pt2: its Python code depends on"):
+    with pytest.raises(
+        ExportError, match=r"Capped\.forward cannot be exported to .pt2: its Python code depends on"
+    ):
         export_pt2(model)
 
 
@@ -264,6 +328,8 @@ def test_scores_that_differ_are_refused() -> None:
 
 def test_a_beam_is_refused() -> None:
     torch.manual_seed(0)
-    config = make_config("words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "beam": 2}}, tree_source="self")
+    config = make_config(
+        "words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "beam": 2}}, tree_source="self"
+    )
     with pytest.raises(ExportError, match="keeps one hypothesis of a tree, the model 2"):
         export_pt2(build_model(config, entries=V))

@@ -10,7 +10,9 @@ from thinstack.export.quantize import dequantised, quantize_rows
 
 
 def test_rows_are_rounded_to_half_a_step_of_their_own_scale() -> None:
-    table = np.array([[1.0, -0.5, 0.001], [1000.0, 3.0, -1000.0], [0, 0, 0], [1e-9, 0, -5e-10]], np.float32)
+    table = np.array(
+        [[1.0, -0.5, 0.001], [1000.0, 3.0, -1000.0], [0, 0, 0], [1e-9, 0, -5e-10]], np.float32
+    )
     levels, scale = quantize_rows(table)
     assert levels.dtype == np.int8
     assert (np.abs(levels * scale - table) <= scale * 0.5001).all()
@@ -20,7 +22,9 @@ def test_rows_are_rounded_to_half_a_step_of_their_own_scale() -> None:
 
 
 @pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
-def test_a_rounded_copy_has_matrices_in_half_precision_and_vectors_as_they_are(quantize: str) -> None:
+def test_a_rounded_copy_has_matrices_in_half_precision_and_vectors_as_they_are(
+    quantize: str,
+) -> None:
     model = make_model("words")
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     rounded = dequantised(model, quantize).state_dict()
@@ -41,7 +45,9 @@ def test_nothing_is_rounded_when_not_asked_for() -> None:
     model = make_model("words")
     copy = dequantised(model, "none")
     assert not copy.training
-    assert all(torch.equal(weight, copy.state_dict()[name]) for name, weight in model.state_dict().items())
+    assert all(
+        torch.equal(weight, copy.state_dict()[name]) for name, weight in model.state_dict().items()
+    )
 
 
 def test_weights_that_cannot_be_stored_are_named() -> None:
@@ -49,7 +55,9 @@ def test_weights_that_cannot_be_stored_are_named() -> None:
     with torch.no_grad():
         model.encoder.stack()[0].up.cell.u[0, 0] = 1e6
     dequantised(model, "none")
-    with pytest.raises(ExportError, match=r"'encoder.layers.0.up.cell.u' is not finite once stored as fp16"):
+    with pytest.raises(
+        ExportError, match=r"'encoder.layers.0.up.cell.u' is not finite once stored as fp16"
+    ):
         dequantised(model, "fp16")
     with torch.no_grad():
         model.head.linear.bias[0] = float("nan")

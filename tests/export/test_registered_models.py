@@ -1,4 +1,5 @@
-"""Models of registered cells and heads, exported by torch, against a recursion over their equations."""
+"""Models of registered cells and heads, exported by torch, against a recursion over their
+equations."""
 
 import copy
 
@@ -15,7 +16,10 @@ from thinstack.export.torchscript import export_torchscript
 
 def batches(exported: Exported) -> list[Arrays]:
     random = np.random.default_rng(0)
-    forests = [shapes.left(1)], [shapes.balanced(7), shapes.left(1), shapes.left(5), shapes.right(4)]
+    forests = (
+        [shapes.left(1)],
+        [shapes.balanced(7), shapes.left(1), shapes.left(5), shapes.right(4)],
+    )
     return [join_inputs(sample_trees(exported.model, forest, random)) for forest in forests]
 
 
@@ -40,7 +44,12 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
     assert set(inputs["kinds"].tolist()) == {1, 2, 3}
     other = inputs | {"kinds": 1 + inputs["kinds"] % 3}
     model = dequantised(pairs.model, "fp16")
-    assert np.abs(eager_scores(model, inputs)["pair_scores"] - eager_scores(model, other)["pair_scores"]).max() > 1e-3
+    assert (
+        np.abs(
+            eager_scores(model, inputs)["pair_scores"] - eager_scores(model, other)["pair_scores"]
+        ).max()
+        > 1e-3
+    )
     check(pairs)
 
 
@@ -48,7 +57,9 @@ def test_a_parser(parser: Exported) -> None:
     model = dequantised(parser.model, "int8-tables")
     for given in batches(parser):
         for inputs in (given, without_trees(given)):
-            expected = slow_sentences(copy.deepcopy(model).double(), inputs, given["lengths"].tolist())
+            expected = slow_sentences(
+                copy.deepcopy(model).double(), inputs, given["lengths"].tolist()
+            )
             for run in (lambda arrays: eager_scores(model, arrays), *parser.runs()):
                 found = run(inputs)
                 assert list(found) == list(expected)
@@ -56,6 +67,8 @@ def test_a_parser(parser: Exported) -> None:
                     np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
 
 
-def test_torchscript(verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported) -> None:
+def test_torchscript(
+    verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported
+) -> None:
     for exported in (verified[0], pairs, parser):
         assert export_torchscript(exported.model)[1].max_error < 1e-5

@@ -22,7 +22,9 @@ from thinstack.models import TreeModel
 from thinstack.models.tree_model import Structure
 
 
-def small_model(structure: Structure, arity: int, reads: Reads = "nodes", *, whole: bool = False, kinds: int = 3) -> TreeModel:
+def small_model(
+    structure: Structure, arity: int, reads: Reads = "nodes", *, whole: bool = False, kinds: int = 3
+) -> TreeModel:
     """`whole`: every node has a word."""
     cell = PlainCell(arity, inner=whole, kinds=kinds)
     return plain_model(Encoder([Layer(cell)], words_at_leaves=not whole), structure, reads)
@@ -47,7 +49,10 @@ def test_shapes_are_trees_of_all_sizes() -> None:
     batches = list(sample_shapes(np.random.default_rng(0)))
     for trees in batches:
         for tree in trees:
-            assert transitions.spans_of(transitions.validate(tree))[-1].tolist() == [0, (len(tree) + 1) // 2]
+            assert transitions.spans_of(transitions.validate(tree))[-1].tolist() == [
+                0,
+                (len(tree) + 1) // 2,
+            ]
     assert sorted({len(trees) for trees in batches}) == [0, 1, 3, 32]
     singles = [trees[0] for trees in batches if len(trees) == 1]
     assert sorted({(len(tree) + 1) // 2 for tree in singles}) == [1, 2, 7, 64, 512]
@@ -70,13 +75,20 @@ def test_batches_are_valid_inputs_of_all_sizes(kind: str) -> None:
     batches = list(sampled(model, longest=64))
     assert len(batches) == 16
     per_tree = 2 if model.head.reads == "pairs" else 1
-    assert sorted({forest_size(inputs)[0] for inputs in batches}) == [0, per_tree, 3 * per_tree, 32 * per_tree]
+    assert sorted({forest_size(inputs)[0] for inputs in batches}) == [
+        0,
+        per_tree,
+        3 * per_tree,
+        32 * per_tree,
+    ]
     for inputs in batches:
         assert list(inputs) == model.input_names
         assert {array.dtype for array in inputs.values()} == {np.dtype(np.int64)}
         check_inputs(model, inputs)
     again = list(sampled(model, longest=64))
-    assert all(np.array_equal(a[name], b[name]) for a, b in zip(batches, again, strict=True) for name in a)
+    assert all(
+        np.array_equal(a[name], b[name]) for a, b in zip(batches, again, strict=True) for name in a
+    )
     eager_scores(model, batches[-1])
 
 
@@ -118,19 +130,39 @@ def test_children_stand_in_all_slots_and_leave_some_empty() -> None:
     for parent, slot in edges:
         below.setdefault(parent, set()).add(slot)
     del below[-1]
-    assert {tuple(sorted(slots)) for slots in below.values()} == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)}
+    assert {tuple(sorted(slots)) for slots in below.values()} == {
+        (0,),
+        (1,),
+        (2,),
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    }
 
 
 def test_pieces_belong_to_words() -> None:
-    inputs = join_inputs(sample_trees(make_model("wordpieces"), [transitions.left(5)] * 9, np.random.default_rng(0)))
+    inputs = join_inputs(
+        sample_trees(make_model("wordpieces"), [transitions.left(5)] * 9, np.random.default_rng(0))
+    )
     assert list(inputs) == ["piece_ids", "pieces_per_word", "transitions"]
-    assert (len(inputs["pieces_per_word"]), len(inputs["piece_ids"])) == (45, inputs["pieces_per_word"].sum())
+    assert (len(inputs["pieces_per_word"]), len(inputs["piece_ids"])) == (
+        45,
+        inputs["pieces_per_word"].sum(),
+    )
     assert inputs["pieces_per_word"].min() == 1 < inputs["pieces_per_word"].max()
 
 
 def test_a_batch_is_its_trees_end_to_end() -> None:
-    first = {"token_ids": np.array([5, 6, 7]), "parents": np.array([1, -1, 1]), "slots": np.array([0, 0, 1])}
-    second = {"token_ids": np.array([8, 9]), "parents": np.array([-1, 0]), "slots": np.array([0, 1])}
+    first = {
+        "token_ids": np.array([5, 6, 7]),
+        "parents": np.array([1, -1, 1]),
+        "slots": np.array([0, 0, 1]),
+    }
+    second = {
+        "token_ids": np.array([8, 9]),
+        "parents": np.array([-1, 0]),
+        "slots": np.array([0, 1]),
+    }
     none = {name: np.zeros(0, np.int64) for name in first}
     joined = join_inputs([none, first, none, second, first])
     assert {name: array.tolist() for name, array in joined.items()} == {
@@ -147,24 +179,41 @@ def test_a_batch_is_its_trees_end_to_end() -> None:
 def test_a_parser_gets_sentences_with_and_without_trees(reads: Reads) -> None:
     model, per_tree = plain_spinn(PlainCell(2, inner=True), reads), 2 if reads == "pairs" else 1
     batches = list(sampled(model, longest=64))
-    given, own = ([inputs for inputs in batches if makes_trees(inputs) == made] for made in (False, True))
+    given, own = (
+        [inputs for inputs in batches if makes_trees(inputs) == made] for made in (False, True)
+    )
     assert (len(given), len(own)) == (16, 7)
-    assert sorted({forest_size(inputs)[0] for inputs in given}) == [0, per_tree, 3 * per_tree, 32 * per_tree]
+    assert sorted({forest_size(inputs)[0] for inputs in given}) == [
+        0,
+        per_tree,
+        3 * per_tree,
+        32 * per_tree,
+    ]
     for inputs in batches:
         assert list(inputs) == ["token_ids", "lengths", "transitions"]
         assert (inputs["lengths"] > 0).all()
         assert len(inputs["token_ids"]) == inputs["lengths"].sum()
         assert forest_size(inputs) == (len(inputs["lengths"]), (2 * inputs["lengths"] - 1).sum())
     for inputs in given:
-        steps = np.split(inputs["transitions"], np.cumsum(2 * inputs["lengths"] - 1)[:-1]) if len(inputs["lengths"]) else []
-        assert [transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps] == inputs["lengths"].tolist()
+        steps = (
+            np.split(inputs["transitions"], np.cumsum(2 * inputs["lengths"] - 1)[:-1])
+            if len(inputs["lengths"])
+            else []
+        )
+        assert [
+            transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps
+        ] == inputs["lengths"].tolist()
     assert all(len(inputs["transitions"]) == 0 for inputs in own)
-    assert [inputs["lengths"].tolist() for inputs in own[:4]] == [[words] * per_tree for words in (1, 2, 7, 64)]
+    assert [inputs["lengths"].tolist() for inputs in own[:4]] == [
+        [words] * per_tree for words in (1, 2, 7, 64)
+    ]
     assert {1, 2, 200} < set(own[-1]["lengths"].tolist())
 
 
 def test_trees_are_left_out() -> None:
-    (tree,) = sample_trees(plain_spinn(PlainCell(2)), [transitions.left(3)], np.random.default_rng(0))
+    (tree,) = sample_trees(
+        plain_spinn(PlainCell(2)), [transitions.left(3)], np.random.default_rng(0)
+    )
     assert not makes_trees(tree)
     assert makes_trees(without_trees(tree))
     assert {name: array.tolist() for name, array in without_trees(tree).items()} == {

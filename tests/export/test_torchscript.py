@@ -42,7 +42,14 @@ def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
 
 @pytest.mark.filterwarnings(LOAD_WARNING)
 @pytest.mark.parametrize(
-    "trees", [[], [[0]], [shapes.left(30)], [shapes.right(30)], [shapes.balanced(9), [0], random_tree(20, 1)]]
+    "trees",
+    [
+        [],
+        [[0]],
+        [shapes.left(30)],
+        [shapes.right(30)],
+        [shapes.balanced(9), [0], random_tree(20, 1)],
+    ],
 )
 def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
     kind, model, file = scripted
@@ -61,9 +68,12 @@ def test_it_needs_torch_alone(tmp_path) -> None:
         "import sys, torch; sys.modules['thinstack'] = None\n"
         f"inputs = {{name: torch.tensor(values) for name, values in {inputs}.items()}}\n"
         "found = torch.jit.load('model.pt')(inputs)\n"
-        "print(*((name, tuple(scores.shape), scores.requires_grad) for name, scores in found.items()))"
+        "print(*((name, tuple(scores.shape), scores.requires_grad) for name, scores in "
+        "found.items()))"
     )
-    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == "('node_scores', (4, 3), False) ('root_scores', (2, 3), False)"
 
 
@@ -78,12 +88,19 @@ def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatc
         "import sys, torch; sys.modules['thinstack'] = None\n"
         f"inputs = {{name: torch.tensor(values) for name, values in {words}.items()}}\n"
         f"for trees in {trees}:\n"
-        "    found = torch.jit.load('model.pt')({**inputs, 'transitions': torch.tensor(trees, dtype=torch.long)})\n"
-        "    print([found['parse'].tolist(), found['node_scores'].tolist(), found['parse'].requires_grad])"
+        "    found = torch.jit.load('model.pt')({**inputs, 'transitions': torch.tensor(trees, "
+        "dtype=torch.long)})\n"
+        "    print([found['parse'].tolist(), found['node_scores'].tolist(), "
+        "found['parse'].requires_grad])"
     )
-    run = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     for line, given in zip(run.stdout.splitlines(), trees, strict=True):
-        arrays = {name: np.array(values, np.int64) for name, values in (words | {"transitions": given}).items()}
+        arrays = {
+            name: np.array(values, np.int64)
+            for name, values in (words | {"transitions": given}).items()
+        }
         parse, scores, requires_grad = json.loads(line.replace("False", "false"))
         expected = eager_scores(model, arrays)
         assert (parse, requires_grad) == (expected["parse"].tolist(), False)
@@ -91,16 +108,27 @@ def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_tracker_that_does_not_parse_is_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser that it has no use for must be gone from the file: torch saved what it could not load."""
+    """The parser that it has no use for must be gone from the file: torch saved what it could not
+    load."""
     monkeypatch.setattr(torchscript, "sampled", partial(sampled, longest=7))
-    config = make_config("words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "parses": False}})
+    config = make_config(
+        "words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "parses": False}}
+    )
     assert export_torchscript(build_model(config, entries=V))[1].max_error < 1e-5
 
 
-def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[str, TreeModel, bytes]) -> None:
+def test_nothing_of_the_exporting_machine_is_in_the_file(
+    scripted: tuple[str, TreeModel, bytes],
+) -> None:
     with zipfile.ZipFile(io.BytesIO(scripted[2])) as archive:
         texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]
-    for trace in (str(Path(__file__).parents[2]), tempfile.gettempdir(), "/home", "site-packages", torchscript.__file__):
+    for trace in (
+        str(Path(__file__).parents[2]),
+        tempfile.gettempdir(),
+        "/home",
+        "site-packages",
+        torchscript.__file__,
+    ):
         assert not [text for text in texts if trace.encode() in text]
 
 

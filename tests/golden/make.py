@@ -1,4 +1,5 @@
-"""Writes the golden bundles of the current schemas, and leaves those that are there: `python tests/golden/make.py`."""
+"""Writes the golden bundles of the current schemas, and leaves those that are there: `python
+tests/golden/make.py`."""
 
 import dataclasses
 import json
@@ -42,7 +43,12 @@ def distances() -> bytes:
     return DistanceTable(words, weights).to_bytes()
 
 
-def make(name: str, raw: dict[str, Any], vocabulary: WordVocabulary | WordpieceVocabulary, more: dict[str, bytes]) -> None:
+def make(
+    name: str,
+    raw: dict[str, Any],
+    vocabulary: WordVocabulary | WordpieceVocabulary,
+    more: dict[str, bytes],
+) -> None:
     """Write one bundle, of a model with random weights, unless it is there."""
     if (FOLDER / name).exists():
         return
@@ -66,9 +72,26 @@ def make(name: str, raw: dict[str, Any], vocabulary: WordVocabulary | WordpieceV
         "README.md": f"# {name}\n\nA model of random weights.\n".encode(),
         **more,
     }
-    write_bundle(FOLDER / name, files, config=config, metrics={"accuracy": 33.5}, data="none", created="2026-01-01")
+    write_bundle(
+        FOLDER / name,
+        files,
+        config=config,
+        metrics={"accuracy": 33.5},
+        data="none",
+        created="2026-01-01",
+    )
 
 
 if __name__ == "__main__":
-    make("words", WORDS, WordVocabulary(["the", "film", "is", "good", "café"]), {"distances.json": distances()})
-    make("wordpiece-parser", PIECES, WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"]), {})
+    make(
+        "words",
+        WORDS,
+        WordVocabulary(["the", "film", "is", "good", "café"]),
+        {"distances.json": distances()},
+    )
+    make(
+        "wordpiece-parser",
+        PIECES,
+        WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"]),
+        {},
+    )

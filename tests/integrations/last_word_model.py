@@ -1,4 +1,5 @@
-"""A bundle whose model can be checked by hand: a phrase's scores come from its last word and from whether it is one word."""
+"""A bundle whose model can be checked by hand: a phrase's scores come from its last word and from
+whether it is one word."""
 
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,15 @@ from thinstack.data.vocabulary import WordVocabulary
 
 LABELS = ("bad", "so-so", "good")
 WORDS = ("good", "awful", ".", "film", "-LRB-")
-TABLE = np.array([[0, 1, 0], [0, 0, 3], [3, 0, 0], [0, 0.5, 0], [0, 2, 0], [1, 0, 1]], np.float32)  # row 0: any other word
+TABLE = np.array(
+    [[0, 1, 0], [0, 0, 3], [3, 0, 0], [0, 0.5, 0], [0, 2, 0], [1, 0, 1]], np.float32
+)  # row 0: any other word
 PHRASE = np.array([0, 0, 0.25], np.float32)
 
 
-def expected(last_word: str, words: int = 1, table: NDArray[np.float32] = TABLE) -> dict[str, float]:
+def expected(
+    last_word: str, words: int = 1, table: NDArray[np.float32] = TABLE
+) -> dict[str, float]:
     """The scores of a phrase of so many words that ends in this word."""
     row = WORDS.index(escape(last_word)) + 1 if escape(last_word) in WORDS else 0
     powers = np.exp(table[row].astype(float) + (PHRASE if words > 1 else 0))
@@ -33,9 +38,13 @@ def best(scores: dict[str, float]) -> str:
 
 
 def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
-    """The mean over sentences, each given by its last word and its weight; all have more than one word."""
+    """The mean over sentences, each given by its last word and its weight; all have more than one
+    word."""
     total = sum(weight for _, weight in sentences)
-    return {label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total for label in LABELS}
+    return {
+        label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total
+        for label in LABELS
+    }
 
 
 def pipeline(bundle: Path, **settings: Any) -> Language:
@@ -47,9 +56,14 @@ def pipeline(bundle: Path, **settings: Any) -> Language:
 
 
 def write_last_word_bundle(
-    path: Path, *, tree_source: str = "balanced", table: NDArray[np.float32] = TABLE, parser: str | None = None
+    path: Path,
+    *,
+    tree_source: str = "balanced",
+    table: NDArray[np.float32] = TABLE,
+    parser: str | None = None,
 ) -> Bundle:
-    """`parser`: the model parses, in this way (`own_parse.PARSERS`), and that is its tree source."""
+    """`parser`: the model parses, in this way (`own_parse.PARSERS`), and that is its tree
+    source."""
     config = ModelConfig.parse(
         {
             "labels": LABELS,
@@ -63,7 +77,11 @@ def write_last_word_bundle(
     )
     vocabulary = "".join(f"{word}\n" for word in WORDS)
     assert len(WordVocabulary(WORDS)) == len(TABLE)
-    files = {"vocabulary.txt": vocabulary.encode(), "onnx/model.onnx": _model(table, parser), "README.md": b"A card."}
+    files = {
+        "vocabulary.txt": vocabulary.encode(),
+        "onnx/model.onnx": _model(table, parser),
+        "README.md": b"A card.",
+    }
     return write_bundle(path, files, config=config)
 
 
@@ -91,7 +109,11 @@ def _model(table: NDArray[np.float32], parser: str | None) -> bytes:
         "last_word",
         [
             helper.make_tensor_value_info("token_ids", TensorProto.INT32, ["L"]),
-            *([helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"])] if parse else []),
+            *(
+                [helper.make_tensor_value_info("lengths", TensorProto.INT32, ["B"])]
+                if parse
+                else []
+            ),
             helper.make_tensor_value_info("transitions", TensorProto.INT32, ["given"]),
         ],
         [

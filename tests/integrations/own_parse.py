@@ -1,6 +1,7 @@
 """A parser for hand-made ONNX models, and what it does in plain Python.
 
-It joins all words but the last from the right, and the last one to that: (((a (b c)) d), a tree that no fixed source makes.
+It joins all words but the last from the right, and the last one to that: (((a (b c)) d), a tree
+that no fixed source makes.
 """
 
 from typing import NamedTuple
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 
 PARSERS = ("capped", "shifts", "long", "floats", "backwards", "misnamed")
-"""Parsers: a good one, and others whose output is only SHIFTs, one too many, of the wrong type, from end to start, misnamed."""
+"""Parsers: a good one, and others whose output is only SHIFTs, one too many, of the wrong type,
+from end to start, misnamed."""
 
 
 class Parser(NamedTuple):
-    """Nodes that take `lengths` and `transitions` (empty: to be made) and give `taken` and an output."""
+    """Nodes that take `lengths` and `transitions` (empty: to be made) and give `taken` and an
+    output."""
 
     nodes: list[NodeProto]
     constants: dict[str, NDArray[np.generic]]
@@ -75,7 +78,9 @@ def parser_of(name: str, index: int) -> Parser:
             "long": node("Concat", ["taken", "p_end"], ["parse"], axis=0),
             "floats": node("Cast", ["taken"], ["parse"], to=TensorProto.FLOAT),
             "misnamed": node("Identity", ["taken"], ["trees"]),
-            "backwards": node("Slice", ["taken", "p_last", "p_least", "p_first", "p_last"], ["parse"]),
+            "backwards": node(
+                "Slice", ["taken", "p_last", "p_least", "p_first", "p_last"], ["parse"]
+            ),
         }[name],
     ]
     whole = helper.tensor_dtype_to_np_dtype(index)
@@ -89,6 +94,8 @@ def parser_of(name: str, index: int) -> Parser:
         "p_least": np.array([-(2**31)]),
         "p_first": np.array([0]),
     }
-    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT if name == "floats" else index, [None])
+    output = helper.make_tensor_value_info(
+        nodes[-1].output[0], TensorProto.FLOAT if name == "floats" else index, [None]
+    )
     used = {name for item in nodes for name in item.input}
     return Parser(nodes, {name: value for name, value in constants.items() if name in used}, output)

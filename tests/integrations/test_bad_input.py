@@ -1,4 +1,5 @@
-"""What onnxruntime makes of inputs that no model should get, of the bare ONNX files: `docs/runtimes.md` tells users."""
+"""What onnxruntime makes of inputs that no model should get, of the bare ONNX files:
+`docs/runtimes.md` tells users."""
 
 import json
 import os
@@ -15,7 +16,11 @@ from peak_memory import peak_memory
 from thinstack.bundles import open_bundle
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
-BUNDLES = {"words": GOLDEN / "words", "wordpiece-parser": GOLDEN / "wordpiece-parser", "bundled": "sst"}
+BUNDLES = {
+    "words": GOLDEN / "words",
+    "wordpiece-parser": GOLDEN / "wordpiece-parser",
+    "bundled": "sst",
+}
 EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
 
 Inputs = dict[str, list[int]]
@@ -25,11 +30,19 @@ def good(words: int, rng: random.Random, *, pieces: bool) -> Inputs:
     """Two sentences, of so many words and of one."""
     left = [0, *[0, 1] * (words - 1)]
     if not pieces:
-        return {"token_ids": [rng.randrange(6) for _ in range(words + 1)], "transitions": [*left, 0]}
+        return {
+            "token_ids": [rng.randrange(6) for _ in range(words + 1)],
+            "transitions": [*left, 0],
+        }
     counts = [rng.randint(1, 3) for _ in range(words + 1)]
     ids = [rng.randrange(7) for _ in range(sum(counts))]
     steps = [*left, 0] if rng.random() < 0.5 else []
-    return {"piece_ids": ids, "pieces_per_word": counts, "lengths": [words, 1], "transitions": steps}
+    return {
+        "piece_ids": ids,
+        "pieces_per_word": counts,
+        "lengths": [words, 1],
+        "transitions": steps,
+    }
 
 
 def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
@@ -53,11 +66,17 @@ def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
 
 
 def ends_defined(session: onnxruntime.InferenceSession, inputs: Inputs, classes: int) -> bool:
-    """Run it; whether it gave scores, of the declared shapes and finite, and not an error of onnxruntime."""
+    """Run it; whether it gave scores, of the declared shapes and finite, and not an error of
+    onnxruntime."""
     outputs = [item.name for item in session.get_outputs()]
     try:
-        found = session.run(outputs, {name: np.array(values, np.int32) for name, values in inputs.items()})
-    except (onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument, onnxruntime.capi.onnxruntime_pybind11_state.Fail):
+        found = session.run(
+            outputs, {name: np.array(values, np.int32) for name, values in inputs.items()}
+        )
+    except (
+        onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument,
+        onnxruntime.capi.onnxruntime_pybind11_state.Fail,
+    ):
         return False
     for name, values in zip(outputs, found, strict=True):
         assert values.shape[1:] == ((classes,) if name.endswith("scores") else ()), inputs
@@ -70,11 +89,16 @@ def main(kind: str) -> None:
     bundle, rng = open_bundle(BUNDLES[kind]), random.Random(0)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
-    session = onnxruntime.InferenceSession(bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
+    )
     classes = len(bundle.config.labels)
     pieces = kind != "words"
     assert all(ends_defined(session, good(n, rng, pieces=pieces), classes) for n in (1, 2, 9))
-    scored = sum(ends_defined(session, spoilt(good(rng.randint(1, 9), rng, pieces=pieces), rng), classes) for _ in range(300))
+    scored = sum(
+        ends_defined(session, spoilt(good(rng.randint(1, 9), rng, pieces=pieces), rng), classes)
+        for _ in range(300)
+    )
     sys.stdout.write(json.dumps({"scored": scored, "peak": peak_memory()}))
 
 

@@ -36,7 +36,9 @@ def test_only_single_trees_are_let_through() -> None:
     good = bad = 0
     for _ in range(3000):
         lengths = np.array([rng.randint(1, 4) for _ in range(3)])
-        trees = [np.array([int(rng.random() < 0.45) for _ in range(2 * n - 1)], np.int8) for n in lengths]
+        trees = [
+            np.array([int(rng.random() < 0.45) for _ in range(2 * n - 1)], np.int8) for n in lengths
+        ]
         if rng.random() < 0.6:
             trees = [random_tree(n, rng) for n in lengths]
             trees[rng.randrange(3)][-1] = rng.choice([0, 1, 2, -1])
@@ -44,7 +46,9 @@ def test_only_single_trees_are_let_through() -> None:
         positions = np.array([70, 80, 90])
         if not wrong:
             good += 1
-            assert joined_transitions(trees, lengths, positions).tolist() == [step for tree in trees for step in tree]
+            assert joined_transitions(trees, lengths, positions).tolist() == [
+                step for tree in trees for step in tree
+            ]
             continue
         bad += 1
         with pytest.raises(InputError, match=f"sentence {positions[wrong[0]]}: transition"):

@@ -29,13 +29,18 @@ def predictor(tmp_path: Path) -> Predictor:
     return Predictor(bundle(tmp_path / "model"), threads=1)
 
 
-def sentences(kind: str, count: int, seed: int = 0) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
+def sentences(
+    kind: str, count: int, seed: int = 0
+) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
     rng = random.Random(seed)
-    words = [[rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)]
+    words = [
+        [rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)
+    ]
     return words, [random_tree(len(sentence), rng) for sentence in words]
 
 
-# -- scores -----------------------------------------------------------------------------------------------------------
+# -- scores
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["words", "wordpieces"])
@@ -58,7 +63,10 @@ def test_scores_are_the_models_in_input_order(
 def test_a_sentence_has_the_same_scores_alone_and_in_any_company(tmp_path: Path, kind: str) -> None:
     predictor = Predictor(bundle(tmp_path / "model", kind))
     words, trees = sentences(kind, 40)
-    alone = [predictor.node_scores([sentence], [tree])[0] for sentence, tree in zip(words, trees, strict=True)]
+    alone = [
+        predictor.node_scores([sentence], [tree])[0]
+        for sentence, tree in zip(words, trees, strict=True)
+    ]
     for seed in range(3):
         order = random.Random(seed).sample(range(40), 40)
         together = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
@@ -77,8 +85,13 @@ def test_unknown_words_take_row_0(predictor: Predictor) -> None:
     np.testing.assert_allclose(scores[0, 0], 1 / (1 + np.exp(-TABLE[0])), atol=1e-6)
 
 
-# Four words: ((a b) (c d)), (((a b) c) d), (a (b (c d))), written down from the pictures of the trees.
-SHAPES = {"balanced": [0, 0, 1, 0, 0, 1, 1], "left": [0, 0, 1, 0, 1, 0, 1], "right": [0, 0, 0, 0, 1, 1, 1]}
+# Four words: ((a b) (c d)), (((a b) c) d), (a (b (c d))), written down from the pictures of the
+# trees.
+SHAPES = {
+    "balanced": [0, 0, 1, 0, 0, 1, 1],
+    "left": [0, 0, 1, 0, 1, 0, 1],
+    "right": [0, 0, 0, 0, 1, 1, 1],
+}
 
 
 @pytest.mark.parametrize("source", SHAPES)
@@ -91,14 +104,18 @@ def test_predict_makes_the_tree_that_is_asked_for(tmp_path: Path, source: str) -
         assert prediction.words == tuple(words)
         assert prediction.text == "the film is good"
         assert prediction.labels == ("bad", "good")
-        np.testing.assert_allclose(prediction.scores, expected("words", words, SHAPES[source]), atol=1e-6)
+        np.testing.assert_allclose(
+            prediction.scores, expected("words", words, SHAPES[source]), atol=1e-6
+        )
 
 
 def test_predict_trees_keeps_the_trees(predictor: Predictor) -> None:
     trees = [Tree.from_brackets("(1 (0 (0 the) (0 film)) (1 good))"), Tree.from_brackets("(1 bad)")]
     first, second = predictor.predict_trees(trees)
     assert (first.transitions.tolist(), second.transitions.tolist()) == ([0, 0, 1, 0, 1], [0])
-    np.testing.assert_allclose(first.scores, expected("words", ["the", "film", "good"], [0, 0, 1, 0, 1]), atol=1e-6)
+    np.testing.assert_allclose(
+        first.scores, expected("words", ["the", "film", "good"], [0, 0, 1, 0, 1]), atol=1e-6
+    )
     np.testing.assert_allclose(second.scores, expected("words", ["bad"], [0]), atol=1e-6)
 
 
@@ -111,7 +128,9 @@ def test_one_session_serves_many_threads(predictor: Predictor) -> None:
         for _ in range(1000):
             order = generator.sample(range(60), 2)
             found = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
-            same += all(np.array_equal(scores, alone[i]) for i, scores in zip(order, found, strict=True))
+            same += all(
+                np.array_equal(scores, alone[i]) for i, scores in zip(order, found, strict=True)
+            )
         return same
 
     with ThreadPoolExecutor(16) as pool:
@@ -123,7 +142,9 @@ def test_a_pickled_predictor_opens_its_bundle_again(predictor: Predictor) -> Non
     assert len(content) < 1000
     again = pickle.loads(content)
     assert again.bundle == predictor.bundle
-    assert np.array_equal(again.predict([["good"]])[0].scores, predictor.predict([["good"]])[0].scores)
+    assert np.array_equal(
+        again.predict([["good"]])[0].scores, predictor.predict([["good"]])[0].scores
+    )
     path = predictor.bundle.path / "onnx" / "model.onnx"
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(BundleError, match=r"model\.onnx"):
@@ -145,11 +166,19 @@ if child == 0:
     os._exit(3 * any((a != b).any() for a, b in zip(before, after)) or 4 * (predictor._session is session))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(tmp_path / "model")]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        "-c",
+        code,
+        str(tmp_path / "model"),
+    ]
     assert subprocess.run(command, timeout=60, check=False).returncode == 0
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- bad input
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -164,7 +193,9 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         ([0, 0, -1], "transition 2 is -1"),
     ],
 )
-def test_transitions_that_are_no_tree_are_refused(predictor: Predictor, steps: list[int], message: str) -> None:
+def test_transitions_that_are_no_tree_are_refused(
+    predictor: Predictor, steps: list[int], message: str
+) -> None:
     trees = [np.zeros(1, np.int8), np.array(steps, np.int8), np.zeros(1, np.int8)]
     with pytest.raises(InputError, match=message):
         predictor.node_scores([["the"], ["good", "film"], ["is"]], trees)
@@ -198,7 +229,9 @@ def test_a_text_is_not_taken_for_its_letters(predictor: Predictor) -> None:
 
 
 def test_unknown_tree_sources_are_refused(predictor: Predictor) -> None:
-    with pytest.raises(InputError, match="unknown tree source 'gold'; this model has balanced, left, right"):
+    with pytest.raises(
+        InputError, match="unknown tree source 'gold'; this model has balanced, left, right"
+    ):
         predictor.predict([["good"]], source="gold")
 
 
@@ -215,13 +248,16 @@ def test_an_unusual_word_breaks_nothing(predictor: Predictor) -> None:
         assert predictor.predict([[word, "film"]])[0].scores.shape == (3, 2)
 
 
-# -- models that do not fit -------------------------------------------------------------------------------------------
+# -- models that do not fit
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["vocabulary_digest", "labels", "embedding", "parses"])
 def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key: str) -> None:
     own = {
-        "vocabulary_digest": hashlib.sha256("".join(f"{word}\n" for word in WORDS).encode()).hexdigest(),
+        "vocabulary_digest": hashlib.sha256(
+            "".join(f"{word}\n" for word in WORDS).encode()
+        ).hexdigest(),
         "labels": '["bad", "good"]',
         "embedding": "words",
         "parses": "false",
@@ -250,12 +286,17 @@ def test_data_in_other_files_is_refused_before_onnxruntime_looks_for_it(tmp_path
     table.ClearField("raw_data")
     table.data_location = TensorProto.EXTERNAL
     table.external_data.add(key="location", value="/etc/passwd")
-    with pytest.raises(BundleError, match=r"model\.onnx: .*'table' keeps its data in another file, which is never read"):
+    with pytest.raises(
+        BundleError,
+        match=r"model\.onnx: .*'table' keeps its data in another file, which is never read",
+    ):
         Predictor(bundle(tmp_path / "model", onnx=proto.SerializeToString()))
 
 
 def test_a_model_of_other_inputs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="expected the int32 or int64 inputs token_ids, transitions; found"):
+    with pytest.raises(
+        BundleError, match="expected the int32 or int64 inputs token_ids, transitions; found"
+    ):
         Predictor(bundle(tmp_path / "model", "words", onnx=model("wordpieces")))
 
 
@@ -271,7 +312,9 @@ def test_a_bundle_without_onnx_is_refused(tmp_path: Path) -> None:
 def test_scores_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     table = TABLE.copy()
     table[3] = np.inf  # of a word of two pieces it is taken from itself
-    predictor = Predictor(bundle(tmp_path / "model", "wordpieces", onnx=model("wordpieces", table=table)))
+    predictor = Predictor(
+        bundle(tmp_path / "model", "wordpieces", onnx=model("wordpieces", table=table))
+    )
     predictor.predict([["film"]])
     with pytest.raises(BundleError, match=r"expected finite scores.*4 not finite"):
         predictor.predict([["film", "goods", "film"]])
@@ -294,5 +337,9 @@ def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:
 def test_load_takes_paths_and_options(tmp_path: Path) -> None:
     made = bundle(tmp_path / "model")
     predictor = thinstack.load(made.path, device="cpu", threads=1)
-    assert (predictor.bundle, predictor.config, predictor.labels) == (made, made.config, ("bad", "good"))
+    assert (predictor.bundle, predictor.config, predictor.labels) == (
+        made,
+        made.config,
+        ("bad", "good"),
+    )
     assert predictor.vocabulary == made.vocabulary()

@@ -28,11 +28,14 @@ def predictor(tmp_path: Path) -> Predictor:
 
 def sentences(kind: str = "words", count: int = 40) -> list[list[str]]:
     rng = random.Random(0)
-    return [[rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)]
+    return [
+        [rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)
+    ]
 
 
 class Watched:
-    """A session that notes how many sentences each of its runs was given, and what was asked for."""
+    """A session that notes how many sentences each of its runs was given, and what was asked
+    for."""
 
     def __init__(self, session: Any):
         self.session, self.runs = session, []
@@ -42,12 +45,16 @@ class Watched:
         return self.session.run(outputs, feeds)
 
 
-# -- own parses -------------------------------------------------------------------------------------------------------
+# -- own parses
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_parse_of_the_stand_in_is_no_fixed_shape() -> None:
     for words in (4, 5, 9):
-        fixed = [shape(words).tolist() for shape in (transitions.balanced, transitions.left, transitions.right)]
+        fixed = [
+            shape(words).tolist()
+            for shape in (transitions.balanced, transitions.left, transitions.right)
+        ]
         assert transitions.validate(own_parse(words), words=words).tolist() not in fixed
 
 
@@ -58,21 +65,27 @@ def test_parses_and_scores_are_the_models_in_input_order(
     tmp_path: Path, kind: str, index: int, nodes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_NODES", nodes)
-    predictor = Predictor(parsing_bundle(tmp_path / "model", kind, onnx=model(kind, index, parser="capped")))
+    predictor = Predictor(
+        parsing_bundle(tmp_path / "model", kind, onnx=model(kind, index, parser="capped"))
+    )
     words = sentences(kind)
     for found in (predictor.trees_and_scores(words), predictor.trees_and_scores(words, "self")):
         assert len(found) == len(words)
         for (steps, scores), sentence in zip(found, words, strict=True):
             assert (steps.dtype, scores.dtype) == (np.int8, np.float32)
             assert steps.tolist() == own_parse(len(sentence))
-            np.testing.assert_allclose(scores, expected(kind, sentence, own_parse(len(sentence))), atol=1e-6)
+            np.testing.assert_allclose(
+                scores, expected(kind, sentence, own_parse(len(sentence))), atol=1e-6
+            )
 
 
 def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor: Predictor) -> None:
     watched = predictor._session = Watched(predictor._session)
     words = sentences()
     predictor.predict(words)
-    predictor.node_scores(words, [random_tree(len(sentence), random.Random(1)) for sentence in words])
+    predictor.node_scores(
+        words, [random_tree(len(sentence), random.Random(1)) for sentence in words]
+    )
     assert watched.runs == [(40, ["node_scores", "parse"]), (40, ["node_scores"])]
 
 
@@ -103,7 +116,8 @@ def test_a_pickled_predictor_parses(predictor: Predictor) -> None:
     assert again.predict([["good", "film", "bad", "the"]])[0].transitions.tolist() == own_parse(4)
 
 
-# -- given trees ------------------------------------------------------------------------------------------------------
+# -- given trees
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_model_that_parses_takes_given_trees_too(predictor: Predictor) -> None:
@@ -111,11 +125,15 @@ def test_a_model_that_parses_takes_given_trees_too(predictor: Predictor) -> None
     words = sentences()
     trees = [random_tree(len(sentence), rng) for sentence in words]
     rows = predictor.node_scores(words, trees)
-    for found, scores, sentence, tree in zip(predictor.trees_and_scores(words, trees), rows, words, trees, strict=True):
+    for found, scores, sentence, tree in zip(
+        predictor.trees_and_scores(words, trees), rows, words, trees, strict=True
+    ):
         assert found.transitions.tolist() == tree.tolist()
         np.testing.assert_array_equal(found.scores, scores)
         np.testing.assert_allclose(scores, expected("words", sentence, tree.tolist()), atol=1e-6)
-    (found,) = predictor.predict_trees([Tree.from_brackets("(1 (0 the) (1 (0 film) (0 (1 is) (1 good))))")])
+    (found,) = predictor.predict_trees(
+        [Tree.from_brackets("(1 (0 the) (1 (0 film) (0 (1 is) (1 good))))")]
+    )
     assert found.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert predictor.node_scores([], []) == []
 
@@ -129,7 +147,8 @@ def test_fixed_shapes_are_still_there(predictor: Predictor, source: str) -> None
     np.testing.assert_allclose(found.scores, expected("words", words, shape), atol=1e-6)
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- bad input
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_model_without_a_parser_has_no_trees_of_its_own(tmp_path: Path) -> None:
@@ -146,7 +165,9 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(tmp_path: Path) -> Non
 
 
 def test_unknown_sources_are_refused_with_the_known_ones(predictor: Predictor) -> None:
-    with pytest.raises(InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"):
+    with pytest.raises(
+        InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"
+    ):
         predictor.predict([["good"]], source="gold")
 
 
@@ -156,24 +177,34 @@ def test_bad_sentences_are_named(predictor: Predictor) -> None:
     with pytest.raises(InputError, match="sentence 1: a word is a string, found None"):
         predictor.predict([["good", "film"], [None]])
     with pytest.raises(InputError, match="sentence 1: transition 1 is a REDUCE"):
-        predictor.node_scores([["the"], ["good", "film"]], [np.zeros(1, np.int8), np.array([0, 1, 0])])
-    with pytest.raises(InputError, match="sentence 0 has 1 words, so its tree has 1 transitions; found 0"):
+        predictor.node_scores(
+            [["the"], ["good", "film"]], [np.zeros(1, np.int8), np.array([0, 1, 0])]
+        )
+    with pytest.raises(
+        InputError, match="sentence 0 has 1 words, so its tree has 1 transitions; found 0"
+    ):
         predictor.node_scores([["the"]], [np.zeros(0, np.int8)])
 
 
-# -- models that do not fit -------------------------------------------------------------------------------------------
+# -- models that do not fit
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("parser", "message"),
     [
-        ("shifts", "own parse is no tree: sentence 0: transition 2 is the last, but it leaves 3 nodes"),
+        (
+            "shifts",
+            "own parse is no tree: sentence 0: transition 2 is the last, but it leaves 3 nodes",
+        ),
         ("backwards", "own parse is no tree: sentence 1: transition 0 is a REDUCE"),
         ("long", r"expected 4 transitions, found shape \(5,\) of int32"),
         ("floats", r"expected 4 transitions, found shape \(4,\) of float32"),
     ],
 )
-def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(tmp_path: Path, parser: str, message: str) -> None:
+def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(
+    tmp_path: Path, parser: str, message: str
+) -> None:
     predictor = Predictor(parsing_bundle(tmp_path / "model", onnx=model("words", parser=parser)))
     with pytest.raises(BundleError, match=rf"model\.onnx: .*{message}"):
         predictor.predict([["good", "film"], ["bad"]])
@@ -181,11 +212,20 @@ def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(tmp_path: Path, parse
 
 
 def test_inputs_and_outputs_fit_the_configuration(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="expected the int32 or int64 inputs token_ids, lengths, transitions; found"):
+    with pytest.raises(
+        BundleError,
+        match="expected the int32 or int64 inputs token_ids, lengths, transitions; found",
+    ):
         Predictor(parsing_bundle(tmp_path / "a", onnx=model("words")))
-    with pytest.raises(BundleError, match="expected the int32 or int64 inputs token_ids, transitions; found"):
+    with pytest.raises(
+        BundleError, match="expected the int32 or int64 inputs token_ids, transitions; found"
+    ):
         Predictor(bundle(tmp_path / "b", onnx=model("words", parser="capped")))
     with pytest.raises(
-        BundleError, match="says that the model parses, but it gives no parse, only node_scores, root_scores, trees"
+        BundleError,
+        match=(
+            "says that the model parses, but it gives no parse, only node_scores, "
+            "root_scores, trees"
+        ),
     ):
         Predictor(parsing_bundle(tmp_path / "c", onnx=model("words", parser="misnamed")))

@@ -18,7 +18,9 @@ def test_phrases_come_in_reading_order_with_depth_and_place():
     tree = Tree.from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
     prediction = over(tree.words, tree.transitions)
     rows = outline(prediction, depth=10)
-    shown = [(phrase(prediction, *prediction.spans[row.node], 20), row.depth, row.last) for row in rows]
+    shown = [
+        (phrase(prediction, *prediction.spans[row.node], 20), row.depth, row.last) for row in rows
+    ]
     assert shown == [
         ("a b c d e", 0, True),
         ("a b", 1, False),
@@ -34,7 +36,9 @@ def test_phrases_come_in_reading_order_with_depth_and_place():
 
 
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
-@pytest.mark.parametrize(("depth", "phrases"), [(0, None), (3, None), (50, 10), (50, 1), (50, 0), (4, 8), (50, None)])
+@pytest.mark.parametrize(
+    ("depth", "phrases"), [(0, None), (3, None), (50, 10), (50, 1), (50, 0), (4, 8), (50, None)]
+)
 def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phrases):
     prediction = over([f"w{i}" for i in range(20)], shape(20))
     rows = outline(prediction, depth=depth, phrases=phrases)
@@ -44,7 +48,10 @@ def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phra
     drawn = {row.node for row in rows}
     parents, _ = transitions.parents_of(prediction.transitions)
     for parent in drawn:
-        assert sum(1 for child in np.flatnonzero(parents == parent).tolist() if child in drawn) in (0, 2)
+        assert sum(1 for child in np.flatnonzero(parents == parent).tolist() if child in drawn) in (
+            0,
+            2,
+        )
 
 
 def test_a_limit_keeps_the_top_of_the_tree():
@@ -77,7 +84,14 @@ def test_control_characters_are_shown_not_sent():
 
 
 @pytest.mark.parametrize(
-    "text", ["one two three four five six seven", "x" * 50, "日本語の文" * 10, "a" + "\u0301" * 60, "e\u0301 " * 30]
+    "text",
+    [
+        "one two three four five six seven",
+        "x" * 50,
+        "日本語の文" * 10,
+        "a" + "\u0301" * 60,
+        "e\u0301 " * 30,
+    ],
 )
 @pytest.mark.parametrize("width", [0, 1, 2, 5, 6, 17, 24])
 def test_elided_text_fits(text, width):

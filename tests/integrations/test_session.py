@@ -11,7 +11,8 @@ from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.integrations.onnxruntime import Predictor
 
 NO_CUDA = pytest.mark.skipif(
-    "CUDAExecutionProvider" in onnxruntime.get_available_providers(), reason="this onnxruntime has CUDA"
+    "CUDAExecutionProvider" in onnxruntime.get_available_providers(),
+    reason="this onnxruntime has CUDA",
 )
 
 
@@ -28,7 +29,9 @@ def test_cuda_that_is_not_there_is_an_error_or_a_warning(tmp_path: Path) -> None
 
 @NO_CUDA
 @pytest.mark.filterwarnings("ignore:Specified provider 'CUDAExecutionProvider':UserWarning")
-def test_what_the_session_runs_on_counts_and_not_what_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_session_runs_on_counts_and_not_what_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = bundle(tmp_path / "model")
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
@@ -52,7 +55,11 @@ def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     made = bundle(tmp_path / "model")
-    assert [Predictor(made, device=device).device for device in ("cpu", "cuda", "auto")] == ["cpu", "cuda", "cuda"]
+    assert [Predictor(made, device=device).device for device in ("cpu", "cuda", "auto")] == [
+        "cpu",
+        "cuda",
+        "cuda",
+    ]
 
 
 def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
@@ -70,7 +77,9 @@ def test_threads_reach_the_session(tmp_path: Path) -> None:
     assert predictor._session.get_session_options().intra_op_num_threads == 3
 
 
-def test_without_onnxruntime_the_pip_command_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnxruntime_the_pip_command_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = bundle(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r'pip install "thinstack\[cpu\]"'):

@@ -26,7 +26,8 @@ def nlp(bundle: Path) -> Language:
     return pipeline(bundle)
 
 
-# -- results ----------------------------------------------------------------------------------------------------------
+# -- results
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_document_has_the_mean_of_its_sentences_weighted_by_words(nlp: Language) -> None:
@@ -77,8 +78,12 @@ def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
     assert first.cats == third.cats == plain.cats
 
 
-@pytest.mark.parametrize(("source", "phrase"), [("left", (0, 3)), ("right", (1, 4)), ("balanced", (0, 2))])
-def test_the_tree_source_is_what_was_asked_for(bundle: Path, source: str, phrase: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("source", "phrase"), [("left", (0, 3)), ("right", (1, 4)), ("balanced", (0, 2))]
+)
+def test_the_tree_source_is_what_was_asked_for(
+    bundle: Path, source: str, phrase: tuple[int, int]
+) -> None:
     doc = pipeline(bundle, source=source)("what a good film")
     spans = {(item["start"], item["end"]) for item in doc._.sentiment_phrases}
     others = {(0, 3), (1, 4), (0, 2), (1, 3)} - spans
@@ -95,12 +100,20 @@ def test_auto_is_the_shape_of_the_model(tmp_path: Path) -> None:
 
 
 def test_scores_for_nlp_evaluate(nlp: Language) -> None:
-    texts = {"so good": "good", "very awful": "bad", "a film": "bad", "this is so good": "good", "": "bad"}
+    texts = {
+        "so good": "good",
+        "very awful": "bad",
+        "a film": "bad",
+        "this is so good": "good",
+        "": "bad",
+    }
     gold = [
-        Example.from_dict(nlp.make_doc(text), {"cats": {x: float(x == label) for x in LABELS}}) for text, label in texts.items()
+        Example.from_dict(nlp.make_doc(text), {"cats": {x: float(x == label) for x in LABELS}})
+        for text, label in texts.items()
     ]
     figures = nlp.evaluate(gold)
-    # "a film" is so-so to the model; without words every label has 0.0, and the first one, "bad", is taken.
+    # "a film" is so-so to the model; without words every label has 0.0, and the first one, "bad",
+    # is taken.
     assert figures["cats_micro_p"] == pytest.approx(4 / 5)
     assert figures["cats_f_per_type"]["good"]["f"] == 1.0
     assert figures["cats_score_desc"] == "macro F"
@@ -117,11 +130,13 @@ def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> Non
     assert doc.cats != pytest.approx(expected("film", 2), abs=0.1)
 
 
-# -- batches and errors -----------------------------------------------------------------------------------------------
+# -- batches and errors
+# -----------------------------------------------------------------------------------------------
 
 
 def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
-    """Make the model fail on every call that holds the word `boom`; returns a list that gets the size of each call."""
+    """Make the model fail on every call that holds the word `boom`; returns a list that gets the
+    size of each call."""
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
     real = predictor.trees_and_scores
 
@@ -135,7 +150,15 @@ def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     return calls
 
 
-TEXTS = ["so good", "very awful", "", "boom it goes. Fine.", "a film. It is so good", "ok boom", "good"]
+TEXTS = [
+    "so good",
+    "very awful",
+    "",
+    "boom it goes. Fine.",
+    "a film. It is so good",
+    "ok boom",
+    "good",
+]
 
 
 def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,15 +168,23 @@ def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.Mo
     assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text] * 4
 
 
-def test_a_failing_document_harms_no_neighbour(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_document_harms_no_neighbour(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
     alone = {text: nlp(text).cats for text in TEXTS}
     stumble(monkeypatch, nlp)
     failed: list[tuple[str, list[str], str]] = []
-    nlp.set_error_handler(lambda name, component, docs, error: failed.append((name, [d.text for d in docs], str(error))))
+    nlp.set_error_handler(
+        lambda name, component, docs, error: failed.append(
+            (name, [d.text for d in docs], str(error))
+        )
+    )
     docs = list(nlp.pipe(TEXTS))
     assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text]
     assert [doc.cats for doc in docs] == [alone[doc.text] for doc in docs]
-    assert failed == [("tree_sentiment", [text], "boom is too much") for text in TEXTS if "boom" in text]
+    assert failed == [
+        ("tree_sentiment", [text], "boom is too much") for text in TEXTS if "boom" in text
+    ]
 
 
 def test_without_a_handler_the_error_is_raised_after_the_documents_before_it(
@@ -185,7 +216,8 @@ def test_worker_processes_give_the_same(nlp: Language) -> None:
         assert doc._.sentiment_phrases == alone._.sentiment_phrases
 
 
-# -- configuration ----------------------------------------------------------------------------------------------------
+# -- configuration
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_configuration_has_the_arguments_of_the_factory() -> None:
@@ -211,7 +243,9 @@ def test_an_unknown_model_fails_when_it_is_added(tmp_path: Path) -> None:
     assert nlp.pipe_names == []
 
 
-@pytest.mark.parametrize("settings", [{"source": "upright"}, {"device": "tpu"}, {"aggregation": "max"}, {"modle": "x"}])
+@pytest.mark.parametrize(
+    "settings", [{"source": "upright"}, {"device": "tpu"}, {"aggregation": "max"}, {"modle": "x"}]
+)
 def test_a_wrong_setting_fails_when_it_is_added(bundle: Path, settings: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         pipeline(bundle, **settings)
@@ -226,7 +260,9 @@ def test_a_device_that_is_not_there_fails_when_it_is_added(bundle: Path) -> None
         pipeline(bundle, device="cuda")
 
 
-def test_added_again_it_is_read_again(nlp: Language, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_again_it_is_read_again(
+    nlp: Language, bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nlp.remove_pipe("tree_sentiment")
     nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "source": "benepar"})
     assert nlp.get_pipe("tree_sentiment").labels == LABELS
@@ -252,12 +288,17 @@ def test_without_onnxruntime_only_this_component_fails(bundle: Path) -> None:
     code = (
         "import sys; sys.modules['onnxruntime'] = sys.modules['torch'] = None\n"
         "import spacy, thinstack.errors\n"
-        "nlp = spacy.blank('en'); nlp.add_pipe('sentencizer'); print([s.text for s in nlp('It works. Yes.').sents])\n"
+        "nlp = spacy.blank('en'); nlp.add_pipe('sentencizer'); print([s.text for s in nlp('It "
+        "works. Yes.').sents])\n"
         "try: nlp.add_pipe('tree_sentiment', config={'model': sys.argv[1]})\n"
         "except thinstack.errors.MissingExtraError as error: print(error)\n"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code, str(bundle)], capture_output=True, text=True, check=True, cwd=REPOSITORY
+        [sys.executable, "-c", code, str(bundle)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPOSITORY,
     )
     assert "['It works.', 'Yes.']" in result.stdout
     assert 'pip install "thinstack[cpu]"' in result.stdout

@@ -43,17 +43,23 @@ def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> No
     again.to_disk(saved.parent / "twice")
     shutil.rmtree(saved)
     assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
-    assert again.get_pipe("tree_sentiment").to_bytes() == loaded.get_pipe("tree_sentiment").to_bytes()
+    assert (
+        again.get_pipe("tree_sentiment").to_bytes() == loaded.get_pipe("tree_sentiment").to_bytes()
+    )
 
 
 def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
     nlp, saved = moved
-    loaded = spacy.load(saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}})
+    loaded = spacy.load(
+        saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}}
+    )
     assert loaded(TEXT).cats == pytest.approx(mean_of((".", 4), ("awful", 3)), abs=1e-6)
     assert loaded(TEXT).cats != nlp(TEXT).cats
 
 
-def test_another_model_can_be_taken_on_loading(moved: tuple[Language, Path], tmp_path: Path) -> None:
+def test_another_model_can_be_taken_on_loading(
+    moved: tuple[Language, Path], tmp_path: Path
+) -> None:
     nlp, saved = moved
     table = TABLE[::-1].copy()
     other = write_last_word_bundle(tmp_path / "other", table=table).path
@@ -65,13 +71,19 @@ def test_another_model_can_be_taken_on_loading(moved: tuple[Language, Path], tmp
     assert from_bytes("so good").cats == loaded("so good").cats
     loaded.to_disk(tmp_path / "twice")
     shutil.rmtree(other)
-    assert spacy.load(tmp_path / "twice")("so good").cats == loaded("so good").cats  # it is the saved one now
-    assert loaded.from_disk(saved)("so good").cats == nlp("so good").cats  # as is the one that is read later
+    assert (
+        spacy.load(tmp_path / "twice")("so good").cats == loaded("so good").cats
+    )  # it is the saved one now
+    assert (
+        loaded.from_disk(saved)("so good").cats == nlp("so good").cats
+    )  # as is the one that is read later
     with pytest.raises(BundleError, match="other: no such folder"):
         spacy.load(saved, config={"components": {"tree_sentiment": settings}})
 
 
-def test_a_renamed_component_needs_no_folder_either(moved: tuple[Language, Path], tmp_path: Path) -> None:
+def test_a_renamed_component_needs_no_folder_either(
+    moved: tuple[Language, Path], tmp_path: Path
+) -> None:
     nlp = spacy.load(moved[1])
     nlp.rename_pipe("tree_sentiment", "opinion")
     nlp.to_disk(tmp_path / "renamed")
@@ -79,7 +91,9 @@ def test_a_renamed_component_needs_no_folder_either(moved: tuple[Language, Path]
 
 
 @pytest.mark.parametrize("source", ["auto", "benepar"])
-def test_a_missing_model_is_told_when_it_is_needed(moved: tuple[Language, Path], source: str) -> None:
+def test_a_missing_model_is_told_when_it_is_needed(
+    moved: tuple[Language, Path], source: str
+) -> None:
     nlp, _ = moved
     config = nlp.config.copy()
     config["components"]["tree_sentiment"]["source"] = source
@@ -118,7 +132,11 @@ def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, P
 
 def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -> None:
     files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
-    write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=nlp.get_pipe("tree_sentiment").predictor.config)
+    write_bundle(
+        tmp_path / "saved" / "tree_sentiment",
+        files,
+        config=nlp.get_pipe("tree_sentiment").predictor.config,
+    )
     nlp.to_disk(tmp_path / "saved")
     assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
 

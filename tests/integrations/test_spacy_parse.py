@@ -18,12 +18,20 @@ from thinstack.integrations.html import page
 from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.text import predict_text
 
-TEXTS = ["what a good film", "so good. A very awful film.", "", "film", "a film (good) was so awful !"]
+TEXTS = [
+    "what a good film",
+    "so good. A very awful film.",
+    "",
+    "film",
+    "a film (good) was so awful !",
+]
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "parsing", parser="capped").path
+    return write_last_word_bundle(
+        tmp_path_factory.mktemp("bundles") / "parsing", parser="capped"
+    ).path
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +40,8 @@ def nlp(bundle: Path) -> Language:
 
 
 def by_hand(words: list[str]) -> list[tuple[int, int]]:
-    """Words [start, end) of the phrases of the own parse, in transition order: all but the last from the right, then it."""
+    """Words [start, end) of the phrases of the own parse, in transition order: all but the last
+    from the right, then it."""
     n = len(words)
     inner = [(i, n - 1) for i in range(n - 3, -1, -1)]
     return [*((i, i + 1) for i in range(n - 1)), *inner, (n - 1, n), (0, n)] if n > 1 else [(0, 1)]
@@ -56,9 +65,15 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
         scores = expected(words[behind - 1], behind - first)
         assert (phrase["start"], phrase["end"]) == (tokens[first].i, tokens[behind - 1].i + 1)
         assert phrase["text"] == text[phrase["start_char"] : phrase["end_char"]]
-        assert (phrase["label"], phrase["scores"]) == (best(scores), pytest.approx(scores, abs=1e-6))
+        assert (phrase["label"], phrase["scores"]) == (
+            best(scores),
+            pytest.approx(scores, abs=1e-6),
+        )
         span = doc[phrase["start"] : phrase["end"]]
-        assert (span._.sentiment_label, span._.sentiment_scores) == (phrase["label"], phrase["scores"])
+        assert (span._.sentiment_label, span._.sentiment_scores) == (
+            phrase["label"],
+            phrase["scores"],
+        )
     assert doc[1:3]._.sentiment_label is None  # "It was" is no phrase of this tree
     classes = [str(LABELS.index(best(expected(words[b - 1], b - a)))) for a, b in spans]
     assert [part[0] for part in sent._.sentiment_tree.split("(")[1:]] == [
@@ -69,7 +84,13 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
 
 def test_the_phrases_of_a_span_are_those_inside(nlp: Language) -> None:
     doc = nlp("what a good film")
-    assert [item["text"] for item in doc[0:3]._.sentiment_phrases] == ["what", "a", "good", "a good", "what a good"]
+    assert [item["text"] for item in doc[0:3]._.sentiment_phrases] == [
+        "what",
+        "a",
+        "good",
+        "a good",
+        "what a good",
+    ]
     assert [item["text"] for item in doc[3:4]._.sentiment_phrases] == ["film"]
     assert doc[2:4]._.sentiment_phrases is None
     assert [len(sent._.sentiment_phrases) for sent in nlp(TEXTS[1]).sents] == [2 * 3 - 1, 2 * 5 - 1]
@@ -88,7 +109,9 @@ def benepar() -> Iterator[None]:
 
     def parse_string(span: Span) -> str | None:
         return (
-            None if span.text == "boom" else "(S (A {}) (B (C {}) (D (E {}) (F {}))))".format(*(token.text for token in span))
+            None
+            if span.text == "boom"
+            else "(S (A {}) (B (C {}) (D (E {}) (F {}))))".format(*(token.text for token in span))
         )
 
     Span.set_extension("parse_string", getter=parse_string)
@@ -116,7 +139,9 @@ def test_batches_and_worker_processes_give_what_single_documents_give(nlp: Langu
         assert [stored(doc) for doc in nlp.pipe(TEXTS, **settings)] == alone
 
 
-def test_a_failing_document_harms_no_neighbour(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_document_harms_no_neighbour(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nlp = pipeline(bundle)
     alone = {text: stored(nlp(text)) for text in TEXTS}
     predictor = nlp.get_pipe("tree_sentiment").predictor
@@ -128,7 +153,9 @@ def test_a_failing_document_harms_no_neighbour(bundle: Path, monkeypatch: pytest
         return real(words, trees)
 
     monkeypatch.setattr(predictor, "trees_and_scores", parse)
-    nlp.set_error_handler(lambda name, component, docs, error: failed.append((docs[0].text, type(error))))
+    nlp.set_error_handler(
+        lambda name, component, docs, error: failed.append((docs[0].text, type(error)))
+    )
     docs = list(nlp.pipe([*TEXTS[:2], "boom it goes", *TEXTS[2:]]))
     assert {doc.text: stored(doc) for doc in docs} == alone
     assert failed == [("boom it goes", BundleError)]
@@ -140,7 +167,10 @@ def test_a_saved_pipeline_parses(bundle: Path, tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "saved")
     data, alone = nlp.to_bytes(), [stored(nlp(text)) for text in TEXTS]
     shutil.rmtree(folder)
-    again = [spacy.load(tmp_path / "saved"), spacy.blank("en").from_config(nlp.config, meta=nlp.meta).from_bytes(data)]
+    again = [
+        spacy.load(tmp_path / "saved"),
+        spacy.blank("en").from_config(nlp.config, meta=nlp.meta).from_bytes(data),
+    ]
     for loaded in again:
         assert [stored(doc) for doc in loaded.pipe(TEXTS)] == alone
     # What the name leads to may have become a model that does not parse: the saved one holds.
@@ -163,7 +193,9 @@ def test_a_model_without_a_parser_is_refused_when_it_is_added(tmp_path: Path) ->
 def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> None:
     nlp = pipeline(write_last_word_bundle(tmp_path / "broken", parser="shifts").path)
     failed: list[str] = []
-    nlp.set_error_handler(lambda name, component, docs, error: failed.append(f"{docs[0].text}: {error}"))
+    nlp.set_error_handler(
+        lambda name, component, docs, error: failed.append(f"{docs[0].text}: {error}")
+    )
     docs = list(nlp.pipe(["good film", "film", ""]))
     assert [doc.text for doc in docs] == ["film", ""]
     assert len(failed) == 1

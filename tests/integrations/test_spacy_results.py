@@ -1,4 +1,5 @@
-"""What the component leaves on a Doc: kept through serialisation, read by the extension attributes."""
+"""What the component leaves on a Doc: kept through serialisation, read by the extension
+attributes."""
 
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy_results import register_extensions
 
 TEXT = "  A good (film).\n\n It was n't awful !"
-# Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11 awful, 12 !
+# Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
+# awful, 12 !
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,9 @@ def doc(nlp: Language) -> Doc:
 
 # Left-branching trees: a phrase is one word, or the sentence from its first word to any other.
 PHRASES = (
-    {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)} | {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
+    {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
+    | {(1, i) for i in range(3, 8)}
+    | {(8, i) for i in range(10, 14)}
 )
 
 
@@ -60,7 +64,10 @@ def test_every_phrase_is_listed(doc: Doc) -> None:
 def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
     for start in range(len(doc)):
         for end in range(start + 1, len(doc) + 1):
-            span, words = doc[start:end], [token.i for token in doc[start:end] if not token.is_space]
+            span, words = (
+                doc[start:end],
+                [token.i for token in doc[start:end] if not token.is_space],
+            )
             if words and (words[0], words[-1] + 1) in PHRASES:
                 scores = expected(doc[words[-1]].text, len(words))
                 assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
@@ -68,7 +75,11 @@ def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
                 leaves = Tree.from_brackets(span._.sentiment_tree).words
                 assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
             else:
-                assert (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree) == (None, None, None)
+                assert (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree) == (
+                    None,
+                    None,
+                    None,
+                )
     assert doc[3:3]._.sentiment_label is None
 
 
@@ -83,7 +94,14 @@ def test_predictions_can_be_drawn(doc: Doc) -> None:
     first, second = predictions(doc)
     assert (first.text, second.text) == ("A good (film).", "It was n't awful !")
     assert first.words == ("A", "good", "-LRB-", "film", "-RRB-", ".")
-    assert [first.text[a:b] for a, b in first.offsets.tolist()] == ["A", "good", "(", "film", ")", "."]
+    assert [first.text[a:b] for a, b in first.offsets.tolist()] == [
+        "A",
+        "good",
+        "(",
+        "film",
+        ")",
+        ".",
+    ]
     assert first.to_dict()["tree"] == next(doc.sents)._.sentiment_tree
     assert first.label == best(expected(".", 2))
 
@@ -108,23 +126,32 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) ->
 def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
     copies = [
         Doc(nlp.vocab).from_bytes(doc.to_bytes()),
-        next(DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes()).get_docs(nlp.vocab)),
+        next(
+            DocBin()
+            .from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
+            .get_docs(nlp.vocab)
+        ),
         doc.copy(),
     ]
     for copy in copies:
         assert copy._.sentiment_phrases == doc._.sentiment_phrases
-        assert [sent._.sentiment_tree for sent in copy.sents] == [sent._.sentiment_tree for sent in doc.sents]
+        assert [sent._.sentiment_tree for sent in copy.sents] == [
+            sent._.sentiment_tree for sent in doc.sents
+        ]
 
 
 def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
     code = (
-        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy import predictions\n"
+        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy "
+        "import predictions\n"
         "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
         "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "read.spacy")]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
+    )
     labels = [best(expected(word, 5)) for word in (".", "!")]
     assert result.stdout == f"{labels} {labels[0]}\n"
 
@@ -148,7 +175,9 @@ def test_arrays_are_stored_as_described(doc: Doc) -> None:
     first, second = stored["sentences"]
     assert (first["start"], first["end"], second["start"], second["end"]) == (0, 7, 7, 13)
     assert np.frombuffer(second["transitions"], np.int8).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    assert np.frombuffer(first["tokens"], "<i4").reshape(-1, 2).tolist() == [[i, i + 1] for i in range(1, 7)]
+    assert np.frombuffer(first["tokens"], "<i4").reshape(-1, 2).tolist() == [
+        [i, i + 1] for i in range(1, 7)
+    ]
     scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 

@@ -45,7 +45,11 @@ def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
     found = reading(doc, parsed=True)
     steps = found.parses[number]
-    return Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps)).to_brackets().replace("(x ", "(")
+    return (
+        Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps))
+        .to_brackets()
+        .replace("(x ", "(")
+    )
 
 
 def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
@@ -56,15 +60,24 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
     )
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in reading(doc, parsed=True).sentences] == [(0, 5), (5, 7)]
+    assert [(item.start, item.end) for item in reading(doc, parsed=True).sentences] == [
+        (0, 5),
+        (5, 7),
+    ]
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
-    assert tree(parsed("  a \n b  c", "(S (X (_SP   )) (A a) (_SP \n ) (VP (B b) (_SP  ) (C c)))")) == "((a) ((b) (c)))"
+    assert (
+        tree(parsed("  a \n b  c", "(S (X (_SP   )) (A a) (_SP \n ) (VP (B b) (_SP  ) (C c)))"))
+        == "((a) ((b) (c)))"
+    )
 
 
 def test_brackets_and_quotes_are_known_in_any_spelling(parsed: Callable[..., Doc]) -> None:
-    text, parse = 'A (b) "c"', "(S (D A) (P (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (Q (`` {}) (N c) ('' \")))"
+    text, parse = (
+        'A (b) "c"',
+        "(S (D A) (P (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (Q (`` {}) (N c) ('' \")))",
+    )
     expected = "((A) (((-LRB-) ((b) (-RRB-))) ((``) ((c) ('')))))"
     assert tree(parsed(text, parse.format('"'))) == expected
     assert tree(parsed(text, parse.format("``"))) == expected
@@ -73,7 +86,9 @@ def test_brackets_and_quotes_are_known_in_any_spelling(parsed: Callable[..., Doc
 def test_a_word_of_several_tokens_stands_where_the_first_does(parsed: Callable[..., Doc]) -> None:
     doc = parsed("a well-made film", "(NP (DT a) (ADJP (RB well) (HYPH -) (VBN made)) (NN film))")
     assert tree(doc) == "((a) ((well-made) (film)))"
-    doc = parsed("a well-made film", "(X (NP (DT a) (RB well)) (Y (HYPH -) (Z (VBN made) (NN film))))")
+    doc = parsed(
+        "a well-made film", "(X (NP (DT a) (RB well)) (Y (HYPH -) (Z (VBN made) (NN film))))"
+    )
     assert tree(doc) == "(((a) (well-made)) (film))"
 
 
@@ -96,7 +111,9 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
         (RuntimeError("no parse here"), "cannot be read: no parse here"),
     ],
 )
-def test_a_parse_that_does_not_fit_is_refused(parsed: Callable[..., Doc], parse: object, message: str) -> None:
+def test_a_parse_that_does_not_fit_is_refused(
+    parsed: Callable[..., Doc], parse: object, message: str
+) -> None:
     with pytest.raises(InputError, match=message) as caught:
         reading(parsed("a b c", parse), parsed=True)
     assert "'a b c'" in str(caught.value)
@@ -113,7 +130,10 @@ def test_the_tokens_of_each_word() -> None:
     nlp.add_pipe("sentencizer")
     doc = nlp(" It is n't well-made. And/or\tit is.")
     words = [
-        [(word, doc[first:last].text) for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)]
+        [
+            (word, doc[first:last].text)
+            for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)
+        ]
         for found in reading(doc, parsed=False).sentences
     ]
     assert words == [
@@ -122,7 +142,8 @@ def test_the_tokens_of_each_word() -> None:
     ]
 
 
-# -- dependency trees -------------------------------------------------------------------------------------------------
+# -- dependency trees
+# -------------------------------------------------------------------------------------------------
 
 VOCAB = spacy.blank("en").vocab
 
@@ -165,7 +186,9 @@ def test_dependency_trees_of_words(drawn: tuple[list[int], list[bool]]) -> None:
 
 
 def test_one_dependency_tree_a_sentence() -> None:
-    doc = parsed_doc("It/1/nsubj", "sleeps/1/ROOT", "\n/1/dep", "Dogs/4/nsubj", "bark/4/ROOT", " /5/ROOT")
+    doc = parsed_doc(
+        "It/1/nsubj", "sleeps/1/ROOT", "\n/1/dep", "Dogs/4/nsubj", "bark/4/ROOT", " /5/ROOT"
+    )
     assert [span.text for span in doc.sents] == ["It sleeps \n", "Dogs bark", " "]
     first = Tree.from_parents([1, -1], ["It", "sleeps"], ["nsubj", "ROOT"])
     second = Tree.from_parents([1, -1], ["Dogs", "bark"], ["nsubj", "ROOT"])
@@ -177,12 +200,17 @@ def test_one_dependency_tree_a_sentence() -> None:
 
 def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
     doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
-    assert dependency_tree(doc[:3]) == Tree.from_parents([2, 2, -1], ["the", "old", "dog"], ["det", "amod", "nsubj"])
+    assert dependency_tree(doc[:3]) == Tree.from_parents(
+        [2, 2, -1], ["the", "old", "dog"], ["det", "amod", "nsubj"]
+    )
     assert dependency_tree(doc[1:2]) == Tree.from_parents([-1], ["old"], ["amod"])
     doc = parsed_doc("Sleeps/0/ROOT", "not/0/neg", "the/3/det", "dog/0/nsubj", "./0/punct")
     assert dependency_tree(doc[2:4]) == Tree.from_parents([1, -1], ["the", "dog"], ["det", "nsubj"])
     doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
-    with pytest.raises(InputError, match=r"'the old' has 2 roots, expected one, found 'the', 'old'; take one of doc.sents"):
+    with pytest.raises(
+        InputError,
+        match=r"'the old' has 2 roots, expected one, found 'the', 'old'; take one of doc.sents",
+    ):
         dependency_tree(doc[:2])
 
 
@@ -202,7 +230,10 @@ def test_a_root_without_a_relation_has_no_label() -> None:
         (Doc(VOCAB, words=["a"]), "has no dependency parse"),
         (Doc(VOCAB), "has no words; a tree needs at least one"),
         (parsed_doc(" /0/ROOT"), "has no words"),
-        (parsed_doc("a/0/ROOT", "b/1/ROOT"), r"has 2 roots, expected one, found 'a', 'b'; .* dependency_trees\(doc\)"),
+        (
+            parsed_doc("a/0/ROOT", "b/1/ROOT"),
+            r"has 2 roots, expected one, found 'a', 'b'; .* dependency_trees\(doc\)",
+        ),
         (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "has 2 roots, expected one, found 'a', 'b'"),
         (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
         (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
@@ -213,11 +244,15 @@ def test_what_is_no_dependency_tree_is_refused(doc: Doc, message: str) -> None:
         dependency_tree(doc)
 
 
-# -- constituency trees -----------------------------------------------------------------------------------------------
+# -- constituency trees
+# -----------------------------------------------------------------------------------------------
 
 
 def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) -> None:
-    first, second = "(S (NP (DT The) (JJ old) (NN dog)) (VP (VBZ barks)) (. .))", "(S (NP (PRP It)) (VP (VBZ sleeps)))"
+    first, second = (
+        "(S (NP (DT The) (JJ old) (NN dog)) (VP (VBZ barks)) (. .))",
+        "(S (NP (PRP It)) (VP (VBZ sleeps)))",
+    )
     doc = parsed("The old dog barks. It sleeps", first, second)
     assert [tree.to_brackets() for tree in constituency_trees(doc)] == [first, second]
     assert constituency_tree(list(doc.sents)[1]).to_brackets() == second
@@ -227,7 +262,9 @@ def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) 
 
 def test_constituency_trees_have_the_words_of_dependency_trees(parsed: Callable[..., Doc]) -> None:
     doc = parsed(" f ( x )\n ", "(S (_SP  ) (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)) (_SP \n))")
-    assert constituency_tree(doc).to_brackets() == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
+    assert (
+        constituency_tree(doc).to_brackets() == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
+    )
     words = [token.text for token in doc]
     read = Doc(VOCAB, words=words, heads=[1] * len(words), deps=["x"] * len(words))
     assert dependency_tree(read).words == ("f", "(", "x", ")")

@@ -25,7 +25,9 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_each_text_has_its_sentences(bundle: Path) -> None:
     for model in (str(bundle), thinstack.load(bundle, threads=1)):
-        assert [[found.label for found in read] for read in predict_text(TEXTS, model=model)] == LABELS
+        assert [
+            [found.label for found in read] for read in predict_text(TEXTS, model=model)
+        ] == LABELS
         (whole, _, _) = predict_text(TEXTS, model=model, split=False)
         assert [found.label for found in whole] == [best(expected("awful", 5))]
 
@@ -55,14 +57,20 @@ def test_the_package_need_not_be_installed(bundle: Path) -> None:
     assert result.stdout == f"{[best(expected('good', 2))]}\n"
 
 
-def test_without_spacy_the_pip_command_is_told(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_spacy_the_pip_command_is_told(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtraError, match=r'pip install "thinstack\[spacy\]"'):
         next(predict_text(TEXTS, model=str(bundle)))
 
 
-@pytest.mark.parametrize("error", [ImportError("libthing.so: not found"), ModuleNotFoundError("no thinc", name="thinc")])
-def test_a_spacy_that_is_broken_is_not_called_missing(monkeypatch: pytest.MonkeyPatch, error: ImportError) -> None:
+@pytest.mark.parametrize(
+    "error", [ImportError("libthing.so: not found"), ModuleNotFoundError("no thinc", name="thinc")]
+)
+def test_a_spacy_that_is_broken_is_not_called_missing(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError
+) -> None:
     real = builtins.__import__
 
     def broken(name: str, *rest: Any) -> Any:

@@ -1,4 +1,5 @@
-"""A small ONNX model with the signature of the real ones, and the same in plain Python, sentence by sentence."""
+"""A small ONNX model with the signature of the real ones, and the same in plain Python, sentence by
+sentence."""
 
 import math
 import random
@@ -11,7 +12,14 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from thinstack.bundles import Bundle, write_bundle
-from thinstack.config import CellConfig, EmbeddingConfig, EncoderConfig, HeadConfig, ModelConfig, TrackerConfig
+from thinstack.config import (
+    CellConfig,
+    EmbeddingConfig,
+    EncoderConfig,
+    HeadConfig,
+    ModelConfig,
+    TrackerConfig,
+)
 
 WORDS = ["the", "film", "is", "good", "bad", "-LRB-"]
 PIECES = ["[UNK]", "film", "##s", "good", "bad", "##ly"]
@@ -39,10 +47,11 @@ def model(
     metadata: dict[str, str] | None = None,
     parser: str | None = None,
 ) -> bytes:
-    """Node i scores [p, 1 - p], p = sigmoid(v - t), v the value of the last word shifted, t the transition (0 or 1).
+    """Node i scores [p, 1 - p], p = sigmoid(v - t), v the value of the last word shifted, t the
+    transition (0 or 1).
 
-    The value of a word is its row of the table; of a word of pieces, the sum of their rows. `parser`: whether it parses, and
-    how (`own_parse.PARSERS`).
+    The value of a word is its row of the table; of a word of pieces, the sum of their rows.
+    `parser`: whether it parses, and how (`own_parse.PARSERS`).
     """
     node = helper.make_node
     steps = "taken" if parser else "transitions"
@@ -88,7 +97,10 @@ def model(
         "minus_one": np.array([-1]),
         "end": np.array([2**31]),
     }
-    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2]) for name in ("node_scores", "root_scores")]
+    outputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 2])
+        for name in ("node_scores", "root_scores")
+    ]
     if parser:
         parse = parser_of(parser, index)
         graph, constants = [*parse.nodes, *graph], constants | parse.constants
@@ -98,9 +110,16 @@ def model(
         helper.make_graph(
             graph,
             "tiny",
-            [helper.make_tensor_value_info(name, index, [None]) for name in [*names, "transitions"]],
+            [
+                helper.make_tensor_value_info(name, index, [None])
+                for name in [*names, "transitions"]
+            ],
             outputs,
-            [numpy_helper.from_array(value, name) for name, value in constants.items() if name in used],
+            [
+                numpy_helper.from_array(value, name)
+                for name, value in constants.items()
+                if name in used
+            ],
         ),
         opset_imports=[helper.make_opsetid("", 18)],
         ir_version=8,
@@ -109,11 +128,15 @@ def model(
     return proto.SerializeToString()
 
 
-def bundle(folder: Path, kind: str = "words", *, tree_source: str = "balanced", onnx: bytes | None = None) -> Bundle:
+def bundle(
+    folder: Path, kind: str = "words", *, tree_source: str = "balanced", onnx: bytes | None = None
+) -> Bundle:
     return _write(folder, kind, model(kind) if onnx is None else onnx, config(kind, tree_source))
 
 
-def parsing_bundle(folder: Path, kind: str = "words", *, tree_source: str = "self", onnx: bytes | None = None) -> Bundle:
+def parsing_bundle(
+    folder: Path, kind: str = "words", *, tree_source: str = "self", onnx: bytes | None = None
+) -> Bundle:
     """One whose model has a parser."""
     content = model(kind, parser="capped") if onnx is None else onnx
     return _write(folder, kind, content, config(kind, tree_source, parses=True))

@@ -25,7 +25,9 @@ CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
 RANKER = {"name": "tree_ranker.v1", "options": {}}
 
 
-def config(kind: str = "words", cell: dict | None = None, head: dict | None = None, **fields: object) -> ModelConfig:
+def config(
+    kind: str = "words", cell: dict | None = None, head: dict | None = None, **fields: object
+) -> ModelConfig:
     data = {
         "labels": ["bad", "good", "best"],
         "embedding": {"kind": kind, "size": X, "dropout": 0.2},
@@ -43,7 +45,9 @@ def widths(cell: Cell) -> tuple[int, int, int]:
     return cell.input_size, cell.inner_size, cell.hidden_size
 
 
-@pytest.mark.parametrize(("kind", "embedding"), [("words", WordEmbedding), ("wordpieces", WordpieceEmbedding)])
+@pytest.mark.parametrize(
+    ("kind", "embedding"), [("words", WordEmbedding), ("wordpieces", WordpieceEmbedding)]
+)
 def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
     model = build_model(config(kind), entries=7)
     assert type(model.embedding) is embedding
@@ -79,20 +83,26 @@ def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int)
 
 
 def test_relations_are_the_kinds_of_edges() -> None:
-    model = build_model(config(cell={"name": "sdt_rnn.v1"}, trees="dependency", relations=["nsubj", "det"]), entries=7)
+    model = build_model(
+        config(cell={"name": "sdt_rnn.v1"}, trees="dependency", relations=["nsubj", "det"]),
+        entries=7,
+    )
     [layer] = layers_of(model)
     assert isinstance(layer.up.cell, SDTRNN)
     assert layer.up.cell.kinds == 3
     assert model.input_names == ["token_ids", "parents", "kinds"]
-    assert build_model(config(cell={"name": "sdt_rnn.v1"}, trees="dependency"), entries=7).input_names == [
-        "token_ids",
-        "parents",
-    ]
+    assert build_model(
+        config(cell={"name": "sdt_rnn.v1"}, trees="dependency"), entries=7
+    ).input_names == ["token_ids", "parents"]
 
 
 def test_the_layers_of_a_deep_encoder() -> None:
     model = build_model(config(encoder={"layers": 3}), entries=7)
-    assert [widths(layer.up.cell) for layer in layers_of(model)] == [(X, 0, H), (H, H, H), (H, H, H)]
+    assert [widths(layer.up.cell) for layer in layers_of(model)] == [
+        (X, 0, H),
+        (H, H, H),
+        (H, H, H),
+    ]
     assert model.head.hidden_size == H
 
 
@@ -101,7 +111,12 @@ def test_the_layers_of_a_deep_encoder() -> None:
     [
         ({}, [(X, X, H)], [(X, X, DOWN)], H + 2 * DOWN),
         ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], H + DOWN),
-        ({"layers": 2}, [(X, X, H), (H + DOWN, H + DOWN, H)], [(X, X, DOWN), (H + DOWN, H + DOWN, DOWN)], H + 2 * DOWN),
+        (
+            {"layers": 2},
+            [(X, X, H), (H + DOWN, H + DOWN, H)],
+            [(X, X, DOWN), (H + DOWN, H + DOWN, DOWN)],
+            H + 2 * DOWN,
+        ),
         (
             {"layers": 3, "separate": True, "readout": ["up"]},
             [(X, X, H), (H, H, H), (H, H, H)],
@@ -123,7 +138,9 @@ def test_both_directions(encoder: dict, ups: list, downs: list, width: int) -> N
 @pytest.mark.parametrize("trees", ["dependency", "sequence"])
 def test_one_cell_for_both_directions(trees: str) -> None:
     cell = CHILD_SUM if trees == "dependency" else {"options": {"arity": 1}}
-    model = build_model(config(cell=cell, trees=trees, encoder={"layers": 2, "top_down": "shared"}), entries=7)
+    model = build_model(
+        config(cell=cell, trees=trees, encoder={"layers": 2, "top_down": "shared"}), entries=7
+    )
     first, second = layers_of(model)
     assert first.down.cell is first.up.cell
     assert second.down.cell is second.up.cell
@@ -139,7 +156,9 @@ def test_one_cell_for_both_of_two_separate_directions(trees: str) -> None:
 
 
 def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
-    model = build_model(config(cell=LEXICALIZED, head=RANKER, encoder={"top_down": TOP_DOWN}), entries=7)
+    model = build_model(
+        config(cell=LEXICALIZED, head=RANKER, encoder={"top_down": TOP_DOWN}), entries=7
+    )
     [layer] = layers_of(model)
     assert isinstance(layer.up.cell, LexicalizedLSTM)
     assert isinstance(layer.down.cell, TopDownLSTM)
@@ -150,7 +169,9 @@ def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
 
 @pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), ({"options": {"arity": 3}}, 3)])
 def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds: int) -> None:
-    model = build_model(config(cell=cell, trees="dependency", encoder={"top_down": TOP_DOWN}), entries=7)
+    model = build_model(
+        config(cell=cell, trees="dependency", encoder={"top_down": TOP_DOWN}), entries=7
+    )
     assert layers_of(model)[0].down.cell.kinds == kinds
     every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
     scores = model({name: torch.tensor(every[name]) for name in model.input_names})
@@ -158,12 +179,19 @@ def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds
 
 
 def test_names_that_are_not_registered() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown cell 'nary_lstm.v9'; known: .*nary_lstm\.v1"):
+    with pytest.raises(
+        UnknownNameError, match=r"unknown cell 'nary_lstm.v9'; known: .*nary_lstm\.v1"
+    ):
         build_model(config(cell={"name": "nary_lstm.v9"}), entries=7)
-    with pytest.raises(UnknownNameError, match=r"unknown head 'classifier'; known: .*node_classifier\.v1"):
+    with pytest.raises(
+        UnknownNameError, match=r"unknown head 'classifier'; known: .*node_classifier\.v1"
+    ):
         build_model(config(head={"name": "classifier"}), entries=7)
     with pytest.raises(UnknownNameError, match=r"unknown cell 'down\.v1'"):
-        build_model(config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"name": "down.v1"}}), entries=7)
+        build_model(
+            config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"name": "down.v1"}}),
+            entries=7,
+        )
 
 
 ARITY_3 = {"options": {"arity": 3}}
@@ -178,11 +206,32 @@ READS_NONE = r"has an input of width {} at every node, which this cell does not 
             "binary",
             ARITY_3,
             {},
-            r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees needs arity 2 \(or 0, any number\)",
+            (
+                r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees needs "
+                r"arity 2 \(or 0, any number\)"
+            ),
         ),
-        ("binary", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* a model of binary trees needs arity 2"),
-        ("sequence", {}, {}, r"NaryLSTM has arity 2, .* a model of sequence trees needs arity 1 \(or 0, any number\)"),
-        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* a model of dependency trees needs arity 0, any number"),
+        (
+            "binary",
+            PEEPHOLE,
+            {},
+            r"PeepholeLSTM has arity 1, .* a model of binary trees needs arity 2",
+        ),
+        (
+            "sequence",
+            {},
+            {},
+            (
+                r"NaryLSTM has arity 2, .* a model of sequence trees needs arity 1 \(or 0, any "
+                r"number\)"
+            ),
+        ),
+        (
+            "dependency",
+            PEEPHOLE,
+            {},
+            r"PeepholeLSTM has arity 1, .* a model of dependency trees needs arity 0, any number",
+        ),
         (
             "constituency",
             {"options": {"arity": 1}},
@@ -193,13 +242,26 @@ READS_NONE = r"has an input of width {} at every node, which this cell does not 
             "dependency",
             {"name": "s_lstm.v1"},
             {},
-            r"SLSTM has arity 2, input_size 6 and inner_size 0; a model of dependency trees " + READS_NONE.format(6),
+            r"SLSTM has arity 2, input_size 6 and inner_size 0; a model of dependency trees "
+            + READS_NONE.format(6),
         ),
-        ("binary", {"name": "s_lstm.v1"}, {"layers": 2}, r"SLSTM .* layer 2 of a deep encoder " + READS_NONE.format(5)),
-        ("binary", LEXICALIZED, {"layers": 3}, r"layer 2 of a deep encoder " + READS_NONE.format(5)),
+        (
+            "binary",
+            {"name": "s_lstm.v1"},
+            {"layers": 2},
+            r"SLSTM .* layer 2 of a deep encoder " + READS_NONE.format(5),
+        ),
+        (
+            "binary",
+            LEXICALIZED,
+            {"layers": 3},
+            r"layer 2 of a deep encoder " + READS_NONE.format(5),
+        ),
     ],
 )
-def test_a_cell_that_does_not_go_with_the_trees(trees: str, cell: dict, encoder: dict, message: str) -> None:
+def test_a_cell_that_does_not_go_with_the_trees(
+    trees: str, cell: dict, encoder: dict, message: str
+) -> None:
     with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
         build_model(config(cell=cell, trees=trees, encoder=encoder), entries=7)
 
@@ -207,7 +269,10 @@ def test_a_cell_that_does_not_go_with_the_trees(trees: str, cell: dict, encoder:
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
     monkeypatch.setattr("thinstack.models.build._create", lambda *_, **__: wants)
-    message = r"^model\.cell: .* constituency trees have words at their leaves only, so it needs inner_size 0$"
+    message = (
+        r"^model\.cell: .* constituency trees have words at their leaves only, so it needs "
+        r"inner_size 0$"
+    )
     with pytest.raises(ConfigError, match=message):
         build_model(config(trees="constituency"), entries=7)
 
@@ -219,20 +284,38 @@ def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.Monkey
             "binary",
             {},
             TOP_DOWN,
-            r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; take a cell with head words ",
+            (
+                r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; take a "
+                r"cell with head words "
+            ),
         ),
-        ("constituency", CHILD_SUM, "shared", r"it reads a word at every node, and child_sum_lstm\.v1 passes none up"),
-        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* a top-down cell has one predecessor"),
+        (
+            "constituency",
+            CHILD_SUM,
+            "shared",
+            r"it reads a word at every node, and child_sum_lstm\.v1 passes none up",
+        ),
+        (
+            "dependency",
+            {},
+            "shared",
+            r"NaryLSTM has arity 2, .* a top-down cell has one predecessor",
+        ),
         ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
         (
             "dependency",
             CHILD_SUM,
             {"name": "s_lstm.v1", "hidden_size": 4},
-            r"SLSTM has arity 2, input_size 6 and inner_size 0; a top-down cell has one predecessor .* an input of width 6$",
+            (
+                r"SLSTM has arity 2, input_size 6 and inner_size 0; a top-down cell has one "
+                r"predecessor .* an input of width 6$"
+            ),
         ),
     ],
 )
-def test_a_pass_down_that_does_not_go_with_the_pass_up(trees: str, cell: dict, top_down: object, message: str) -> None:
+def test_a_pass_down_that_does_not_go_with_the_pass_up(
+    trees: str, cell: dict, top_down: object, message: str
+) -> None:
     with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
         build_model(config(cell=cell, trees=trees, encoder={"top_down": top_down}), entries=7)
 
@@ -243,23 +326,40 @@ def test_one_cell_cannot_read_two_widths_below() -> None:
     class Wordy(Cell):
         def __init__(self, input_size: int, inner_size: int):
             super().__init__(
-                input_size=input_size, inner_size=inner_size, hidden_size=H, state_sizes=[H, H], arity=0, word_part=1
+                input_size=input_size,
+                inner_size=inner_size,
+                hidden_size=H,
+                state_sizes=[H, H],
+                arity=0,
+                word_part=1,
             )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thinstack.models.build._create", lambda _, size, inner, **__: Wordy(size, inner))
-        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* at every node an input of width {H}"):
+        patch.setattr(
+            "thinstack.models.build._create", lambda _, size, inner, **__: Wordy(size, inner)
+        )
+        with pytest.raises(
+            ConfigError, match=rf"Wordy .* input_size {X} .* at every node an input of width {H}"
+        ):
             build_model(config(trees="dependency", encoder={"top_down": "shared"}), entries=7)
 
 
-@pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("constituency", CHILD_SUM), ("sequence", PEEPHOLE)])
+@pytest.mark.parametrize(
+    ("trees", "cell"),
+    [("dependency", CHILD_SUM), ("constituency", CHILD_SUM), ("sequence", PEEPHOLE)],
+)
 def test_a_ranker_wants_binary_trees(trees: str, cell: dict) -> None:
-    with pytest.raises(ConfigError, match=rf"^model\.head: tree_ranker\.v1 ranks binary trees, found trees = '{trees}'$"):
+    with pytest.raises(
+        ConfigError,
+        match=rf"^model\.head: tree_ranker\.v1 ranks binary trees, found trees = '{trees}'$",
+    ):
         build_model(config(cell=cell, head=RANKER, trees=trees), entries=7)
 
 
 def test_relations_want_dependency_trees() -> None:
-    with pytest.raises(ConfigError, match=r"relations belong to dependency trees, found trees = 'binary'"):
+    with pytest.raises(
+        ConfigError, match=r"relations belong to dependency trees, found trees = 'binary'"
+    ):
         config(relations=["nsubj"])
 
 
@@ -269,7 +369,12 @@ def test_options_that_are_not_taken() -> None:
     with pytest.raises(ConfigError, match=r"node_classifier\.v1.*dropout"):
         build_model(config(head={"options": {"dropout": 2}}), entries=7)
     with pytest.raises(ConfigError, match=r"top_down_lstm\.v1.*inputs"):
-        build_model(config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}), entries=7)
+        build_model(
+            config(
+                cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}
+            ),
+            entries=7,
+        )
 
 
 def test_relations_want_a_cell_that_tells_them_apart() -> None:
@@ -277,7 +382,9 @@ def test_relations_want_a_cell_that_tells_them_apart() -> None:
     with pytest.raises(ConfigError, match=r"model\.relations: child_sum_lstm\.v1 tells none apart"):
         build_model(config(cell=CHILD_SUM, **fields), entries=7)
     with pytest.raises(ConfigError, match=r"top_down: sdt_rnn\.v1 tells edge types apart"):
-        build_model(config(cell={"name": "sdt_rnn.v1"}, encoder={"top_down": "shared"}, **fields), entries=7)
+        build_model(
+            config(cell={"name": "sdt_rnn.v1"}, encoder={"top_down": "shared"}, **fields), entries=7
+        )
 
 
 @pytest.mark.parametrize("encoder", [{"separate": True}, {"readout": ["leaves"]}])

@@ -41,7 +41,12 @@ def test_a_tracker_makes_it_spinn(cell: str, tracker: dict, inner_size: int) -> 
     found = model.encoder.tracker
     options = {"lookahead": 1, "parses": True, "beam": 1, "dropout": 0.0} | tracker
     assert (found.dropout.p, model.encoder.beam) == (options["dropout"], options["beam"])
-    assert (found.input_size, found.size, found.lookahead, found.parses) == (H, 7, options["lookahead"], options["parses"])
+    assert (found.input_size, found.size, found.lookahead, found.parses) == (
+        H,
+        7,
+        options["lookahead"],
+        options["parses"],
+    )
     assert model.parses == options["parses"]
     assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (H, 3, 0.5)
     assert model.embedding.dropout.p == 0.2
@@ -55,24 +60,38 @@ def test_a_tracker_cannot_feed_every_cell(cell: str) -> None:
     )
     with pytest.raises(ConfigError, match=message):
         build_model(config(cell={"name": cell}, encoder={"tracker": {"size": 7}}), entries=7)
-    assert build_model(config(cell={"name": cell}, encoder={"tracker": {"size": 7, "feeds": False}}), entries=7)
+    assert build_model(
+        config(cell={"name": cell}, encoder={"tracker": {"size": 7, "feeds": False}}), entries=7
+    )
 
 
 @pytest.mark.parametrize("feeds", [True, False])
 def test_a_tracker_wants_a_cell_of_binary_trees(feeds: bool) -> None:
-    message = r"^model\.(cell|encoder\.tracker): .*NaryLSTM has arity 3.* a model of binary trees needs arity 2"
+    message = (
+        r"^model\.(cell|encoder\.tracker): .*NaryLSTM has arity 3.* a model of binary trees needs "
+        r"arity 2"
+    )
     if feeds:
         message = r"^model\.encoder\.tracker: nary_lstm\.v1 cannot be fed a context of width 7"
     with pytest.raises(ConfigError, match=message):
-        build_model(config(cell={"options": {"arity": 3}}, encoder={"tracker": {"size": 7, "feeds": feeds}}), entries=7)
+        build_model(
+            config(
+                cell={"options": {"arity": 3}}, encoder={"tracker": {"size": 7, "feeds": feeds}}
+            ),
+            entries=7,
+        )
 
 
 def test_a_tracker_and_a_ranker() -> None:
-    message = r"^model\.head: tree_ranker\.v1 ranks trees, which a model with a tracking LSTM does not$"
+    message = (
+        r"^model\.head: tree_ranker\.v1 ranks trees, which a model with a tracking LSTM does not$"
+    )
     with pytest.raises(ConfigError, match=message):
         build_model(
             config(
-                head={"name": "tree_ranker.v1", "options": {}}, cell={"name": "spinn_lstm.v1"}, encoder={"tracker": {"size": 7}}
+                head={"name": "tree_ranker.v1", "options": {}},
+                cell={"name": "spinn_lstm.v1"},
+                encoder={"tracker": {"size": 7}},
             ),
             entries=7,
         )

@@ -26,7 +26,9 @@ HEADS = {
 }
 
 
-def model_of(head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object) -> SpinnModel:
+def model_of(
+    head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
+) -> SpinnModel:
     """From a configuration, in float64 and evaluation mode, with weights far from zero."""
     data = {
         "labels": ["bad", "good", "best"],
@@ -42,7 +44,9 @@ def model_of(head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "word
     return model
 
 
-def inputs_of(model: SpinnModel, *, trees: bool = True, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs_of(
+    model: SpinnModel, *, trees: bool = True, dtype: torch.dtype = torch.int64
+) -> dict[str, Tensor]:
     random = np.random.default_rng(3)
     pieces = random.integers(1, 4, sum(LENGTHS))
     every = {
@@ -69,17 +73,27 @@ def by_recursion(
     """Outputs of nodes and of roots, scores and transitions."""
     transitions = None if own else torch.tensor(TRANSITIONS)
     cell, tracker = model.encoder.cell, model.encoder.tracker
-    found = reference.encode_spinn(cell, tracker, words_of(model, inputs), torch.tensor(LENGTHS), transitions)
+    found = reference.encode_spinn(
+        cell, tracker, words_of(model, inputs), torch.tensor(LENGTHS), transitions
+    )
     outputs = torch.cat([cell.output(state) for state in found.states])
     return outputs, outputs[[4, 5, 12, 15]], torch.cat(found.choices), found.transitions
 
 
-def expected_of(model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False) -> dict[str, Tensor]:
+def expected_of(
+    model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False
+) -> dict[str, Tensor]:
     outputs, roots, _, transitions = by_recursion(model, inputs, own=own)
     if model.head.reads == "pairs":
-        expected = {"pair_scores": model.head.scores(roots.view(2, 2 * H)), "sentence_vectors": roots}
+        expected = {
+            "pair_scores": model.head.scores(roots.view(2, 2 * H)),
+            "sentence_vectors": roots,
+        }
     else:
-        expected = {"node_scores": model.head.scores(outputs), "root_scores": model.head.scores(roots)}
+        expected = {
+            "node_scores": model.head.scores(outputs),
+            "root_scores": model.head.scores(roots),
+        }
     return expected | ({"parse": torch.tensor(transitions)} if model.parses else {})
 
 
@@ -88,7 +102,10 @@ def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("cell", "feeds"), [("spinn_lstm.v1", True), ("nary_lstm.v1", False), ("child_sum_lstm.v1", False)])
+@pytest.mark.parametrize(
+    ("cell", "feeds"),
+    [("spinn_lstm.v1", True), ("nary_lstm.v1", False), ("child_sum_lstm.v1", False)],
+)
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("parses", [True, False])
 def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool) -> None:
@@ -97,7 +114,9 @@ def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool
     assert model.encoder.feeds == feeds
     assert model.structure == "transitions"
     assert model.input_names == ["token_ids", *["lengths"][: int(parses)], "transitions"]
-    scores = ["pair_scores", "sentence_vectors"] if head == "pairs" else ["node_scores", "root_scores"]
+    scores = (
+        ["pair_scores", "sentence_vectors"] if head == "pairs" else ["node_scores", "root_scores"]
+    )
     assert model.output_names == [*scores, *["parse"][: int(parses)]]
     inputs = inputs_of(model)
     expected = expected_of(model, inputs)
@@ -123,7 +142,9 @@ def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
         equal(model(given), expected)
     score = model.output_names[0]
     gradients = [
-        torch.autograd.grad(scores[score][:, 0].sum(), list(model.parameters()), materialize_grads=True)
+        torch.autograd.grad(
+            scores[score][:, 0].sum(), list(model.parameters()), materialize_grads=True
+        )
         for scores in (model(inputs), expected)
     ]
     for found, wanted in zip(*gradients, strict=True):
@@ -188,20 +209,46 @@ TREES = torch.tensor([0, 0, 1, 0])
 @pytest.mark.parametrize(
     ("parses", "changed", "message"),
     [
-        (False, {"transitions": torch.zeros(0, dtype=torch.long)}, "a model without a parser needs transitions"),
-        (False, {"token_ids": torch.tensor([1, 2])}, "expected 3 words, as many as the sentences have, found 2"),
+        (
+            False,
+            {"transitions": torch.zeros(0, dtype=torch.long)},
+            "a model without a parser needs transitions",
+        ),
+        (
+            False,
+            {"token_ids": torch.tensor([1, 2])},
+            "expected 3 words, as many as the sentences have, found 2",
+        ),
         (True, {"token_ids": torch.tensor([1, 2, 3, 4])}, "expected 3 words, .* found 4"),
         (True, {"lengths": torch.tensor([1, 2])}, "lengths and transitions disagree"),
         (True, {"transitions": TREES[:3]}, "lengths and transitions disagree"),
         (True, {"lengths": torch.tensor([2, 2])}, "expected 4 words, .* found 3"),
-        (True, {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]}, "expected 4 words, .* found 3"),
-        (True, {"lengths": torch.tensor([3, 0])}, "lengths must be at least 1: leave out sentences without words"),
-        (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "lengths must be at least 1"),
+        (
+            True,
+            {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]},
+            "expected 4 words, .* found 3",
+        ),
+        (
+            True,
+            {"lengths": torch.tensor([3, 0])},
+            "lengths must be at least 1: leave out sentences without words",
+        ),
+        (
+            True,
+            {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]},
+            "lengths must be at least 1",
+        ),
     ],
 )
-def test_inputs_that_do_not_go_together(parses: bool, changed: dict[str, Tensor], message: str) -> None:
+def test_inputs_that_do_not_go_together(
+    parses: bool, changed: dict[str, Tensor], message: str
+) -> None:
     model = model_of(parses=parses)
-    inputs = {"token_ids": torch.tensor([1, 2, 3]), "lengths": torch.tensor([2, 1]), "transitions": TREES}
+    inputs = {
+        "token_ids": torch.tensor([1, 2, 3]),
+        "lengths": torch.tensor([2, 1]),
+        "transitions": TREES,
+    }
     assert model({name: inputs[name] for name in model.input_names})["node_scores"].shape == (4, 3)
     with pytest.raises(ValueError, match=message):
         model({name: (inputs | changed)[name] for name in model.input_names})
@@ -228,7 +275,9 @@ def test_models_from_parts() -> None:
     built = model_of(feeds=False)
     cell = SpinnLSTM(input_size=X, hidden_size=H).double()
     encoder = StackEncoder(cell, built.encoder.tracker)
-    model = SpinnModel(embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H))
+    model = SpinnModel(
+        embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H)
+    )
     inputs = inputs_of(model)
     equal(model(inputs), expected_of(model, inputs))
 
@@ -236,7 +285,11 @@ def test_models_from_parts() -> None:
 @pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
 @pytest.mark.parametrize(
     ("head", "cell", "feeds"),
-    [("nodes", "spinn_lstm.v1", True), ("roots", "child_sum_lstm.v1", False), ("pairs", "nary_lstm.v1", False)],
+    [
+        ("nodes", "spinn_lstm.v1", True),
+        ("roots", "child_sum_lstm.v1", False),
+        ("pairs", "nary_lstm.v1", False),
+    ],
 )
 def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
     """Given trees and its own, after an empty document too."""
@@ -249,7 +302,13 @@ def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
     file.seek(0)
     loaded = torch.jit.load(file)
     none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    for inputs in (inputs_of(model), inputs_of(model, trees=False), none, inputs_of(model), inputs_of(model, trees=False)):
+    for inputs in (
+        inputs_of(model),
+        inputs_of(model, trees=False),
+        none,
+        inputs_of(model),
+        inputs_of(model, trees=False),
+    ):
         with torch.no_grad():
             expected = model(inputs)
             for module in (scripted, loaded):

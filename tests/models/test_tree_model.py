@@ -37,14 +37,24 @@ READ_NODES, READ_PAIRS, READ_CANDIDATES = (
 )
 
 
-def forest(parents: list[int], slots: list[int] | None = None, kinds: list[int] | None = None) -> Forest:
+def forest(
+    parents: list[int], slots: list[int] | None = None, kinds: list[int] | None = None
+) -> Forest:
     rest = (slots or [0] * len(parents), kinds or [1] * len(parents))
-    return Forest(*(np.array(part, np.int64) for part in (parents, *rest)), sizes=np.array([len(parents)]))
+    return Forest(
+        *(np.array(part, np.int64) for part in (parents, *rest)), sizes=np.array([len(parents)])
+    )
 
 
-BINARY = Forest.of([Tree.left(["a"]), Tree.right(["b", "c", "d"]), Tree.balanced(["e", "f"]), Tree.left(["g"] * 4)])
-MISSING = forest([3, 3, 3, 9, -1, 7, 7, 9, 9, -1, -1], [0, 1, 2, 2, 0, 2, 0, 1, 0, 0, 0])  # arity 3, children missing
-HEADS = forest([1, -1, 1, 2, -1, 6, -1, 6, -1], [1, 0, 2, 0, 0, 2, 0, 0, 0], [2, 1, 3, 1, 1, 3, 1, 2, 1])
+BINARY = Forest.of(
+    [Tree.left(["a"]), Tree.right(["b", "c", "d"]), Tree.balanced(["e", "f"]), Tree.left(["g"] * 4)]
+)
+MISSING = forest(
+    [3, 3, 3, 9, -1, 7, 7, 9, 9, -1, -1], [0, 1, 2, 2, 0, 2, 0, 1, 0, 0, 0]
+)  # arity 3, children missing
+HEADS = forest(
+    [1, -1, 1, 2, -1, 6, -1, 6, -1], [1, 0, 2, 0, 0, 2, 0, 0, 0], [2, 1, 3, 1, 1, 3, 1, 2, 1]
+)
 SENTENCES = forest([1, 2, -1, -1, 5, -1, 7, 8, 9, -1])
 
 
@@ -59,30 +69,73 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "binary": Case("transitions", ["transitions"], BINARY, lambda: NaryLSTM(input_size=X, hidden_size=H), True),
-    "binary_any": Case("transitions", ["transitions"], BINARY, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True),
-    "any": Case("parents", ["parents"], MISSING, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True),
-    "slots": Case("parents", ["parents", "slots"], MISSING, lambda: NaryLSTM(input_size=X, hidden_size=H, arity=3), True),
-    "heads": Case("parents", ["parents"], HEADS, lambda: ChildSumLSTM(input_size=X, inner_size=X, hidden_size=H), False),
+    "binary": Case(
+        "transitions", ["transitions"], BINARY, lambda: NaryLSTM(input_size=X, hidden_size=H), True
+    ),
+    "binary_any": Case(
+        "transitions",
+        ["transitions"],
+        BINARY,
+        lambda: ChildSumLSTM(input_size=X, hidden_size=H),
+        True,
+    ),
+    "any": Case(
+        "parents", ["parents"], MISSING, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True
+    ),
+    "slots": Case(
+        "parents",
+        ["parents", "slots"],
+        MISSING,
+        lambda: NaryLSTM(input_size=X, hidden_size=H, arity=3),
+        True,
+    ),
+    "heads": Case(
+        "parents",
+        ["parents"],
+        HEADS,
+        lambda: ChildSumLSTM(input_size=X, inner_size=X, hidden_size=H),
+        False,
+    ),
     "heads_slots": Case(
-        "parents", ["parents", "slots"], HEADS, lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=3), False
+        "parents",
+        ["parents", "slots"],
+        HEADS,
+        lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=3),
+        False,
     ),
     "heads_kinds": Case(
-        "parents", ["parents", "kinds"], HEADS, lambda: SDTRNN(input_size=X, inner_size=X, hidden_size=H, kinds=3), False
+        "parents",
+        ["parents", "kinds"],
+        HEADS,
+        lambda: SDTRNN(input_size=X, inner_size=X, hidden_size=H, kinds=3),
+        False,
     ),
     "sentences": Case(
-        "lengths", ["lengths"], SENTENCES, lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=1), False
+        "lengths",
+        ["lengths"],
+        SENTENCES,
+        lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=1),
+        False,
     ),
 }
 
 
 def assemble(
-    layer: Layer, head: TaskHead, structure: Structure, *, kind: str = "words", words_at_leaves: bool = True
+    layer: Layer,
+    head: TaskHead,
+    structure: Structure,
+    *,
+    kind: str = "words",
+    words_at_leaves: bool = True,
 ) -> TreeModel:
     """A model in float64 and evaluation mode, with weights far from zero."""
     embedding = (WordEmbedding if kind == "words" else WordpieceEmbedding)(entries=V, size=X)
     encoder = Encoder([layer], words_at_leaves=words_at_leaves, readout=("up", "down"))
-    model = TreeModel(embedding=embedding, encoder=encoder, head=head, structure=structure).double().eval()
+    model = (
+        TreeModel(embedding=embedding, encoder=encoder, head=head, structure=structure)
+        .double()
+        .eval()
+    )
     torch.manual_seed(1)
     for weights in model.parameters():
         torch.nn.init.uniform_(weights, -0.9, 0.9)
@@ -91,7 +144,9 @@ def assemble(
 
 def model_of(case: Case, kind: str = "words", head: TaskHead | None = None) -> TreeModel:
     head = head or NodeClassifier(hidden_size=H, classes=CLASSES)
-    return assemble(Layer(case.cell()), head, case.structure, kind=kind, words_at_leaves=case.words_at_leaves)
+    return assemble(
+        Layer(case.cell()), head, case.structure, kind=kind, words_at_leaves=case.words_at_leaves
+    )
 
 
 def ranker_of(*, bidirectional: bool) -> TreeModel:
@@ -100,7 +155,9 @@ def ranker_of(*, bidirectional: bool) -> TreeModel:
     return assemble(Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down), head, "transitions")
 
 
-def inputs_of(model: TreeModel, trees: Forest, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs_of(
+    model: TreeModel, trees: Forest, dtype: torch.dtype = torch.int64
+) -> dict[str, Tensor]:
     random = np.random.default_rng(3)
     words = int(trees.leaves.sum()) if model.encoder.words_at_leaves else len(trees.parents)
     pieces = random.integers(1, 4, words)
@@ -127,14 +184,24 @@ def words_of(model: TreeModel, inputs: dict[str, Tensor]) -> Tensor:
     return torch.stack([table[pieces].mean(0) for pieces in words])
 
 
-def by_recursion(model: TreeModel, trees: Forest, inputs: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+def by_recursion(
+    model: TreeModel, trees: Forest, inputs: dict[str, Tensor]
+) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs of nodes, of roots, and head words."""
-    [layer], words, leaves = model.encoder.stack(), words_of(model, inputs), torch.from_numpy(trees.leaves)
+    [layer], words, leaves = (
+        model.encoder.stack(),
+        words_of(model, inputs),
+        torch.from_numpy(trees.leaves),
+    )
     cell = layer.up.cell
     apart = (words, None) if model.encoder.words_at_leaves else (words[leaves], words[~leaves])
     states = reference.encode(cell, trees, *apart)
     outputs = torch.cat([cell.output(state) for state in states])
-    heads = torch.cat([state[cell.word_part] for state in states]) if cell.word_part >= 0 else outputs[:, :0]
+    heads = (
+        torch.cat([state[cell.word_part] for state in states])
+        if cell.word_part >= 0
+        else outputs[:, :0]
+    )
     if layer.down is not None:
         back = reference.encode_top_down(layer.down.cell, trees, heads)
         outputs = torch.cat([outputs, torch.cat([state[0] for state in back])], 1)
@@ -170,7 +237,11 @@ def test_a_head_that_reads_roots() -> None:
     model = model_of(CASES["heads"], head=head)
     inputs = inputs_of(model, HEADS)
     outputs, roots, _ = by_recursion(model, HEADS, inputs)
-    equal(model(inputs), {"node_scores": head.scores(outputs), "root_scores": head.scores(roots)}, model)
+    equal(
+        model(inputs),
+        {"node_scores": head.scores(outputs), "root_scores": head.scores(roots)},
+        model,
+    )
     torch.testing.assert_close(model.logits(inputs), head(roots), rtol=0, atol=1e-12)
     assert len(roots) == 4
 
@@ -200,16 +271,26 @@ def test_a_head_that_reads_candidates(bidirectional: bool) -> None:
     assert model.output_names == READ_CANDIDATES
     inputs = inputs_of(model, BINARY)
     outputs, _, heads = by_recursion(model, BINARY, inputs)
-    nodes, trees = torch.zeros(len(BINARY.parents), CLASSES, dtype=torch.float64), torch.zeros(4, 1, dtype=torch.float64)
+    nodes, trees = (
+        torch.zeros(len(BINARY.parents), CLASSES, dtype=torch.float64),
+        torch.zeros(4, 1, dtype=torch.float64),
+    )
     ends = np.flatnonzero(BINARY.parents < 0)
     for node in np.flatnonzero(~BINARY.leaves).tolist():
         left, right = (outputs[child] for child in np.flatnonzero(BINARY.parents == node))
-        scored = model.head.linear.weight @ torch.cat([left, right, heads[node]]) + model.head.linear.bias
+        scored = (
+            model.head.linear.weight @ torch.cat([left, right, heads[node]])
+            + model.head.linear.bias
+        )
         nodes[node] = torch.log_softmax(scored.clamp(min=0), 0)
         tree = min(number for number, end in enumerate(ends) if node <= end)
         trees[tree] += nodes[node, inputs["constituents"][node]]
     for dtype in (torch.int32, torch.int64):
-        equal(model(inputs_of(model, BINARY, dtype)), {"node_scores": nodes, "tree_scores": trees}, model)
+        equal(
+            model(inputs_of(model, BINARY, dtype)),
+            {"node_scores": nodes, "tree_scores": trees},
+            model,
+        )
     torch.testing.assert_close(model.logits(inputs), trees[:, 0], rtol=0, atol=1e-12)
     assert trees[0] == 0
 
@@ -218,16 +299,22 @@ def test_a_ranker_over_a_cell_without_head_words() -> None:
     model = model_of(CASES["binary"], head=TreeRanker(hidden_size=H, classes=CLASSES))
     inputs = inputs_of(model, BINARY)
     outputs, _, _ = by_recursion(model, BINARY, inputs)
-    [first] = model.head.scores(torch.cat([outputs[6:7], outputs[7:8]], 1))  # the node over the words e and f
+    [first] = model.head.scores(
+        torch.cat([outputs[6:7], outputs[7:8]], 1)
+    )  # the node over the words e and f
     torch.testing.assert_close(model(inputs)["node_scores"][8], first, rtol=0, atol=1e-12)
 
 
 EVERY_MODEL = {name: lambda case=case: model_of(case) for name, case in CASES.items()} | {
     "pieces": lambda: model_of(CASES["binary"], "wordpieces"),
     "roots": lambda: model_of(CASES["heads"], head=RootClassifier(hidden_size=H, classes=CLASSES)),
-    "pairs": lambda: model_of(CASES["heads"], head=Entailment(hidden_size=H, classes=CLASSES, width=6)),
+    "pairs": lambda: model_of(
+        CASES["heads"], head=Entailment(hidden_size=H, classes=CLASSES, width=6)
+    ),
     "candidates": lambda: ranker_of(bidirectional=True),
-    "plain_candidates": lambda: model_of(CASES["binary"], head=TreeRanker(hidden_size=H, classes=CLASSES)),
+    "plain_candidates": lambda: model_of(
+        CASES["binary"], head=TreeRanker(hidden_size=H, classes=CLASSES)
+    ),
 }
 FORESTS = {name: case.forest for name, case in CASES.items()} | {"roots": HEADS, "pairs": HEADS}
 
@@ -240,7 +327,12 @@ def test_scripted_and_no_trees(name: str) -> None:
     trees = FORESTS.get(name, BINARY)
     none = {input_name: torch.zeros(0, dtype=torch.int32) for input_name in model.input_names}
     with torch.no_grad():
-        for inputs in (inputs_of(model, trees), inputs_of(model, trees, torch.int32), none, inputs_of(model, trees)):
+        for inputs in (
+            inputs_of(model, trees),
+            inputs_of(model, trees, torch.int32),
+            none,
+            inputs_of(model, trees),
+        ):
             equal(scripted(inputs), model(inputs), model)
         empty = model(none)
     width = {"sentence_vectors": H, "tree_scores": 1}
@@ -270,28 +362,56 @@ def test_a_cycle_is_refused() -> None:
         model({"token_ids": torch.zeros(2, dtype=torch.long), "parents": torch.tensor([1, 0])})
 
 
-@pytest.mark.parametrize(("name", "value", "message"), [("slots", 2, "slots must be from 0 to 1"), ("kinds", 4, "from 1 to 3")])
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("slots", 2, "slots must be from 0 to 1"), ("kinds", 4, "from 1 to 3")],
+)
 def test_slots_and_kinds_that_the_cell_does_not_have(name: str, value: int, message: str) -> None:
     cell = {"name": "nary_lstm.v1"} if name == "slots" else {"name": "sdt_rnn.v1"}
-    trees = {"trees": "constituency"} if name == "slots" else {"trees": "dependency", "relations": ["a", "b"]}
-    data = {"labels": ["x", "y"], "embedding": {"kind": "words", "size": 3}, "head": {"name": "node_classifier.v1"}, **trees}
-    model = build_model(ModelConfig.parse({**data, "cell": {**cell, "hidden_size": 4}}, source="test"), entries=9)
-    inputs = {"token_ids": torch.tensor([1, 2] if name == "slots" else [1, 2, 3]), "parents": torch.tensor([2, 2, -1])}
+    trees = (
+        {"trees": "constituency"}
+        if name == "slots"
+        else {"trees": "dependency", "relations": ["a", "b"]}
+    )
+    data = {
+        "labels": ["x", "y"],
+        "embedding": {"kind": "words", "size": 3},
+        "head": {"name": "node_classifier.v1"},
+        **trees,
+    }
+    model = build_model(
+        ModelConfig.parse({**data, "cell": {**cell, "hidden_size": 4}}, source="test"), entries=9
+    )
+    inputs = {
+        "token_ids": torch.tensor([1, 2] if name == "slots" else [1, 2, 3]),
+        "parents": torch.tensor([2, 2, -1]),
+    }
     inputs[name] = torch.tensor([0, value, 1]) if name == "slots" else torch.tensor([1, value, 1])
     with pytest.raises(ValueError, match=message):
         model(inputs)
 
 
 def test_an_odd_number_of_trees_is_no_pairs() -> None:
-    data = {"labels": ["1", "2"], "embedding": {"kind": "words", "size": 3}, "head": {"name": "similarity.v1"}}
-    config = ModelConfig.parse({**data, "cell": {"name": "nary_lstm.v1", "hidden_size": 4}}, source="test")
+    data = {
+        "labels": ["1", "2"],
+        "embedding": {"kind": "words", "size": 3},
+        "head": {"name": "similarity.v1"},
+    }
+    config = ModelConfig.parse(
+        {**data, "cell": {"name": "nary_lstm.v1", "hidden_size": 4}}, source="test"
+    )
     with pytest.raises(ValueError, match="an even number, found 1"):
-        build_model(config, entries=9)({"token_ids": torch.tensor([1]), "transitions": torch.tensor([0])})
+        build_model(config, entries=9)(
+            {"token_ids": torch.tensor([1]), "transitions": torch.tensor([0])}
+        )
 
 
 def model_over(trees: str, cell: str, **head: str) -> TreeModel:
     data = {"labels": ["x", "y"], "embedding": {"kind": "words", "size": 3}, "trees": trees}
-    data |= {"cell": {"name": cell, "hidden_size": 4}, "head": {"name": "node_classifier.v1", **head}}
+    data |= {
+        "cell": {"name": cell, "hidden_size": 4},
+        "head": {"name": "node_classifier.v1", **head},
+    }
     if cell == "nary_lstm.v1" and trees == "sequence":
         data["cell"]["options"] = {"arity": 1}
     return build_model(ModelConfig.parse(data, source="test"), entries=9)
@@ -305,7 +425,11 @@ def test_a_sentence_without_words_is_refused(lengths: list[int]) -> None:
 
 
 def test_two_children_in_one_slot_are_refused() -> None:
-    inputs = {"token_ids": torch.tensor([1, 2]), "parents": torch.tensor([2, 2, -1]), "slots": torch.tensor([1, 1, 0])}
+    inputs = {
+        "token_ids": torch.tensor([1, 2]),
+        "parents": torch.tensor([2, 2, -1]),
+        "slots": torch.tensor([1, 1, 0]),
+    }
     with pytest.raises(ValueError, match="two children of a node in one place"):
         model_over("constituency", "nary_lstm.v1")(inputs)
     inputs["slots"] = torch.tensor([1, 0, 1])  # a root's slot is nobody's
@@ -313,7 +437,8 @@ def test_two_children_in_one_slot_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trees", "structure"), [("binary", "transitions"), ("dependency", "parents"), ("sequence", "lengths")]
+    ("trees", "structure"),
+    [("binary", "transitions"), ("dependency", "parents"), ("sequence", "lengths")],
 )
 def test_another_number_of_words_is_refused(trees: str, structure: str) -> None:
     model = model_over(trees, {"sequence": "nary_lstm.v1"}.get(trees, "child_sum_lstm.v1"))

@@ -28,10 +28,23 @@ CHANGES = {
     "shared": DEPENDENCY | {"encoder": {"top_down": "shared"}},
     "deep_shared": DEPENDENCY | {"encoder": {"top_down": "shared", "layers": 2}},
     "own": DEPENDENCY | {"encoder": {"top_down": TOP_DOWN}},
-    "relations": DEPENDENCY | {"cell": {"name": "sdt_rnn.v1", "hidden_size": 4}, "relations": ["det"]},
-    "double_bias": {"cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"bias": "double", "forget": "tied"}}},
-    "lexicalized": {"cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4}, "encoder": {"top_down": TOP_DOWN}},
-    "ranker": {"cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4}, "head": {"name": "tree_ranker.v1"}},
+    "relations": DEPENDENCY
+    | {"cell": {"name": "sdt_rnn.v1", "hidden_size": 4}, "relations": ["det"]},
+    "double_bias": {
+        "cell": {
+            "name": "nary_lstm.v1",
+            "hidden_size": 4,
+            "options": {"bias": "double", "forget": "tied"},
+        }
+    },
+    "lexicalized": {
+        "cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4},
+        "encoder": {"top_down": TOP_DOWN},
+    },
+    "ranker": {
+        "cell": {"name": "lexicalized_lstm.v1", "hidden_size": 4},
+        "head": {"name": "tree_ranker.v1"},
+    },
     "pairs": DEPENDENCY | {"head": {"name": "entailment.v1", "options": {"width": 6}}},
 }
 
@@ -55,7 +68,9 @@ def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> 
         if value.is_floating_point():
             value.uniform_(0.1, 0.9)
     loaded = load_model(bundle(tmp_path / "model", weights_of(model), config))
-    assert sum(part.numel() for part in loaded.parameters()) == sum(part.numel() for part in model.parameters())
+    assert sum(part.numel() for part in loaded.parameters()) == sum(
+        part.numel() for part in model.parameters()
+    )
     every = {
         "token_ids": [0, 2, 1] if config.trees == "binary" else [0, 2, 1, 1],
         "transitions": [0, 0, 1, 0],
@@ -72,7 +87,9 @@ def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> 
 
 def test_a_cell_that_both_directions_share_is_shared_again(tmp_path: Path) -> None:
     config = ModelConfig.parse(CONFIG.model_dump() | CHANGES["deep_shared"], source="test")
-    loaded = load_model(bundle(tmp_path / "model", weights_of(build_model(config, entries=3)), config))
+    loaded = load_model(
+        bundle(tmp_path / "model", weights_of(build_model(config, entries=3)), config)
+    )
     for layer in loaded.encoder.stack():
         assert layer.down.cell is layer.up.cell
 
@@ -111,9 +128,13 @@ def test_weights_beside_an_onnx_file_are_stored_once(tmp_path: Path, quantize: Q
     weights = weights_of(rounded, beside=exported)
     # The matrices that products in 8 bits read are rounded further than the model's.
     products = {"encoder.layers.0.up.cell.u", "encoder.layers.0.up.cell.w"}
-    assert load(weights).keys() & (products | {"embedding.table"}) == (products if quantize == "int8" else set())
+    assert load(weights).keys() & (products | {"embedding.table"}) == (
+        products if quantize == "int8" else set()
+    )
     if quantize != "none":
-        assert {value.dtype for name, value in load(weights).items() if name in products} <= {torch.float16}
+        assert {value.dtype for name, value in load(weights).items() if name in products} <= {
+            torch.float16
+        }
     files = {"vocabulary.txt": WORDS, "model.safetensors": weights, "onnx/model.onnx": exported}
     loaded = load_model(write_bundle(tmp_path / "model", files, config=wide)).state_dict()
     assert loaded.keys() == rounded.state_dict().keys()
@@ -126,7 +147,11 @@ def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> Non
     model, other = new_model(), new_model(seed=1)
     exported = export_onnx(other, CONFIG, vocabulary_digest="0")
     assert not torch.equal(model.embedding.table.half().float(), model.embedding.table)
-    files = {"vocabulary.txt": WORDS, "model.safetensors": weights_of(model, beside=exported), "onnx/model.onnx": exported}
+    files = {
+        "vocabulary.txt": WORDS,
+        "model.safetensors": weights_of(model, beside=exported),
+        "onnx/model.onnx": exported,
+    }
     loaded = load_model(write_bundle(tmp_path / "model", files, config=CONFIG)).state_dict()
     assert all(torch.equal(loaded[name], value) for name, value in model.state_dict().items())
 
@@ -135,14 +160,21 @@ def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path: Path) -> 
     with pytest.raises(BundleError, match="cannot hold a header of 1,152,921,504,606,846,976"):
         load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
     huge = CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=10**7)})
-    with pytest.raises(BundleError, match=r"expected encoder\S+ of shape \(40000000,\), found \(16,\)"):
+    with pytest.raises(
+        BundleError, match=r"expected encoder\S+ of shape \(40000000,\), found \(16,\)"
+    ):
         load_model(bundle(tmp_path / "size", weights_of(new_model()), huge))
 
 
 def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
-    other = build_model(CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=5)}), entries=3)
+    other = build_model(
+        CONFIG.model_copy(update={"cell": CellConfig(name="nary_lstm.v1", hidden_size=5)}),
+        entries=3,
+    )
     unlike = "not the weights of this configuration", "no safetensors file", "no safetensors file"
-    for number, (weights, message) in enumerate(zip([weights_of(other), b"no safetensors", b""], unlike, strict=True)):
+    for number, (weights, message) in enumerate(
+        zip([weights_of(other), b"no safetensors", b""], unlike, strict=True)
+    ):
         with pytest.raises(BundleError, match=rf"model\.safetensors: {message}"):
             load_model(bundle(tmp_path / str(number), weights))
 
@@ -160,7 +192,9 @@ def test_weights_that_two_executors_share_are_stored_once(feeds: bool) -> None:
     )
     model, other = build_model(config, entries=6), build_model(config, entries=6)
     stored = load(weights_of(model))
-    assert sum(value.numel() for value in stored.values()) == sum(value.numel() for value in model.parameters())
+    assert sum(value.numel() for value in stored.values()) == sum(
+        value.numel() for value in model.parameters()
+    )
     load_state(other, stored)
     for name, value in other.state_dict().items():
         assert torch.equal(value, model.state_dict()[name]), name

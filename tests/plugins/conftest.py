@@ -15,21 +15,38 @@ class Site:
     def __init__(self, path: Path):
         self.path = path
 
-    def install(self, distribution: str, module: str, source: str, *, entry: str | None = None, version: str = "1.2") -> None:
-        """Write a distribution with an entry point `module`, named `entry`, or as the module; one more, if it is there."""
+    def install(
+        self,
+        distribution: str,
+        module: str,
+        source: str,
+        *,
+        entry: str | None = None,
+        version: str = "1.2",
+    ) -> None:
+        """Write a distribution with an entry point `module`, named `entry`, or as the module; one
+        more, if it is there."""
         (self.path / f"{module}.py").write_text(source, encoding="utf-8")
         info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(exist_ok=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", encoding="utf-8")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", encoding="utf-8"
+        )
         points = info / "entry_points.txt"
         known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
         points.write_text(f"{known}{entry or module} = {module}\n", encoding="utf-8")
         importlib.invalidate_caches()
 
     def entry_points(self) -> list[metadata.EntryPoint]:
-        """Entry points of these distributions alone, so that a plugin installed for real changes no test."""
+        """Entry points of these distributions alone, so that a plugin installed for real changes no
+        test."""
         found = metadata.distributions(path=[str(self.path)])
-        return [point for distribution in found for point in distribution.entry_points if point.group == "thinstack"]
+        return [
+            point
+            for distribution in found
+            for point in distribution.entry_points
+            if point.group == "thinstack"
+        ]
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""A distribution whose entry points go wrong in every way, beside a good one, as users meet it: at the command line."""
+"""A distribution whose entry points go wrong in every way, beside a good one, as users meet it: at
+the command line."""
 
 import json
 import os
@@ -15,21 +16,33 @@ from thinstack._version import __version__
 from thinstack.plugins import HOOK_VERSION
 
 ROOT = Path(__file__).parents[2]
-NEWER = f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has {HOOK_VERSION}: upgrade thinstack"
-TWICE = "cell '{}' is provided by {} and by {}: uninstall one, or block it with THINSTACK_BLOCK_PLUGINS"
+NEWER = (
+    f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has "
+    f"{HOOK_VERSION}: upgrade thinstack"
+)
+TWICE = (
+    "cell '{}' is provided by {} and by {}: uninstall one, or block it with THINSTACK_BLOCK_PLUGINS"
+)
 
 # By name and kind of the record.
 FAILURES = {
     ("raises_on_import", "plugin"): "on import: OSError: disk on fire",
     ("raises_in_hook", "plugin"): "in hook thinstack_cells: ValueError: boom",
     ("misspelt", "plugin"): "unknown hook thinstack_cell: did you mean thinstack_cells?",
-    ("returns_none", "plugin"): "in hook thinstack_cells: must return a list of CellSpec, found None",
+    (
+        "returns_none",
+        "plugin",
+    ): "in hook thinstack_cells: must return a list of CellSpec, found None",
     ("newer", "plugin"): NEWER,
     ("word_mean.v1", "cell"): TWICE.format(
-        "word_mean.v1", f"thinstack {__version__} (built in)", "broken-dist 1.2 (entry point 'builtins_name')"
+        "word_mean.v1",
+        f"thinstack {__version__} (built in)",
+        "broken-dist 1.2 (entry point 'builtins_name')",
     ),
     ("same.v1", "cell"): TWICE.format(
-        "same.v1", "broken-dist 1.2 (entry point 'same')", "other-dist 1.2 (entry point 'same_again')"
+        "same.v1",
+        "broken-dist 1.2 (entry point 'same')",
+        "other-dist 1.2 (entry point 'same_again')",
     ),
 }
 
@@ -46,38 +59,60 @@ def installed(site) -> Path:
     return site.path
 
 
-def thinstack(installed: Path, *args: str | Path, blocked: str = "") -> subprocess.CompletedProcess[str]:
+def thinstack(
+    installed: Path, *args: str | Path, blocked: str = ""
+) -> subprocess.CompletedProcess[str]:
     places = os.pathsep.join([str(ROOT), str(installed)])
     return subprocess.run(
         [sys.executable, "-m", "thinstack", *map(str, args)],
-        env={**os.environ, "PYTHONPATH": places, "THINSTACK_BLOCK_PLUGINS": blocked, "COLUMNS": "400"},
+        env={
+            **os.environ,
+            "PYTHONPATH": places,
+            "THINSTACK_BLOCK_PLUGINS": blocked,
+            "COLUMNS": "400",
+        },
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def listed(installed: Path, *, blocked: str = "") -> dict[tuple[str, str, str], dict[str, str | None]]:
+def listed(
+    installed: Path, *, blocked: str = ""
+) -> dict[tuple[str, str, str], dict[str, str | None]]:
     """The records of `thinstack plugins --json` by distribution, name and kind."""
     answer = thinstack(installed, "plugins", "--json", blocked=blocked)
     assert answer.returncode == 0, answer.stderr
-    return {(record["distribution"], record["name"], record["kind"]): record for record in json.loads(answer.stdout)}
+    return {
+        (record["distribution"], record["name"], record["kind"]): record
+        for record in json.loads(answer.stdout)
+    }
 
 
 def test_each_failure_is_named_with_its_distribution_and_the_rest_works(installed: Path) -> None:
     records = listed(installed)
     found = {key[1:]: record["error"] for key, record in records.items() if key[0] == "broken-dist"}
     assert found == FAILURES
-    assert {record["status"] for key, record in records.items() if key[0] == "broken-dist"} == {"failed"}
-    assert {record["version"] for key, record in records.items() if key[0] == "broken-dist"} == {"1.2"}
+    assert {record["status"] for key, record in records.items() if key[0] == "broken-dist"} == {
+        "failed"
+    }
+    assert {record["version"] for key, record in records.items() if key[0] == "broken-dist"} == {
+        "1.2"
+    }
     assert records["other-dist", "same.v1", "cell"]["status"] == "failed"
     works = {key: record["error"] for key, record in records.items() if record["status"] == "ok"}
-    for key in (("good-dist", "good.v1", "cell"), ("good-dist", "square.v1", "reader"), ("thinstack", "word_mean.v1", "cell")):
+    for key in (
+        ("good-dist", "good.v1", "cell"),
+        ("good-dist", "square.v1", "reader"),
+        ("thinstack", "word_mean.v1", "cell"),
+    ):
         assert works[key] is None
     assert {record["status"] for key, record in records.items() if key[0] == "thinstack"} == {"ok"}
 
 
-def test_the_table_shows_each_failure_beside_its_distribution_and_the_warnings_say_so_too(installed: Path) -> None:
+def test_the_table_shows_each_failure_beside_its_distribution_and_the_warnings_say_so_too(
+    installed: Path,
+) -> None:
     answer = thinstack(installed, "plugins")
     assert answer.returncode == 0
     lines = answer.stdout.splitlines()
@@ -99,7 +134,15 @@ def test_a_good_plugin_beside_it_is_used(installed: Path, tmp_path: Path) -> Non
 def test_blocked_plugins_are_listed_and_do_nothing(installed: Path) -> None:
     records = listed(installed, blocked="Broken_Dist, good_reader")
     status = {key[:2]: record["status"] for key, record in records.items() if key[0] != "thinstack"}
-    entries = {"raises_on_import", "raises_in_hook", "misspelt", "returns_none", "newer", "builtins_name", "same"}
+    entries = {
+        "raises_on_import",
+        "raises_in_hook",
+        "misspelt",
+        "returns_none",
+        "newer",
+        "builtins_name",
+        "same",
+    }
     assert {name for distribution, name in status if distribution == "broken-dist"} == entries
     assert all(status["broken-dist", name] == "blocked" for name in entries)
     assert status["good-dist", "good_reader"] == "blocked"

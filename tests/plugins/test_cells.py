@@ -1,4 +1,5 @@
-"""The contract suite over every registered cell, under options and sizes that take all its paths."""
+"""The contract suite over every registered cell, under options and sizes that take all its
+paths."""
 
 from typing import Any
 
@@ -10,10 +11,7 @@ from thinstack.testing import CELL_CHECKS
 X = 5
 
 CONFIGURATIONS: dict[str, list[dict[str, Any]]] = {
-    "child_sum_lstm.v1": [
-        {"inner_size": X},
-        {"options": {"bias": "double", "output_gate": False}},
-    ],
+    "child_sum_lstm.v1": [{"inner_size": X}, {"options": {"bias": "double", "output_gate": False}}],
     "dt_rnn.v1": [{"inner_size": X}, {}],
     "dual_gate_lstm.v1": [{}, {"options": {"arity": 3}}],
     "lexicalized_lstm.v1": [{}, {"options": {"lexicalize": "average"}}],
@@ -34,7 +32,10 @@ CONFIGURATIONS: dict[str, list[dict[str, Any]]] = {
     "s_lstm.v1": [{}],
     "sdt_rnn.v1": [{"inner_size": X, "kinds": 3}, {"kinds": 1}],
     "spinn_lstm.v1": [{}, {"inner_size": X}],
-    "top_down_lstm.v1": [{"inner_size": X}, {"options": {"inputs": "per_side"}, "inner_size": X, "kinds": 3}],
+    "top_down_lstm.v1": [
+        {"inner_size": X},
+        {"options": {"inputs": "per_side"}, "inner_size": X, "kinds": 3},
+    ],
     "tree_gru.v1": [{"inner_size": X}, {}],
     "word_mean.v1": [{"hidden_size": X}, {"hidden_size": X, "inner_size": X}],
 }
@@ -55,10 +56,14 @@ ALIKE_IN_ONNX = {
 }
 """Configurations without an operator that those before lack: an export takes seconds."""
 
-REGISTERED = sorted(record.name for record in manager().records() if (record.kind, record.status) == ("cell", "ok"))
+REGISTERED = sorted(
+    record.name for record in manager().records() if (record.kind, record.status) == ("cell", "ok")
+)
 
 CASES = [
-    pytest.param(name, {"examples": 50 if number else 500, **asked}, check, id=f"{name}-{number}-{check}")
+    pytest.param(
+        name, {"examples": 50 if number else 500, **asked}, check, id=f"{name}-{number}-{check}"
+    )
     for name in REGISTERED
     for number, asked in enumerate(CONFIGURATIONS.get(name, [{}]))
     for check in CELL_CHECKS
@@ -72,5 +77,9 @@ def test_contract(name: str, asked: dict[str, Any], check: str) -> None:
 
 
 def test_the_configurations_are_those_of_the_built_in_cells() -> None:
-    builtin = {record.name for record in manager().records() if (record.kind, record.distribution) == ("cell", "thinstack")}
+    builtin = {
+        record.name
+        for record in manager().records()
+        if (record.kind, record.distribution) == ("cell", "thinstack")
+    }
     assert builtin == set(CONFIGURATIONS)

@@ -1,4 +1,5 @@
-"""The Child-Sum Tree-LSTM against Tai et al. 2015, equations (2)-(8), in NumPy, and against torch's LSTM on a chain."""
+"""The Child-Sum Tree-LSTM against Tai et al. 2015, equations (2)-(8), in NumPy, and against torch's
+LSTM on a chain."""
 
 from itertools import product
 from typing import Any
@@ -18,9 +19,14 @@ from thinstack.plugins.manager import manager
 X, H, ROWS = 3, 4, 5
 NONE = torch.zeros(0, dtype=torch.long)
 OWNER = torch.tensor([3, 0, 3, 4, 1, 3])  # row 2 has no child, row 3 has three
-EVERY_OPTION = [{"bias": bias, "output_gate": gate} for bias, gate in product(("single", "double"), (True, False))]
+EVERY_OPTION = [
+    {"bias": bias, "output_gate": gate}
+    for bias, gate in product(("single", "double"), (True, False))
+]
 
-every_option = pytest.mark.parametrize("options", EVERY_OPTION, ids=lambda options: "-".join(map(str, options.values())))
+every_option = pytest.mark.parametrize(
+    "options", EVERY_OPTION, ids=lambda options: "-".join(map(str, options.values()))
+)
 every_inner_size = pytest.mark.parametrize("inner_size", [0, X])
 
 
@@ -38,7 +44,8 @@ def random_cell(**keywords: Any) -> ChildSumLSTM:
 
 
 class Paper:
-    """W, U and b of each gate under the names of the paper, and b_u, the bias of U; W x is x @ W here."""
+    """W, U and b of each gate under the names of the paper, and b_u, the bias of U; W x is x @ W
+    here."""
 
     def __init__(self, cell: ChildSumLSTM, bias: str = "single", output_gate: bool = True):
         self.output_gate = output_gate
@@ -46,10 +53,13 @@ class Paper:
         b_u = cell.b_u if bias == "double" else torch.zeros_like(cell.b)
         parts = (part.detach().numpy() for part in (cell.w, cell.u, cell.b, b_u))
         self.w, self.u, self.b, self.b_u = (
-            dict(zip(gates, np.split(part, part.shape[-1] // H, axis=-1), strict=False)) for part in parts
+            dict(zip(gates, np.split(part, part.shape[-1] // H, axis=-1), strict=False))
+            for part in parts
         )
 
-    def node(self, x: np.ndarray | None, h: list[np.ndarray], c: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def node(
+        self, x: np.ndarray | None, h: list[np.ndarray], c: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """h_j and c_j of a node with input x (None: no input) and children's h and c."""
 
         def before(gate: str, hidden: np.ndarray) -> np.ndarray:
@@ -68,7 +78,10 @@ def test_the_equations_at_inner_nodes(inner_size: int, options: dict[str, Any]) 
     cell = random_cell(inner_size=inner_size, **options)
     x = torch.randn(ROWS, inner_size, dtype=torch.float64)
     children = [torch.randn(len(OWNER), H, dtype=torch.float64) for _ in "hc"]
-    h, c = (part.detach().numpy() for part in cell.compose(x, [part.clone() for part in children], Links(OWNER, OWNER + 1)))
+    h, c = (
+        part.detach().numpy()
+        for part in cell.compose(x, [part.clone() for part in children], Links(OWNER, OWNER + 1))
+    )
     for row in range(ROWS):
         below = [list(part[row == OWNER].numpy()) for part in children]
         expected = Paper(cell, **options).node(x[row].numpy() if inner_size else None, *below)
@@ -82,7 +95,12 @@ def test_the_equations_at_leaves(inner_size: int, options: dict[str, Any]) -> No
     x = torch.randn(ROWS, X, dtype=torch.float64)
     h, c = (part.detach().numpy() for part in cell.leaf(x))
     for row in range(ROWS):
-        np.testing.assert_allclose((h[row], c[row]), Paper(cell, **options).node(x[row].numpy(), [], []), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            (h[row], c[row]),
+            Paper(cell, **options).node(x[row].numpy(), [], []),
+            rtol=0,
+            atol=1e-10,
+        )
 
 
 def test_a_dependency_tree_of_four_words() -> None:
@@ -101,7 +119,8 @@ def test_a_dependency_tree_of_four_words() -> None:
 
 @pytest.mark.parametrize("bias", ["single", "double"])
 def test_on_a_chain_it_is_an_lstm(bias: str) -> None:
-    """The first word is the leaf. torch's gates are i, f, g, o; its second bias is that of the recurrent map, or zero."""
+    """The first word is the leaf. torch's gates are i, f, g, o; its second bias is that of the
+    recurrent map, or zero."""
     size = 7
     cell = random_cell(inner_size=X, bias=bias)
     paper = Paper(cell, bias=bias)
@@ -113,20 +132,30 @@ def test_on_a_chain_it_is_an_lstm(bias: str) -> None:
         "bias_hh_l0": np.concatenate([paper.b_u[gate] for gate in "ifuo"]),
     }
     assert rows["bias_hh_l0"].any() == (bias == "double")
-    lstm.load_state_dict({name: torch.from_numpy(np.ascontiguousarray(part)) for name, part in rows.items()})
+    lstm.load_state_dict(
+        {name: torch.from_numpy(np.ascontiguousarray(part)) for name, part in rows.items()}
+    )
     words = torch.randn(size, X, dtype=torch.float64)
-    chain = schedule_parents(torch.tensor([*range(1, size), -1]), NONE.new_zeros(size), NONE.new_ones(size), 0)
+    chain = schedule_parents(
+        torch.tensor([*range(1, size), -1]), NONE.new_zeros(size), NONE.new_ones(size), 0
+    )
     encoded = DepthOrdered(cell)(words[:1], words[1:], chain)
     expected, _ = lstm(words)
     torch.testing.assert_close(encoded[0], expected, rtol=0, atol=1e-12)
     torch.testing.assert_close(encoded[1], expected[-1:], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("output_gate", "d", "expected"), [(False, 150, 203_400), (True, 168, 315_840)])
+@pytest.mark.parametrize(
+    ("output_gate", "d", "expected"), [(False, 150, 203_400), (True, 168, 315_840)]
+)
 def test_number_of_parameters_in_the_papers_runs(output_gate: bool, d: int, expected: int) -> None:
     """Tai et al. 2015, Table 1: relatedness without an output gate, sentiment with it."""
     options = {"bias": "double", "output_gate": output_gate}
-    cell = manager().cell("child_sum_lstm.v1").create(options, input_size=300, inner_size=300, hidden_size=d)
+    cell = (
+        manager()
+        .cell("child_sum_lstm.v1")
+        .create(options, input_size=300, inner_size=300, hidden_size=d)
+    )
     assert sum(part.numel() for part in cell.parameters()) == expected
 
 
@@ -166,7 +195,9 @@ def test_an_inner_input_of_another_width_is_refused() -> None:
 
 def test_it_is_registered() -> None:
     spec = manager().cell("child_sum_lstm.v1")
-    cell = spec.create({"bias": "double", "output_gate": False}, input_size=X, hidden_size=H, inner_size=X)
+    cell = spec.create(
+        {"bias": "double", "output_gate": False}, input_size=X, hidden_size=H, inner_size=X
+    )
     assert isinstance(cell, ChildSumLSTM)
     assert (cell.input_size, cell.inner_size, cell.hidden_size) == (X, X, H)
     assert (cell.double_bias, cell.output_gate) == (True, False)

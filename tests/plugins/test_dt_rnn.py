@@ -40,7 +40,9 @@ def test_the_equation_at_inner_nodes(inner_size: int) -> None:
     x, h = torch.randn(ROWS, inner_size).double(), torch.randn(len(OWNER), H).double()
     found = composed(cell, x, h, OWNER)
     for row in range(ROWS):
-        expected = node(cell, x[row].numpy() if inner_size else None, list(h[OWNER.eq(row)].numpy()))
+        expected = node(
+            cell, x[row].numpy() if inner_size else None, list(h[OWNER.eq(row)].numpy())
+        )
         np.testing.assert_allclose(found[row], expected, rtol=0, atol=1e-10)
 
 
@@ -50,7 +52,9 @@ def test_the_equation_at_leaves(inner_size: int) -> None:
     x = torch.randn(ROWS, X).double()
     (found,) = cell.leaf(x)
     for row in range(ROWS):
-        np.testing.assert_allclose(found[row].detach(), node(cell, x[row].numpy(), []), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            found[row].detach(), node(cell, x[row].numpy(), []), rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("inner_size", [0, X])
@@ -72,11 +76,15 @@ def test_fresh_weights_lie_within_the_fan_in() -> None:
 def test_rows_of_none(rows: int, inner_size: int) -> None:
     cell = random_cell(inner_size)
     assert cell.leaf(torch.zeros(rows, X).double())[0].shape == (rows, H)
-    assert composed(cell, torch.zeros(rows, inner_size).double(), torch.zeros(0, H).double(), NONE).shape == (rows, H)
+    assert composed(
+        cell, torch.zeros(rows, inner_size).double(), torch.zeros(0, H).double(), NONE
+    ).shape == (rows, H)
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("dt_rnn.v1").create({}, input_size=X, hidden_size=H, inner_size=X, kinds=3)
+    cell = (
+        manager().cell("dt_rnn.v1").create({}, input_size=X, hidden_size=H, inner_size=X, kinds=3)
+    )
     assert isinstance(cell, DTRNN)
     assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size) == (0, 0, [H], X)
 

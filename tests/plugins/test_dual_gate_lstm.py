@@ -37,7 +37,8 @@ def random_cell(arity: int = 2) -> DualGateLSTM:
 
 
 class Paper:
-    """The parameters under the names of the docstring: W["hi", k, l] is that of i_k from h_l; W h is h @ W here."""
+    """The parameters under the names of the docstring: W["hi", k, l] is that of i_k from h_l; W h
+    is h @ W here."""
 
     def __init__(self, cell: DualGateLSTM):
         w = {name: part.detach().numpy() for name, part in cell.named_parameters()}
@@ -46,30 +47,40 @@ class Paper:
         rows = iter(np.split(w["w_fi"], 2 * cell.arity))
         for source in "hc":
             for child in children:
-                for (gate, k), block in zip(gates, np.split(next(rows), 2 * cell.arity, axis=1), strict=True):
+                for (gate, k), block in zip(
+                    gates, np.split(next(rows), 2 * cell.arity, axis=1), strict=True
+                ):
                     self.W[source + gate, k, child] = block
         self.b.update(zip(gates, np.split(w["b_fi"], 2 * cell.arity), strict=True))
         *of_h, self.W["co"] = np.split(w["w_o"], cell.arity + 1)
         for child in children:
             self.W["g", child], self.W["ho", child] = w["w_g"][child], of_h[child]
         self.b["g"], self.b["o"] = w["b_g"], w["b_o"]
-        for gate, block, bias in zip("igo", np.split(w["w_x"], 3, axis=1), np.split(w["b_x"], 3), strict=True):
+        for gate, block, bias in zip(
+            "igo", np.split(w["w_x"], 3, axis=1), np.split(w["b_x"], 3), strict=True
+        ):
             self.W[f"x{gate}"], self.b[f"x{gate}"] = block, bias
 
     def node(self, states: dict[int, State]) -> State:
         """h and c over children by their number from 0."""
-        W, b = self.W, self.b  # noqa: N806
+        W, b = self.W, self.b
 
         def gate(name: str, k: int) -> np.ndarray:
-            read = sum(h @ W[f"h{name}", k, child] + c @ W[f"c{name}", k, child] for child, (h, c) in states.items())
+            read = sum(
+                h @ W[f"h{name}", k, child] + c @ W[f"c{name}", k, child]
+                for child, (h, c) in states.items()
+            )
             return sigmoid(read + b[name, k])
 
-        c_new = sum(gate("i", k) * np.tanh(h @ W["g", k] + b["g"]) + gate("f", k) * c for k, (h, c) in states.items())
+        c_new = sum(
+            gate("i", k) * np.tanh(h @ W["g", k] + b["g"]) + gate("f", k) * c
+            for k, (h, c) in states.items()
+        )
         o = sigmoid(sum(h @ W["ho", k] for k, (h, _) in states.items()) + c_new @ W["co"] + b["o"])
         return o * np.tanh(c_new), c_new
 
     def leaf(self, x: np.ndarray) -> State:
-        W, b = self.W, self.b  # noqa: N806
+        W, b = self.W, self.b
         c = sigmoid(x @ W["xi"] + b["xi"]) * np.tanh(x @ W["xg"] + b["xg"])
         return sigmoid(x @ W["xo"] + c @ W["co"] + b["xo"]) * np.tanh(c), c
 
@@ -83,8 +94,12 @@ def test_the_equations_at_inner_nodes(arity: int, grad: bool) -> None:
     with torch.set_grad_enabled(grad):
         found = cell.compose(h.new_zeros(ROWS, 0), [h.clone(), c.clone()], links)
     for row in range(ROWS):
-        expected = Paper(cell).node({k: (h[row, k].numpy(), c[row, k].numpy()) for k in range(arity)})
-        np.testing.assert_allclose([part[row].detach() for part in found], expected, rtol=0, atol=1e-10)
+        expected = Paper(cell).node(
+            {k: (h[row, k].numpy(), c[row, k].numpy()) for k in range(arity)}
+        )
+        np.testing.assert_allclose(
+            [part[row].detach() for part in found], expected, rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3])
@@ -94,7 +109,9 @@ def test_the_equations_at_leaves(arity: int) -> None:
     found = cell.leaf(x)
     for row in range(ROWS):
         expected = Paper(cell).leaf(x[row].numpy())
-        np.testing.assert_allclose([part[row].detach() for part in found], expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            [part[row].detach() for part in found], expected, rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("arity", [2, 3])
@@ -102,7 +119,9 @@ def test_a_missing_child_is_left_out(arity: int) -> None:
     """A node over slot 1 alone, through the executor."""
     cell = random_cell(arity)
     words = torch.randn(1, X, dtype=torch.float64)
-    schedule = schedule_parents(torch.tensor([1, -1]), torch.tensor([1, 0]), torch.tensor([1, 1]), arity)
+    schedule = schedule_parents(
+        torch.tensor([1, -1]), torch.tensor([1, 0]), torch.tensor([1, 1]), arity
+    )
     root = DepthOrdered(cell)(words, words.new_zeros(1, 0), schedule)[1]
     paper = Paper(cell)
     expected, _ = paper.node({1: paper.leaf(words[0].numpy())})
@@ -113,7 +132,9 @@ def test_a_sentence_of_three_words() -> None:
     cell = random_cell()
     words = torch.randn(3, X, dtype=torch.float64)
     forest = Forest.of([Tree.from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
-    schedule = schedule_parents(*(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2)
+    schedule = schedule_parents(
+        *(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2
+    )
     root = DepthOrdered(cell)(words[schedule.leaf_words], words.new_zeros(2, 0), schedule)[1]
     paper = Paper(cell)
     a, b, c = (paper.leaf(word.numpy()) for word in words)
@@ -123,11 +144,18 @@ def test_a_sentence_of_three_words() -> None:
 
 @pytest.mark.parametrize("arity", [1, 2, 3])
 def test_number_of_parameters(arity: int) -> None:
-    """For each of 2N gates an h and a c of N children, g and o from N children's h, W_co; a leaf's three W_x; biases."""
+    """For each of 2N gates an h and a c of N children, g and o from N children's h, W_co; a leaf's
+    three W_x; biases."""
     cell = DualGateLSTM(input_size=X, hidden_size=H, arity=arity)
     matrices = (2 * arity * 2 * arity + arity + arity + 1) * H * H + 3 * X * H
     assert sum(part.numel() for part in cell.parameters()) == matrices + (2 * arity + 2 + 3) * H
-    assert (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part) == ([H, H], arity, 0, 0, -1)
+    assert (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part) == (
+        [H, H],
+        arity,
+        0,
+        0,
+        -1,
+    )
 
 
 def test_fresh_weights_lie_within_the_fan_in() -> None:
@@ -148,9 +176,13 @@ def test_float32_equals_float64(grad: bool) -> None:
     found: list[list[Tensor]] = []
     for each, x in ((cell, words), (exact, words.double())):
         with torch.set_grad_enabled(grad):
-            state = each.compose(x.new_zeros(ROWS, 0), [part.view(ROWS, 2, 40) for part in each.leaf(x)], links)
+            state = each.compose(
+                x.new_zeros(ROWS, 0), [part.view(ROWS, 2, 40) for part in each.leaf(x)], links
+            )
         loss = torch.cat(state, 1).sum()
-        found.append([*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])])
+        found.append(
+            [*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])]
+        )
     for value, expected in zip(*found, strict=True):
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5)
 

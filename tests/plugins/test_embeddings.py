@@ -1,4 +1,5 @@
-"""Leaf embeddings as plugins: the built-in ones against NumPy, and third parties' ones, trained and exported."""
+"""Leaf embeddings as plugins: the built-in ones against NumPy, and third parties' ones, trained and
+exported."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,9 @@ from thinstack.training.material import prepare
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.recipe import run_seed
 
-pytestmark = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # plugins that are there for real
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::thinstack.plugins.manager.PluginWarning"
+)  # plugins that are there for real
 
 V, X = 11, 3
 INDEX_TYPES = [torch.int32, torch.int64]
@@ -50,7 +53,9 @@ def pieces() -> WordpieceEmbedding:
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
 def test_words_are_rows_of_the_table(words, dtype: torch.dtype) -> None:
-    assert torch.equal(words({"token_ids": torch.tensor([4, 0, 10, 4], dtype=dtype)}), words.table[[4, 0, 10, 4]])
+    assert torch.equal(
+        words({"token_ids": torch.tensor([4, 0, 10, 4], dtype=dtype)}), words.table[[4, 0, 10, 4]]
+    )
     assert words({"token_ids": torch.zeros(0, dtype=dtype)}).shape == (0, X)
 
 
@@ -61,7 +66,10 @@ def test_a_word_is_the_mean_of_its_pieces(pieces, dtype: torch.dtype) -> None:
     expected = np.stack([table[7], table[[1, 2, 2]].mean(0), table[[9, 0]].mean(0)])
     found = pieces(piece_inputs(torch.tensor(ids, dtype=dtype), torch.tensor(counts, dtype=dtype)))
     np.testing.assert_allclose(found.detach(), expected, rtol=0, atol=1e-7)
-    assert pieces(piece_inputs(torch.zeros(0, dtype=dtype), torch.zeros(0, dtype=dtype))).shape == (0, X)
+    assert pieces(piece_inputs(torch.zeros(0, dtype=dtype), torch.zeros(0, dtype=dtype))).shape == (
+        0,
+        X,
+    )
 
 
 def test_gradients_of_the_tables_are_sparse_and_right(words, pieces) -> None:
@@ -77,7 +85,10 @@ def test_gradients_of_the_tables_are_sparse_and_right(words, pieces) -> None:
 
 def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
     ids = torch.arange(V).repeat(20)
-    for module, inputs in ((words, {"token_ids": ids}), (pieces, piece_inputs(ids, torch.ones_like(ids)))):
+    for module, inputs in (
+        (words, {"token_ids": ids}),
+        (pieces, piece_inputs(ids, torch.ones_like(ids))),
+    ):
         whole = module.eval()(inputs)
         dropped = module.train()(inputs)
         zero = dropped == 0
@@ -90,12 +101,19 @@ def test_names_of_the_index_inputs(words, pieces) -> None:
     assert pieces.index_names == ["piece_ids", "pieces_per_word"]
 
 
-# -- contract and spec --------------------------------------------------------------------------------------------------
+# -- contract and spec
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> None:
-    for size, names, lookup in ((X + 1, ["token_ids"], "rows"), (X, ["token_ids"], "mean"), (X, ["piece_ids"], "rows")):
-        with pytest.raises(ValueError, match=f"lookup '{lookup}' needs a table of size = {size} columns and reads"):
+    for size, names, lookup in (
+        (X + 1, ["token_ids"], "rows"),
+        (X, ["token_ids"], "mean"),
+        (X, ["piece_ids"], "rows"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"lookup '{lookup}' needs a table of size = {size} columns and reads"
+        ):
             Embedding(table_size=(V, X), size=size, index_names=names, lookup=lookup)
     with pytest.raises(ValueError, match="lookup must be rows, mean or none, found 'sum'"):
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"], lookup="sum")
@@ -105,7 +123,10 @@ def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> No
 
 
 def spec(**changes: object) -> EmbeddingSpec:
-    return EmbeddingSpec(**{"name": "mine.v1", "build": WordEmbedding, "config": BaseModel, "vocabulary": "words"} | changes)
+    return EmbeddingSpec(
+        **{"name": "mine.v1", "build": WordEmbedding, "config": BaseModel, "vocabulary": "words"}
+        | changes
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +134,10 @@ def spec(**changes: object) -> EmbeddingSpec:
     [
         ({"name": "mine"}, "embedding name 'mine' is not versioned"),
         ({"build": None}, r"'mine\.v1': build must be callable"),
-        ({"vocabulary": "characters"}, r"'mine\.v1': vocabulary must be words or wordpieces, found 'characters'"),
+        (
+            {"vocabulary": "characters"},
+            r"'mine\.v1': vocabulary must be words or wordpieces, found 'characters'",
+        ),
     ],
 )
 def test_a_field_of_the_wrong_kind_is_refused(changes: dict, message: str) -> None:
@@ -146,13 +170,17 @@ def test_all_sizes_arrive_and_a_build_gets_what_it_names() -> None:
     ],
 )
 def test_a_build_must_return_the_embedding_that_was_asked_for(build: object) -> None:
-    with pytest.raises(PluginError, match=r"'mine\.v1': build must return a thinstack\.core\.embedding\.Embedding"):
+    with pytest.raises(
+        PluginError, match=r"'mine\.v1': build must return a thinstack\.core\.embedding\.Embedding"
+    ):
         spec(build=build).create({}, entries=V, size=X)
 
 
-# -- third parties' embeddings ------------------------------------------------------------------------------------------
+# -- third parties' embeddings
+# ------------------------------------------------------------------------------------------
 
-# Tables narrower than the vectors: tanh(row A + b) of a word, and the sum of rows A over a word's pieces.
+# Tables narrower than the vectors: tanh(row A + b) of a word, and the sum of rows A over a word's
+# pieces.
 NARROW = """
 import torch
 from pydantic import BaseModel
@@ -222,12 +250,18 @@ def model_of(name: str) -> TreeModel:
 @pytest.mark.parametrize("quantize", ["none", "int8-tables"])
 def test_a_third_partys_embedding_is_exported_as_it_is_written(name: str, quantize: str) -> None:
     model = model_of(name)
-    file, report = export_verified_onnx(model, recipe(name).model, quantize=quantize, vocabulary_digest="none")
+    file, report = export_verified_onnx(
+        model, recipe(name).model, quantize=quantize, vocabulary_digest="none"
+    )
     assert report.quantization == quantize
-    stored = [numpy_helper.to_array(weight) for weight in onnx.load_from_string(file).graph.initializer]
+    stored = [
+        numpy_helper.to_array(weight) for weight in onnx.load_from_string(file).graph.initializer
+    ]
     [table] = [weight for weight in stored if weight.shape == (30, 4)]  # stored once
     assert table.dtype == (np.float32 if quantize == "none" else np.float16)
-    np.testing.assert_array_equal(table.astype(np.float32), dequantised(model, quantize).embedding.table.detach())
+    np.testing.assert_array_equal(
+        table.astype(np.float32), dequantised(model, quantize).embedding.table.detach()
+    )
 
 
 @pytest.mark.usefixtures("third_party")
@@ -238,16 +272,24 @@ def test_a_third_partys_embedding_is_scripted(name: str) -> None:
 
 @pytest.mark.usefixtures("third_party")
 def test_an_embedding_that_cannot_be_exported_is_named() -> None:
-    with pytest.raises(ExportError, match=r"^Branching\.forward cannot be exported to ONNX: it does otherwise for"):
-        export_verified_onnx(model_of("branching.v1"), recipe("branching.v1").model, vocabulary_digest="none")
+    with pytest.raises(
+        ExportError, match=r"^Branching\.forward cannot be exported to ONNX: it does otherwise for"
+    ):
+        export_verified_onnx(
+            model_of("branching.v1"), recipe("branching.v1").model, vocabulary_digest="none"
+        )
 
 
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("vector_learning_rate", [0.0, 0.5])
-def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(vector_learning_rate: float) -> None:
+def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
+    vector_learning_rate: float,
+) -> None:
     model = model_of("narrow.v1").train()
     before = {name: value.detach().clone() for name, value in model.named_parameters()}
-    training = recipe("narrow.v1", vector_learning_rate=vector_learning_rate, learning_rate=0.05, weight_decay=0).training
+    training = recipe(
+        "narrow.v1", vector_learning_rate=vector_learning_rate, learning_rate=0.05, weight_decay=0
+    ).training
     optimizers = build_optimizers(model, training)
     inputs = {"token_ids": torch.tensor([3, 1, 3]), "transitions": torch.tensor([0, 0, 1, 0, 1])}
     model.head.loss(model.logits(inputs), torch.tensor([0, 1, 2, -1, 1])).backward()
@@ -258,7 +300,10 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
     changed = (after["embedding.table"] != before["embedding.table"]).any(1)
     assert changed.nonzero().flatten().tolist() == ([1, 3] if vector_learning_rate else [])
     if vector_learning_rate:
-        expected = before["embedding.table"] - vector_learning_rate * gradients["embedding.table"].to_dense()
+        expected = (
+            before["embedding.table"]
+            - vector_learning_rate * gradients["embedding.table"].to_dense()
+        )
         torch.testing.assert_close(after["embedding.table"].detach(), expected)
     for name in ("embedding.linear.weight", "embedding.linear.bias"):
         expected = before[name] - 0.05 * gradients[name].sign()  # AdaGrad's first step
@@ -266,12 +311,19 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
 
 
 @pytest.mark.usefixtures("third_party")
-@pytest.mark.parametrize(("name", "vectors"), [("narrow.v1", "words.txt"), ("sums.v1", "pieces.txt")])
+@pytest.mark.parametrize(
+    ("name", "vectors"), [("narrow.v1", "words.txt"), ("sums.v1", "pieces.txt")]
+)
 def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data")
-    wanted = recipe(name, vectors=vectors, epochs=1, vector_learning_rate=0, embedding={"options": {"width": 3}})
+    wanted = recipe(
+        name, vectors=vectors, epochs=1, vector_learning_rate=0, embedding={"options": {"width": 3}}
+    )
     material = prepare(wanted, data)
-    first = np.array([line.split()[1:4] for line in (data / vectors).read_text(encoding="utf-8").splitlines()], np.float32)
+    first = np.array(
+        [line.split()[1:4] for line in (data / vectors).read_text(encoding="utf-8").splitlines()],
+        np.float32,
+    )
     own = 1 if name == "narrow.v1" else 0  # the unknown word
     np.testing.assert_array_equal(material.table[own : own + len(first)], first)
     trained = run_seed(wanted, material, 1, tmp_path).model.embedding
@@ -284,12 +336,23 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data")
     wide = recipe("narrow.v1", vectors="words.txt", embedding={"options": {"width": 5}})
     with pytest.raises(
-        ConfigError, match=r"^model\.embedding: narrow\.v1 of size 6 has a table of 5 columns, but words\.txt has 4$"
+        ConfigError,
+        match=(
+            r"^model\.embedding: narrow\.v1 of size 6 has a table of 5 columns, but "
+            r"words\.txt has 4$"
+        ),
     ):
         prepare(wide, data)
-    with pytest.raises(ConfigError, match=r"^model\.embedding: sums\.v1 is for kind = 'wordpieces', found kind = 'words'$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^model\.embedding: sums\.v1 is for kind = 'wordpieces', found kind = 'words'$",
+    ):
         build_model(recipe("sums.v1", kind="words").model, entries=3)
-    with pytest.raises(ConfigError, match=r"options of embedding 'narrow\.v1': widht: .*known options: width"):
+    with pytest.raises(
+        ConfigError, match=r"options of embedding 'narrow\.v1': widht: .*known options: width"
+    ):
         build_model(recipe("narrow.v1", embedding={"options": {"widht": 5}}).model, entries=3)
-    with pytest.raises(ConfigError, match=r"embedding 'narrow\.v1' has no dropout, found 0\.1: leave it out"):
+    with pytest.raises(
+        ConfigError, match=r"embedding 'narrow\.v1' has no dropout, found 0\.1: leave it out"
+    ):
         build_model(recipe("narrow.v1", embedding={"dropout": 0.1}).model, entries=3)

@@ -36,12 +36,15 @@ def softmax(o: np.ndarray) -> np.ndarray:
     return np.exp(o) / np.exp(o).sum(1, keepdims=True)
 
 
-def normalised(x: np.ndarray, norm: nn.BatchNorm1d, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def normalised(
+    x: np.ndarray, norm: nn.BatchNorm1d, mean: np.ndarray, variance: np.ndarray
+) -> np.ndarray:
     return (x - mean) / np.sqrt(variance + norm.eps) * numpy(norm.weight) + numpy(norm.bias)
 
 
 def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndarray:
-    """Logits with no normalisation (`none`), or one by the statistics of the rows (`batch`) or the running ones (`running`)."""
+    """Logits with no normalisation (`none`), or one by the statistics of the rows (`batch`) or the
+    running ones (`running`)."""
 
     def norm(x: np.ndarray, place: nn.Sequential) -> np.ndarray:
         if statistics == "none":
@@ -74,7 +77,9 @@ def test_training_normalises_by_the_batch() -> None:
     expected = expected_logits(head, pairs, "batch")
     before = head.before[0].running_mean.clone()
     np.testing.assert_allclose(numpy(head.train()(pairs)), expected, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(head.before[0].running_mean[:H], 0.9 * before[:H] + 0.1 * pairs[:, :H].mean(0))
+    torch.testing.assert_close(
+        head.before[0].running_mean[:H], 0.9 * before[:H] + 0.1 * pairs[:, :H].mean(0)
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -92,7 +97,8 @@ def test_dropout_falls_around_the_layers_in_training_only() -> None:
     head.mlp[0].weight.data.fill_(0.25)
     head.linear.weight.data[:, 0] = 1
     pairs = torch.ones(300, 2 * H, dtype=torch.float64)
-    # 3H = 12 features are 1, each dropped or doubled; a quarter of their sum, 0 to 6, is then dropped or doubled itself.
+    # 3H = 12 features are 1, each dropped or doubled; a quarter of their sum, 0 to 6, is then
+    # dropped or doubled itself.
     found = head.train()(pairs)[:, 0]
     assert set(found.tolist()) <= set(range(13))
     assert (found == 0).sum() > 100
@@ -140,7 +146,8 @@ def test_number_of_parameters(layers: int, batch_norm: bool) -> None:
 
 
 def test_spinn_has_the_parameters_of_the_paper() -> None:
-    """SPINN-PI-NT, 3.4m in Table 3: composition 901,500, word projection 180,600, and the two layers of Table 2."""
+    """SPINN-PI-NT, 3.4m in Table 3: composition 901,500, word projection 180,600, and the two
+    layers of Table 2."""
     head = manager().head("entailment.v1").create({"batch_norm": False}, hidden_size=300, classes=3)
     composition, projection = 5 * (2 * 300 * 300 + 300), 300 * 600 + 600
     assert composition + projection + sum(part.numel() for part in head.parameters()) == 3_364_599
@@ -154,7 +161,9 @@ def test_it_is_registered() -> None:
     assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
 
 
-@pytest.mark.parametrize("options", [{"layers": 0}, {"layers": 4}, {"width": 0}, {"dropout": 1}, {"hidden": 2}])
+@pytest.mark.parametrize(
+    "options", [{"layers": 0}, {"layers": 4}, {"width": 0}, {"dropout": 1}, {"hidden": 2}]
+)
 def test_wrong_options(options: dict) -> None:
     with pytest.raises(ConfigError, match=rf"entailment\.v1.*{next(iter(options))}"):
         manager().head("entailment.v1").create(options, hidden_size=H, classes=CLASSES)

@@ -1,4 +1,5 @@
-"""The lexicalized Tree-LSTM against Teng & Zhang 2017, equations (8)-(11), in NumPy, and against the sizes in their Table 4."""
+"""The lexicalized Tree-LSTM against Teng & Zhang 2017, equations (8)-(11), in NumPy, and against
+the sizes in their Table 4."""
 
 import copy
 
@@ -46,7 +47,9 @@ class Paper:
         self.lexicalize = lexicalize
         self.b = dict(zip(("fl", "fr", "i", "g", "o"), np.split(w["b"], 5), strict=True))
         self.W: dict = {}
-        for source, rows in zip([("h", "L"), ("h", "R"), ("c", "L"), ("c", "R")], np.split(w["w_fi"], 4), strict=True):
+        for source, rows in zip(
+            [("h", "L"), ("h", "R"), ("c", "L"), ("c", "R")], np.split(w["w_fi"], 4), strict=True
+        ):
             for gate, block in zip(("fl", "fr", "i"), np.split(rows, 3, axis=1), strict=True):
                 self.W[source[0] + gate, source[1]] = block
         self.W["hg", "L"], self.W["hg", "R"] = np.split(w["w_g"], 2)
@@ -64,11 +67,13 @@ class Paper:
 
     def node(self, left: State, right: State) -> State:
         (h_l, c_l, x_l), (h_r, c_r, x_r) = left, right
-        W, b, x = self.W, self.b, self.head_word(x_l, x_r)  # noqa: N806
+        W, b, x = self.W, self.b, self.head_word(x_l, x_r)
 
         def gate(k: str, of_x: str) -> np.ndarray:
             from_h = h_l @ W[f"h{k}", "L"] + h_r @ W[f"h{k}", "R"]
-            return sigmoid(x @ W[of_x] + from_h + c_l @ W[f"c{k}", "L"] + c_r @ W[f"c{k}", "R"] + b[k])
+            return sigmoid(
+                x @ W[of_x] + from_h + c_l @ W[f"c{k}", "L"] + c_r @ W[f"c{k}", "R"] + b[k]
+            )
 
         g = np.tanh(x @ W["xg"] + h_l @ W["hg", "L"] + h_r @ W["hg", "R"] + b["g"])
         c = gate("fl", "xf") * c_l + gate("fr", "xf") * c_r + gate("i", "xi") * g
@@ -91,7 +96,9 @@ def test_the_equations_at_inner_nodes(lexicalize: str, grad: bool) -> None:
     cell = random_cell(lexicalize)
     children = [torch.randn(ROWS, 2, width, dtype=torch.float64) for width in WIDTHS]
     with torch.set_grad_enabled(grad):
-        found = cell.compose(children[0].new_zeros(ROWS, 0), [part.clone() for part in children], LINKS)
+        found = cell.compose(
+            children[0].new_zeros(ROWS, 0), [part.clone() for part in children], LINKS
+        )
     for row in range(ROWS):
         left, right = (tuple(part[row, k].numpy() for part in children) for k in range(2))
         assert_state(found, row, Paper(cell, lexicalize).node(left, right))
@@ -111,18 +118,26 @@ def test_a_sentence_of_three_words(lexicalize: str) -> None:
     cell = random_cell(lexicalize)
     words = torch.randn(3, X, dtype=torch.float64)
     forest = Forest.of([Tree.from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
-    schedule = schedule_parents(*(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2)
+    schedule = schedule_parents(
+        *(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2
+    )
     _, root = DepthOrdered(cell)(words[schedule.leaf_words], words.new_zeros(2, 0), schedule)[:2]
     paper = Paper(cell, lexicalize)
     a, b, c = (paper.leaf(word.numpy()) for word in words)
-    np.testing.assert_allclose(root[0].detach(), paper.node(a, paper.node(b, c))[0], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        root[0].detach(), paper.node(a, paper.node(b, c))[0], rtol=0, atol=1e-10
+    )
 
 
-@pytest.mark.parametrize(("hidden", "printed"), [(75, 376_673), (150, 763_523), (215, 1_253_493), (300, 2_110_973)])
+@pytest.mark.parametrize(
+    ("hidden", "printed"), [(75, 376_673), (150, 763_523), (215, 1_253_493), (300, 2_110_973)]
+)
 def test_number_of_parameters(hidden: int, printed: int) -> None:
     """ConTree+Lex of their Table 4, without its classifier."""
     cell = LexicalizedLSTM(input_size=300, hidden_size=hidden)
-    assert sum(part.numel() for part in cell.parameters()) == printed - (hidden * 128 + 128 + 128 * 5 + 5)
+    assert sum(part.numel() for part in cell.parameters()) == printed - (
+        hidden * 128 + 128 + 128 * 5 + 5
+    )
 
 
 @pytest.mark.parametrize("lexicalize", WAYS)
@@ -138,7 +153,13 @@ def test_fresh_weights_lie_within_the_fan_in() -> None:
     cell = LexicalizedLSTM(input_size=100, hidden_size=50)
     assert cell.w_z is not None
     assert cell.b_z is not None
-    for matrix, fan_in in ((cell.w_x, 100), (cell.w_fi, 200), (cell.w_g, 100), (cell.w_o, 150), (cell.w_z, 200)):
+    for matrix, fan_in in (
+        (cell.w_x, 100),
+        (cell.w_fi, 200),
+        (cell.w_g, 100),
+        (cell.w_o, 150),
+        (cell.w_z, 200),
+    ):
         assert 0.95 * fan_in**-0.5 < matrix.detach().abs().max() <= fan_in**-0.5
     assert not cell.b.any()
     assert not cell.b_z.any()
@@ -154,9 +175,13 @@ def test_float32_equals_float64(grad: bool) -> None:
     found: list[list[Tensor]] = []
     for each, x in ((cell, words), (exact, words.double())):
         with torch.set_grad_enabled(grad):
-            state = each.compose(x.new_zeros(ROWS, 0), [part.view(ROWS, 2, -1) for part in each.leaf(x)], LINKS)
+            state = each.compose(
+                x.new_zeros(ROWS, 0), [part.view(ROWS, 2, -1) for part in each.leaf(x)], LINKS
+            )
         loss = torch.cat(state, 1).sum()
-        found.append([*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])])
+        found.append(
+            [*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])]
+        )
     for value, expected in zip(*found, strict=True):
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5)
 
@@ -180,5 +205,7 @@ def test_wrong_options(options: dict) -> None:
 
 
 def test_an_unknown_way_is_refused() -> None:
-    with pytest.raises(ValueError, match="lexicalize must be 'gate', 'left', 'right' or 'average', got 'middle'"):
+    with pytest.raises(
+        ValueError, match="lexicalize must be 'gate', 'left', 'right' or 'average', got 'middle'"
+    ):
         LexicalizedLSTM(input_size=X, hidden_size=H, lexicalize="middle")

@@ -1,4 +1,5 @@
-"""The plugin manager, against real .dist-info folders; the built-ins are fake, so that only the manager is under test."""
+"""The plugin manager, against real .dist-info folders; the built-ins are fake, so that only the
+manager is under test."""
 
 import re
 import sys
@@ -28,7 +29,10 @@ def head(name):
 
 def cells(*names: str) -> str:
     """A module that provides cells of these names; `summary` of each is the module's name."""
-    return f"{SPECS}\n@hookimpl\ndef thinstack_cells():\n    return [cell(name) for name in {names!r}]\n"
+    return (
+        f"{SPECS}\n@hookimpl\ndef thinstack_cells():\n    return [cell(name) for name in "
+        f"{names!r}]\n"
+    )
 
 
 OTHER = "the plugin may be written for another version of thinstack; this thinstack"
@@ -36,14 +40,18 @@ OTHER = "the plugin may be written for another version of thinstack; this thinst
 BROKEN = {
     "raises_on_import": ("raise OSError('disk on fire')", "on import: OSError: disk on fire"),
     "exits_on_import": ("import sys\nsys.exit(3)", "on import: SystemExit: 3"),
-    "lacks_a_module": ("import no_such_module_anywhere", "on import: ModuleNotFoundError: No module named 'no_such"),
+    "lacks_a_module": (
+        "import no_such_module_anywhere",
+        "on import: ModuleNotFoundError: No module named 'no_such",
+    ),
     "no_python": ("def (", "on import: SyntaxError"),
     "raises_in_hook": (
         SPECS + "@hookimpl\ndef thinstack_cells():\n    raise ValueError('boom')",
         "in hook thinstack_cells: ValueError: boom",
     ),
     "raises_late": (
-        SPECS + "@hookimpl\ndef thinstack_cells():\n    yield cell('half.v1')\n    raise ValueError('late')",
+        SPECS + "@hookimpl\ndef thinstack_cells():\n    yield cell('half.v1')\n    raise "
+        "ValueError('late')",
         "in hook thinstack_cells: ValueError: late",
     ),
     "misspelt": (
@@ -52,7 +60,10 @@ BROKEN = {
     ),
     "far_off": (
         SPECS + "@hookimpl\ndef setup():\n    return []",
-        "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, thinstack_embeddings, thinstack_readers",
+        (
+            "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, thinstack_embeddings, "
+            "thinstack_readers"
+        ),
     ),
     "unmarked": (
         SPECS + "def thinstack_cells():\n    return []",
@@ -64,12 +75,17 @@ BROKEN = {
         "hook thinstack_cells takes no argument, found 'registry': " + OTHER,
     ),
     "wrong_wrapper": (
-        SPECS + "@hookimpl(wrapper=True, specname='thinstack_heads')\ndef watch(model):\n    return (yield)",
+        SPECS
+        + "@hookimpl(wrapper=True, specname='thinstack_heads')\ndef watch(model):\n    return "
+        "(yield)",
         "hook thinstack_heads takes no argument, found 'model': " + OTHER,
     ),
     "newer": (
         f"THINSTACK_HOOKS = {HOOK_VERSION + 1}\n{cells('newer.v1')}",
-        f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has {HOOK_VERSION}: upgrade thinstack",
+        (
+            f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has "
+            f"{HOOK_VERSION}: upgrade thinstack"
+        ),
     ),
     "vague": (
         f"THINSTACK_HOOKS = '{HOOK_VERSION}'\n{cells('vague.v1')}",
@@ -81,7 +97,8 @@ BROKEN = {
     ),
     "wants_a_new_module": (
         SPECS + "@hookimpl\ndef thinstack_cells():\n    import thinstack.no_such_module",
-        "in hook thinstack_cells: ModuleNotFoundError: No module named 'thinstack.no_such_module'; " + OTHER,
+        "in hook thinstack_cells: ModuleNotFoundError: No module named 'thinstack.no_such_module'; "
+        + OTHER,
     ),
     "returns_none": (
         SPECS + "@hookimpl\ndef thinstack_cells():\n    pass",
@@ -99,7 +116,10 @@ BROKEN = {
         SPECS + "@hookimpl\ndef thinstack_heads():\n    return [cell('bare.v1')]",
         "thinstack_heads: must return a list of HeadSpec, found CellSpec(name='bare.v1'",
     ),
-    "bad_name": (cells("Unversioned"), "in hook thinstack_cells: cell name 'Unversioned' is not versioned"),
+    "bad_name": (
+        cells("Unversioned"),
+        "in hook thinstack_cells: cell name 'Unversioned' is not versioned",
+    ),
 }
 
 
@@ -118,7 +138,12 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case:
     before, failed, after = plugins.records()
     assert before == PluginRecord("before.v1", "cell", "a-good-dist", "1.2", "ok", None)
     assert after == PluginRecord("after.v1", "cell", "z-good-dist", "1.2", "ok", None)
-    assert (failed.name, failed.kind, failed.distribution, failed.status) == (case, "plugin", "broken-dist", "failed")
+    assert (failed.name, failed.kind, failed.distribution, failed.status) == (
+        case,
+        "plugin",
+        "broken-dist",
+        "failed",
+    )
     assert error in failed.error
     assert plugins.cell("before.v1").summary == "good_before"
     assert plugins.cell("after.v1").summary == "good_after"
@@ -133,7 +158,11 @@ def test_a_plugin_written_for_these_hooks_or_older_ones_works(site, version: int
 
 def test_no_hook_of_a_plugin_that_needs_newer_ones_is_called(site) -> None:
     newer = f"THINSTACK_HOOKS = {HOOK_VERSION + 1}\n{SPECS}called = []\n"
-    site.install("newer", "m_newer", newer + "@hookimpl\ndef thinstack_cells():\n    called.append(1)\n    return []\n")
+    site.install(
+        "newer",
+        "m_newer",
+        newer + "@hookimpl\ndef thinstack_cells():\n    called.append(1)\n    return []\n",
+    )
     with pytest.warns(PluginWarning, match="upgrade thinstack"):
         PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
     assert sys.modules["m_newer"].called == []
@@ -144,11 +173,17 @@ def test_one_bad_hook_leaves_the_plugins_other_hook(site) -> None:
     site.install("half", "half_broken", cells("whole.v1") + heads)
     with pytest.warns(PluginWarning, match="thinstack_heads: ValueError: boom"):
         plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
-    assert [(record.name, record.status) for record in plugins.records()] == [("whole.v1", "ok"), ("half_broken", "failed")]
+    assert [(record.name, record.status) for record in plugins.records()] == [
+        ("whole.v1", "ok"),
+        ("half_broken", "failed"),
+    ]
 
 
 def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
-    wrapper = "\n@hookimpl(wrapper=True)\ndef thinstack_cells():\n    yield\n    return [[cell('stolen.v1')]]\n"
+    wrapper = (
+        "\n@hookimpl(wrapper=True)\ndef thinstack_cells():\n    yield\n    return "
+        "[[cell('stolen.v1')]]\n"
+    )
     site.install("a-thief", "thief", SPECS + wrapper)
     site.install("victim", "victim", cells("mine.v1"))
     plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
@@ -156,7 +191,9 @@ def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
 
 
 def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
-    wrapper = "\n@hookimpl(wrapper=True, specname='thinstack_cells')\ndef watch():\n    return (yield)\n"
+    wrapper = (
+        "\n@hookimpl(wrapper=True, specname='thinstack_cells')\ndef watch():\n    return (yield)\n"
+    )
     site.install("a-wrapped", "wrapped", cells("wrapped.v1") + wrapper)
     site.install("empty", "empty_one", cells())
     plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
@@ -169,16 +206,31 @@ def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
 def test_builtins_come_first_then_distributions_in_order(site) -> None:
     site.install("zeta", "m_zeta", cells("z.v1"), entry="a")
     site.install("alpha", "m_alpha", cells("a.v1"), entry="z")
-    site.install("unused", "fake_builtin", SPECS + "@hookimpl\ndef thinstack_heads():\n    return [head('own.v1')]", entry="m")
+    site.install(
+        "unused",
+        "fake_builtin",
+        SPECS + "@hookimpl\ndef thinstack_heads():\n    return [head('own.v1')]",
+        entry="m",
+    )
     others = [point for point in site.entry_points() if point.value != "fake_builtin"]
-    plugins = PluginManager(builtins=("fake_builtin",), entry_points=others, blocked=("thinstack", "fake_builtin"))
+    plugins = PluginManager(
+        builtins=("fake_builtin",), entry_points=others, blocked=("thinstack", "fake_builtin")
+    )
     found = [(record.name, record.kind, record.distribution) for record in plugins.records()]
-    assert found == [("own.v1", "head", "thinstack"), ("a.v1", "cell", "alpha"), ("z.v1", "cell", "zeta")]
+    assert found == [
+        ("own.v1", "head", "thinstack"),
+        ("a.v1", "cell", "alpha"),
+        ("z.v1", "cell", "zeta"),
+    ]
     assert plugins.head("own.v1").summary == "fake_builtin"
 
 
 def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
-    site.install("mine", "m_mine", cells("b.v1", "a.v1") + "\n@hookimpl\ndef thinstack_heads():\n    return [head('h.v1')]\n")
+    site.install(
+        "mine",
+        "m_mine",
+        cells("b.v1", "a.v1") + "\n@hookimpl\ndef thinstack_heads():\n    return [head('h.v1')]\n",
+    )
     plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
     with pytest.raises(UnknownNameError, match=r"unknown cell 'h\.v1'; known: a\.v1, b\.v1$"):
         plugins.cell("h.v1")
@@ -211,23 +263,32 @@ def test_a_builtin_keeps_its_name(site) -> None:
     site.install("a-rival", "m_rival", cells("own.v1"))
     rival = [point for point in site.entry_points() if point.value == "m_rival"]
     with pytest.warns(
-        PluginWarning, match=r"of a-rival 1\.2 was left out: .*thinstack .* \(built in\) and by a-rival"
+        PluginWarning,
+        match=r"of a-rival 1\.2 was left out: .*thinstack .* \(built in\) and by a-rival",
     ) as caught:
         plugins = PluginManager(builtins=("fake_builtin",), entry_points=rival, blocked=())
     assert len(caught) == 1
     assert plugins.cell("own.v1").summary == "fake_builtin"
-    assert [(r.distribution, r.status) for r in plugins.records()] == [("thinstack", "ok"), ("a-rival", "failed")]
+    assert [(r.distribution, r.status) for r in plugins.records()] == [
+        ("thinstack", "ok"),
+        ("a-rival", "failed"),
+    ]
 
 
 def test_two_entry_points_of_one_name_both_load(site) -> None:
     site.install("first", "m_first", cells("one.v1"), entry="cells")
     site.install("second", "m_second", cells("two.v1"), entry="cells")
     plugins = PluginManager(builtins=(), entry_points=site.entry_points(), blocked=())
-    assert (plugins.cell("one.v1").summary, plugins.cell("two.v1").summary) == ("m_first", "m_second")
+    assert (plugins.cell("one.v1").summary, plugins.cell("two.v1").summary) == (
+        "m_first",
+        "m_second",
+    )
 
 
 @pytest.mark.parametrize("variable", ["my_entry", " My.Dist ,,other", "my_dist"])
-def test_a_blocked_plugin_is_listed_but_not_imported(site, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_a_blocked_plugin_is_listed_but_not_imported(
+    site, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     site.install("my-dist", "m_blocked", "raise OSError('imported')", entry="my_entry")
     site.install("good", "m_good", cells("good.v1"))
     monkeypatch.setenv("THINSTACK_BLOCK_PLUGINS", variable)
@@ -235,11 +296,18 @@ def test_a_blocked_plugin_is_listed_but_not_imported(site, monkeypatch: pytest.M
     assert "m_blocked" not in sys.modules
     good, blocked = plugins.records()
     assert (good.name, good.status) == ("good.v1", "ok")
-    assert (blocked.name, blocked.kind, blocked.distribution, blocked.status) == ("my_entry", "plugin", "my-dist", "blocked")
+    assert (blocked.name, blocked.kind, blocked.distribution, blocked.status) == (
+        "my_entry",
+        "plugin",
+        "my-dist",
+        "blocked",
+    )
     assert "THINSTACK_BLOCK_PLUGINS" in blocked.error
 
 
-def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(
+    site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.install("unused", "fake_builtin", "import torch\n" + cells("own.v1"))
     site.install("mine", "m_mine", cells("light.v1"))
     mine = [point for point in site.entry_points() if point.value == "m_mine"]
@@ -248,7 +316,11 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
         warnings.simplefilter("error")
         plugins = PluginManager(builtins=("fake_builtin",), entry_points=mine, blocked=())
     unavailable, light = plugins.records()
-    assert (unavailable.name, unavailable.status, light.status) == ("fake_builtin", "unavailable", "ok")
+    assert (unavailable.name, unavailable.status, light.status) == (
+        "fake_builtin",
+        "unavailable",
+        "ok",
+    )
     assert 'pip install "thinstack[train]"' in unavailable.error
     assert plugins.cell("light.v1").summary == "m_mine"
     with pytest.raises(MissingExtraError, match="torch"):
@@ -257,8 +329,12 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeyp
         plugins.reader("own.v1")
 
 
-@pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # of plugins that are installed for real
-def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.filterwarnings(
+    "ignore::thinstack.plugins.manager.PluginWarning"
+)  # of plugins that are installed for real
+def test_the_manager_finds_installed_entry_points_and_loads_once(
+    site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.install("thinstack-fake-dist", "m_found", cells("found_on_the_path.v1"))
     monkeypatch.setattr(manager_module, "PluginManager", partial(PluginManager, builtins=()))
     manager_module.manager.cache_clear()
@@ -276,7 +352,12 @@ def test_a_builtin_module_provides_one_spec_named_after_its_file(module: str) ->
     folder, _, file = module.rpartition(".")
     assert re.fullmatch(rf"{file}\.v[0-9]+", record.name)
     assert f"thinstack.plugins.{record.kind}s" == folder
-    assert (record.distribution, record.version, record.status, record.error) == ("thinstack", __version__, "ok", None)
+    assert (record.distribution, record.version, record.status, record.error) == (
+        "thinstack",
+        __version__,
+        "ok",
+        None,
+    )
 
 
 def test_every_file_of_each_kind_is_a_builtin_and_all_load_together() -> None:

@@ -33,7 +33,9 @@ def random_cell(input_size: int = X, **options: Any) -> MVRNN:
 
 def composed(cell: MVRNN, vectors: Tensor, matrices: Tensor) -> list[np.ndarray]:
     links = Links(NONE, torch.ones(vectors.shape[:2], dtype=torch.long))
-    state = cell.compose(torch.zeros(vectors.shape[0], 0), [vectors.clone(), matrices.clone()], links)
+    state = cell.compose(
+        torch.zeros(vectors.shape[0], 0), [vectors.clone(), matrices.clone()], links
+    )
     return [part.detach().numpy() for part in state]
 
 
@@ -68,7 +70,9 @@ def test_projected_leaves(rank: int | None) -> None:
     for row in range(ROWS):
         z, m = np.split(x[row].numpy() @ cell.w_x.detach().numpy() + cell.b_x.detach().numpy(), [H])
         np.testing.assert_allclose(vectors[row], np.tanh(z), rtol=0, atol=1e-10)
-        np.testing.assert_allclose(matrices[row].reshape(H, H), word_matrix(m, rank), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            matrices[row].reshape(H, H), word_matrix(m, rank), rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("rank", RANKS)
@@ -79,7 +83,9 @@ def test_leaves_from_a_table(rank: int | None) -> None:
     for row in range(ROWS):
         vector, m = np.split(x[row].numpy(), [H])
         np.testing.assert_array_equal(vectors[row], vector)
-        np.testing.assert_allclose(matrices[row].reshape(H, H), word_matrix(m, rank), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            matrices[row].reshape(H, H), word_matrix(m, rank), rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("rank", RANKS)
@@ -119,18 +125,32 @@ def test_rows_of_none(leaf: str, rank: int | None) -> None:
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("mv_rnn.v1").create({"rank": 2}, input_size=X, hidden_size=H, inner_size=X)
+    cell = (
+        manager().cell("mv_rnn.v1").create({"rank": 2}, input_size=X, hidden_size=H, inner_size=X)
+    )
     assert isinstance(cell, MVRNN)
-    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.rank) == (2, 0, [H, H * H], 0, 2)
-    table = manager().cell("mv_rnn.v1").create({"leaf": "table"}, input_size=H + H * H, hidden_size=H)
+    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.rank) == (
+        2,
+        0,
+        [H, H * H],
+        0,
+        2,
+    )
+    table = (
+        manager().cell("mv_rnn.v1").create({"leaf": "table"}, input_size=H + H * H, hidden_size=H)
+    )
     assert isinstance(table, MVRNN)
     assert (table.rank, table.w_x) == (0, None)
 
 
 @pytest.mark.parametrize("rank", RANKS)
 def test_a_table_of_another_width_is_refused(rank: int | None) -> None:
-    with pytest.raises(ConfigError, match=rf"takes inputs of width {width(rank)} .*found input_size = 3"):
-        manager().cell("mv_rnn.v1").create({"leaf": "table", "rank": rank}, input_size=X, hidden_size=H)
+    with pytest.raises(
+        ConfigError, match=rf"takes inputs of width {width(rank)} .*found input_size = 3"
+    ):
+        manager().cell("mv_rnn.v1").create(
+            {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
+        )
 
 
 @pytest.mark.parametrize("options", [{"leaf": "word"}, {"rank": 0}, {"ranks": 2}])
@@ -145,7 +165,10 @@ def test_a_missing_child_is_the_vector_0_and_the_identity(slot: int) -> None:
     cell = MVRNN(input_size=3, hidden_size=2).double()
     torch.nn.init.normal_(cell.b)
     a, matrix = torch.randn(2, dtype=torch.float64), torch.randn(2, 2, dtype=torch.float64)
-    children = [torch.zeros(1, 2, 2, dtype=torch.float64), torch.zeros(1, 2, 4, dtype=torch.float64)]
+    children = [
+        torch.zeros(1, 2, 2, dtype=torch.float64),
+        torch.zeros(1, 2, 4, dtype=torch.float64),
+    ]
     children[0][0, slot], children[1][0, slot] = a, matrix.flatten()
     kind = torch.tensor([[1, 0]] if slot == 0 else [[0, 1]])
     p, composed = cell.compose(a.new_zeros(1, 0), children, Links(kind[0, :0], kind))
@@ -154,4 +177,6 @@ def test_a_missing_child_is_the_vector_0_and_the_identity(slot: int) -> None:
     left, right = ((a, matrix), (none, eye)) if slot == 0 else ((none, eye), (a, matrix))
     expected = torch.tanh(w @ torch.cat([right[1] @ left[0], left[1] @ right[0]]) + cell.b)
     torch.testing.assert_close(p[0], expected, rtol=0, atol=1e-12)
-    torch.testing.assert_close(composed[0].view(2, 2), w_m @ torch.cat([left[1], right[1]]), rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        composed[0].view(2, 2), w_m @ torch.cat([left[1], right[1]]), rtol=0, atol=1e-12
+    )

@@ -21,9 +21,13 @@ def head() -> NodeClassifier:
 def test_scores_are_a_softmax_over_a_linear_layer(head) -> None:
     head.eval()
     outputs = torch.randn(6, H, dtype=torch.float64)
-    logits = outputs.numpy() @ head.linear.weight.detach().numpy().T + head.linear.bias.detach().numpy()
+    logits = (
+        outputs.numpy() @ head.linear.weight.detach().numpy().T + head.linear.bias.detach().numpy()
+    )
     np.testing.assert_allclose(head(outputs).detach(), logits, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(head.scores(outputs).detach(), softmax(logits, axis=1), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        head.scores(outputs).detach(), softmax(logits, axis=1), rtol=0, atol=1e-12
+    )
 
 
 def test_a_hidden_layer_comes_before_the_softmax() -> None:
@@ -40,7 +44,10 @@ def test_a_hidden_layer_comes_before_the_softmax() -> None:
 
 def test_names_of_the_weights() -> None:
     """A saved model has them."""
-    assert set(NodeClassifier(hidden_size=H, classes=CLASSES).state_dict()) == {"linear.weight", "linear.bias"}
+    assert set(NodeClassifier(hidden_size=H, classes=CLASSES).state_dict()) == {
+        "linear.weight",
+        "linear.bias",
+    }
 
 
 def test_loss_is_the_sum_over_labelled_nodes(head) -> None:
@@ -80,20 +87,34 @@ def test_dropout_falls_before_the_hidden_layer() -> None:
     head = NodeClassifier(hidden_size=H, classes=CLASSES, hidden=5, dropout=0.5).double()
     for part in head.parameters():
         part.data.fill_(1 if part.ndim == 2 else 0)
-    # Each of the 4 outputs is dropped or doubled, then summed by each of 5 hidden units, which are summed.
+    # Each of the 4 outputs is dropped or doubled, then summed by each of 5 hidden units, which are
+    # summed.
     found = head.train()(torch.ones(200, H, dtype=torch.float64))
     assert set(found[:, 0].tolist()) == {0.0, 10.0, 20.0, 30.0, 40.0}
 
 
 def test_it_is_registered() -> None:
-    head = manager().head("node_classifier.v1").create({"dropout": 0.25}, hidden_size=H, classes=CLASSES)
+    head = (
+        manager()
+        .head("node_classifier.v1")
+        .create({"dropout": 0.25}, hidden_size=H, classes=CLASSES)
+    )
     assert isinstance(head, NodeClassifier)
-    assert (head.hidden_size, head.classes, head.dropout.p, head.reads) == (H, CLASSES, 0.25, "nodes")
-    wide = manager().head("node_classifier.v1").create({"hidden": 7}, hidden_size=H, classes=CLASSES)
+    assert (head.hidden_size, head.classes, head.dropout.p, head.reads) == (
+        H,
+        CLASSES,
+        0.25,
+        "nodes",
+    )
+    wide = (
+        manager().head("node_classifier.v1").create({"hidden": 7}, hidden_size=H, classes=CLASSES)
+    )
     assert wide.linear.in_features == 7
 
 
-@pytest.mark.parametrize("options", [{"dropout": 1}, {"dropout": -0.1}, {"hidden": -1}, {"rate": 0.5}])
+@pytest.mark.parametrize(
+    "options", [{"dropout": 1}, {"dropout": -0.1}, {"hidden": -1}, {"rate": 0.5}]
+)
 def test_wrong_options(options: dict) -> None:
     with pytest.raises(ConfigError, match=rf"node_classifier\.v1.*{next(iter(options))}"):
         manager().head("node_classifier.v1").create(options, hidden_size=H, classes=CLASSES)

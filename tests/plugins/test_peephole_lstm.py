@@ -1,4 +1,5 @@
-"""The peephole LSTM against Teng & Zhang 2017, equations (1)-(3), in NumPy, and without peepholes against torch's LSTM."""
+"""The peephole LSTM against Teng & Zhang 2017, equations (1)-(3), in NumPy, and without peepholes
+against torch's LSTM."""
 
 import copy
 
@@ -32,7 +33,9 @@ def random_cell() -> PeepholeLSTM:
 
 
 def chain(words: int) -> Schedule:
-    return schedule_parents(torch.tensor([*range(1, words), -1]), NONE.new_zeros(words), NONE.new_ones(words), 1)
+    return schedule_parents(
+        torch.tensor([*range(1, words), -1]), NONE.new_zeros(words), NONE.new_ones(words), 1
+    )
 
 
 class Paper:
@@ -42,13 +45,17 @@ class Paper:
         w = {name: part.detach().numpy() for name, part in cell.named_parameters()}
         self.b = dict(zip("figo", np.split(w["b"], 4), strict=True))
         self.W: dict = {}
-        for gate, block in (*zip("fi", np.split(w["w_fi"], 2, axis=1), strict=True), ("g", w["w_g"]), ("o", w["w_o"])):
+        for gate, block in (
+            *zip("fi", np.split(w["w_fi"], 2, axis=1), strict=True),
+            ("g", w["w_g"]),
+            ("o", w["w_o"]),
+        ):
             parts = zip("xhc", np.split(block, [X, X + H]), strict=True)
             self.W.update({source + gate: part for source, part in parts})
 
     def step(self, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """h_t and c_t from x_t, h_t-1 and c_t-1."""
-        W, b = self.W, self.b  # noqa: N806
+        W, b = self.W, self.b
         i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
         f = sigmoid(x @ W["xf"] + h @ W["hf"] + c @ W["cf"] + b["f"])
         g = np.tanh(x @ W["xg"] + h @ W["hg"] + b["g"])
@@ -93,7 +100,7 @@ def test_without_peepholes_it_is_an_lstm() -> None:
     with torch.no_grad():
         cell.w_fi[X + H :] = 0
         cell.w_o[X + H :] = 0
-    W, b = Paper(cell).W, Paper(cell).b  # noqa: N806
+    W, b = Paper(cell).W, Paper(cell).b
     rows = {
         "weight_ih_l0": np.concatenate([W[f"x{gate}"] for gate in "ifgo"], axis=1).T,
         "weight_hh_l0": np.concatenate([W[f"h{gate}"] for gate in "ifgo"], axis=1).T,
@@ -101,7 +108,9 @@ def test_without_peepholes_it_is_an_lstm() -> None:
         "bias_hh_l0": np.zeros(4 * H),
     }
     lstm = nn.LSTM(X, H).double()
-    lstm.load_state_dict({name: torch.from_numpy(np.ascontiguousarray(part)) for name, part in rows.items()})
+    lstm.load_state_dict(
+        {name: torch.from_numpy(np.ascontiguousarray(part)) for name, part in rows.items()}
+    )
     words = torch.randn(7, X).double()
     stacked = DepthOrdered(cell)(words[:1], words[1:], chain(7))[0]
     torch.testing.assert_close(stacked, lstm(words)[0], rtol=0, atol=1e-12)
@@ -110,7 +119,13 @@ def test_without_peepholes_it_is_an_lstm() -> None:
 def test_number_of_parameters() -> None:
     cell = PeepholeLSTM(input_size=X, hidden_size=H)
     assert sum(part.numel() for part in cell.parameters()) == 4 * X * H + 7 * H * H + 4 * H
-    assert (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part) == ([H, H], 1, X, 0, -1)
+    assert (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part) == (
+        [H, H],
+        1,
+        X,
+        0,
+        -1,
+    )
 
 
 def test_fresh_weights_lie_within_the_fan_in() -> None:
@@ -131,9 +146,13 @@ def test_float32_equals_float64(grad: bool) -> None:
     found: list[list[Tensor]] = []
     for each, x in ((cell, words), (exact, words.double())):
         with torch.set_grad_enabled(grad):
-            state = each.compose(x[ROWS:], [part.unsqueeze(1) for part in each.leaf(x[:ROWS])], LINKS)
+            state = each.compose(
+                x[ROWS:], [part.unsqueeze(1) for part in each.leaf(x[:ROWS])], LINKS
+            )
         loss = torch.cat(state, 1).sum()
-        found.append([*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])])
+        found.append(
+            [*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])]
+        )
     for value, expected in zip(*found, strict=True):
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5)
 

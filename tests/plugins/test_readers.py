@@ -1,4 +1,5 @@
-"""Readers of tree files as plugins: the built-in ones, what a reader may do wrong, and a third party's one put to use."""
+"""Readers of tree files as plugins: the built-in ones, what a reader may do wrong, and a third
+party's one put to use."""
 
 import subprocess
 import sys
@@ -70,11 +71,14 @@ def spec(read: Callable[..., object]) -> ReaderSpec:
     return ReaderSpec(name="fake.v1", read=read)
 
 
-# -- the built-in readers -----------------------------------------------------------------------------------------------
+# -- the built-in readers
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_builtin_reads_its_format_and_skips_what_is_malformed(builtin: PluginManager, path: Path, name: str) -> None:
+def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
+    builtin: PluginManager, path: Path, name: str
+) -> None:
     reader, (text, tree) = builtin.reader(name), GOOD[name]
     path.write_text(text + BAD[name] + text, encoding="utf-8")
     with pytest.raises(TreeError) as caught:
@@ -102,31 +106,40 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
         "import sys\n"
         f"if {missing!r}: sys.modules[{missing!r}] = None\n"
         "from importlib import metadata\n"
-        "metadata.entry_points = lambda **_: ()\n"  # a plugin that is installed for real may import what it likes
+        # a plugin that is installed for real may import what it likes
+        "metadata.entry_points = lambda **_: ()\n"
         "from thinstack.plugins.manager import readers\n"
         f"for name, text in {[(name, text) for name, (text, _) in GOOD.items()]}:\n"
         f"    open({str(path)!r}, 'w').write(text)\n"
         f"    assert len(readers().reader(name).trees({str(path)!r})) == 1\n"
         f"print([name for name in {heavy} if sys.modules.get(name)])\n"
     )
-    answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
-# -- what a reader may do wrong -----------------------------------------------------------------------------------------
+# -- what a reader may do wrong
+# -----------------------------------------------------------------------------------------
 
 
 def test_a_spec_is_validated() -> None:
     with pytest.raises(PluginError, match=r"^reader name 'fake' is not versioned: .*'my_name\.v1'"):
         ReaderSpec(name="fake", read=list)
-    with pytest.raises(PluginError, match=r"^reader 'fake\.v1': read must be callable, found 'module:read'"):
+    with pytest.raises(
+        PluginError, match=r"^reader 'fake\.v1': read must be callable, found 'module:read'"
+    ):
         spec("module:read")  # type: ignore[arg-type]
 
 
 def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
     reader = spec(lambda path: (Tree.left([part]) for part in (path.name, "b")))
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
-    with pytest.raises(PluginError, match=r"^reader 'fake\.v1' cannot skip malformed trees: its function takes no `skipped`$"):
+    with pytest.raises(
+        PluginError,
+        match=r"^reader 'fake\.v1' cannot skip malformed trees: its function takes no `skipped`$",
+    ):
         reader.trees(path, skipped=[])
 
 
@@ -148,12 +161,20 @@ def read_badly(path: Path) -> Iterator[Tree]:
     ("read", "message"),
     [
         (read_badly, r"failed on .*trees\.txt: KeyError: 'column 7'"),
-        (lambda path: path.read_text(), r"failed on .*trees\.txt: FileNotFoundError: .*No such file"),
-        (lambda path: None, r"failed on .*trees\.txt: TypeError: 'NoneType' object is not iterable"),
+        (
+            lambda path: path.read_text(),
+            r"failed on .*trees\.txt: FileNotFoundError: .*No such file",
+        ),
+        (
+            lambda path: None,
+            r"failed on .*trees\.txt: TypeError: 'NoneType' object is not iterable",
+        ),
         (lambda path: ["(2 a)"], r"must return a list of thinstack\.Tree, found '\(2 a\)' in it"),
     ],
 )
-def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path: Path, read: Callable[..., object], message: str) -> None:
+def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(
+    path: Path, read: Callable[..., object], message: str
+) -> None:
     with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
         spec(read).trees(path)
 
@@ -172,7 +193,8 @@ def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
         spec(read).trees(path)
 
 
-# -- a third party's reader ---------------------------------------------------------------------------------------------
+# -- a third party's reader
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -185,7 +207,9 @@ def square(site) -> Iterator[None]:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
     def call(*args: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
         with pytest.raises(SystemExit) as end:
@@ -201,14 +225,18 @@ def as_square(path: Path) -> Path:
     return path
 
 
-installed_too = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")  # plugins that are there for real
+installed_too = pytest.mark.filterwarnings(
+    "ignore::thinstack.plugins.manager.PluginWarning"
+)  # plugins that are there for real
 
 
 @installed_too
 @pytest.mark.usefixtures("square")
 def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
     bundle = write_last_word_bundle(path.with_name("model")).path
-    path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8")
+    path.write_text(
+        "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8"
+    )
     code, expected, _ = command("evaluate", bundle, path, "--json")
     assert code == 0
     as_square(path)
@@ -217,7 +245,10 @@ def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
     path.write_text("[2 good]\n[7 film]\n", encoding="utf-8")
     code, _, error = command("evaluate", bundle, path, "--format", "square.v1")
     assert code == 2
-    assert error.startswith(f"error: {path}: tree 1: node 0 ('film') has the label '7'; expected one of bad, so-so, good")
+    assert error.startswith(
+        f"error: {path}: tree 1: node 0 ('film') has the label '7'; expected one of bad, so-so, "
+        "good"
+    )
 
 
 RECIPE = """
@@ -232,7 +263,9 @@ export = {{ inference_only = true }}
 
 @installed_too
 @pytest.mark.usefixtures("square")
-def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(command, tmp_path: Path, monkeypatch) -> None:
+def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
+    command, tmp_path: Path, monkeypatch
+) -> None:
     data = tiny_recipe.write_data(tmp_path / "data")
     exported = write_last_word_bundle(tmp_path / "model")
     figures = evaluate_file(Predictor(exported), data / "dev.txt")
@@ -244,7 +277,9 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(command, tmp_
     assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
 
     files = {name: exported.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
-    monkeypatch.setattr("thinstack.training.publish._exports", lambda *_: files)  # an export takes ten seconds
+    monkeypatch.setattr(
+        "thinstack.training.publish._exports", lambda *_: files
+    )  # an export takes ten seconds
     recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
     recipe.write_text(RECIPE.format(format="square.v1"), encoding="utf-8")
     code, _, error = command("train", recipe, "--data", data, "--out", out)
@@ -260,7 +295,9 @@ def golds(examples: list[Example]) -> list[list[list[int]]]:
 
 @installed_too
 @pytest.mark.usefixtures("square")
-def test_an_unknown_format_is_refused_with_the_known_ones(command, tmp_path: Path, path: Path) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(
+    command, tmp_path: Path, path: Path
+) -> None:
     bundle = write_last_word_bundle(tmp_path / "model").path
     path.write_text("(2 good)\n", encoding="utf-8")
     refused(*command("evaluate", bundle, path, "--format", "square.v2"))

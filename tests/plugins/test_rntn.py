@@ -26,7 +26,11 @@ def random_cell(input_size: int = X, **options: Any) -> RNTN:
 
 
 def composed(cell: RNTN, h: Tensor) -> np.ndarray:
-    (state,) = cell.compose(torch.zeros(h.shape[0], 0), [h.clone()], Links(NONE, torch.ones(h.shape[:2], dtype=torch.long)))
+    (state,) = cell.compose(
+        torch.zeros(h.shape[0], 0),
+        [h.clone()],
+        Links(NONE, torch.ones(h.shape[:2], dtype=torch.long)),
+    )
     return state.detach().numpy()
 
 
@@ -60,7 +64,8 @@ def test_words_as_leaves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("input_size", "options", "of_leaves"), [(X, {}, X * H + H), (H, {}, H * H + H), (H, {"leaf": "word"}, 0)]
+    ("input_size", "options", "of_leaves"),
+    [(X, {}, X * H + H), (H, {}, H * H + H), (H, {"leaf": "word"}, 0)],
 )
 def test_number_of_parameters(input_size: int, options: dict[str, Any], of_leaves: int) -> None:
     """H slices of 2H x 2H, W and w."""
@@ -89,9 +94,19 @@ def test_rows_of_none(leaf: str) -> None:
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("rntn.v1").create({"leaf": "word"}, input_size=H, hidden_size=H, inner_size=H)
+    cell = (
+        manager()
+        .cell("rntn.v1")
+        .create({"leaf": "word"}, input_size=H, hidden_size=H, inner_size=H)
+    )
     assert isinstance(cell, RNTN)
-    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.w_x) == (2, 0, [H], 0, None)
+    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.w_x) == (
+        2,
+        0,
+        [H],
+        0,
+        None,
+    )
 
 
 def test_words_of_another_width_are_refused() -> None:

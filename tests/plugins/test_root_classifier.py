@@ -35,7 +35,9 @@ def test_without_a_hidden_layer() -> None:
     head = random_head(hidden=0)
     w, b = (part.detach().numpy() for part in head.parameters())
     h = torch.randn(TREES, H, dtype=torch.float64)
-    np.testing.assert_allclose(head.scores(h).detach(), softmax(h.numpy() @ w.T + b), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        head.scores(h).detach(), softmax(h.numpy() @ w.T + b), rtol=0, atol=1e-10
+    )
 
 
 def test_the_loss_is_the_sum_over_labelled_trees() -> None:
@@ -51,14 +53,16 @@ def test_dropout_falls_on_the_root_in_training_only() -> None:
     for part in head.parameters():
         part.data.fill_(1.0 if part.ndim == 2 else 0.0)
     roots = torch.ones(200, H, dtype=torch.float64)
-    # Each of the 4 values is dropped or doubled, then summed by each of 5 hidden units, which are summed.
+    # Each of the 4 values is dropped or doubled, then summed by each of 5 hidden units, which are
+    # summed.
     assert set(head.train()(roots)[:, 0].tolist()) == {0.0, 10.0, 20.0, 30.0, 40.0}
     assert set(head.eval()(roots)[:, 0].tolist()) == {20.0}
 
 
 @pytest.mark.parametrize("size", [75, 150, 3 * 150])
 def test_number_of_parameters(size: int) -> None:
-    """Teng & Zhang, Table 4: a hidden layer of 128 and five classes; 3D with the bidirectional encoder."""
+    """Teng & Zhang, Table 4: a hidden layer of 128 and five classes; 3D with the bidirectional
+    encoder."""
     head = manager().head("root_classifier.v1").create({}, hidden_size=size, classes=5)
     assert sum(part.numel() for part in head.parameters()) == size * 128 + 128 + 128 * 5 + 5
 

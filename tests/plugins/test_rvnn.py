@@ -1,4 +1,5 @@
-"""The recursive network against its equation (Socher et al. 2011; Irsoy & Cardie 2014), in NumPy."""
+"""The recursive network against its equation (Socher et al. 2011; Irsoy & Cardie 2014), in
+NumPy."""
 
 from typing import Any
 
@@ -32,7 +33,12 @@ def composed(cell: RvNN, x: Tensor, h: Tensor) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("input_size", "options"),
-    [(X, {}), (X, {"inner_size": X}), (H, {"leaf": "word"}), (H, {"leaf": "word", "inner_size": H})],
+    [
+        (X, {}),
+        (X, {"inner_size": X}),
+        (H, {"leaf": "word"}),
+        (H, {"leaf": "word", "inner_size": H}),
+    ],
 )
 def test_the_equation_at_inner_nodes(input_size: int, options: dict[str, Any]) -> None:
     cell = random_cell(input_size, **options)
@@ -90,13 +96,25 @@ def test_fresh_weights_lie_within_the_fan_in() -> None:
 def test_rows_of_none(options: dict[str, Any]) -> None:
     cell = random_cell(H, **options)
     assert cell.leaf(torch.zeros(0, H).double())[0].shape == (0, H)
-    assert composed(cell, torch.zeros(0, cell.inner_size).double(), torch.zeros(0, 2, H).double()).shape == (0, H)
+    assert composed(
+        cell, torch.zeros(0, cell.inner_size).double(), torch.zeros(0, 2, H).double()
+    ).shape == (0, H)
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("rvnn.v1").create({"leaf": "word"}, input_size=H, hidden_size=H, inner_size=H)
+    cell = (
+        manager()
+        .cell("rvnn.v1")
+        .create({"leaf": "word"}, input_size=H, hidden_size=H, inner_size=H)
+    )
     assert isinstance(cell, RvNN)
-    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.w_x) == (2, 0, [H], H, None)
+    assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size, cell.w_x) == (
+        2,
+        0,
+        [H],
+        H,
+        None,
+    )
     assert manager().cell("rvnn.v1").create({}, input_size=X, hidden_size=H).inner_size == 0
 
 

@@ -1,4 +1,5 @@
-"""The dependency-tree network with a matrix for each relation against its equation (Socher et al. 2014), in NumPy."""
+"""The dependency-tree network with a matrix for each relation against its equation (Socher et al.
+2014), in NumPy."""
 
 import numpy as np
 import pytest
@@ -30,10 +31,16 @@ def composed(cell: SDTRNN, x: Tensor, h: Tensor, owner: Tensor, kind: Tensor) ->
     return state.detach().numpy()
 
 
-def node(cell: SDTRNN, x: np.ndarray | None, h: list[np.ndarray], relations: list[int]) -> np.ndarray:
+def node(
+    cell: SDTRNN, x: np.ndarray | None, h: list[np.ndarray], relations: list[int]
+) -> np.ndarray:
     """U_1 is u[0]."""
     w, u, b = (part.detach().numpy() for part in (cell.w, cell.u, cell.b))
-    return np.tanh((0 if x is None else x @ w) + b + sum(h_k @ u[r - 1] for h_k, r in zip(h, relations, strict=True)))
+    return np.tanh(
+        (0 if x is None else x @ w)
+        + b
+        + sum(h_k @ u[r - 1] for h_k, r in zip(h, relations, strict=True))
+    )
 
 
 @pytest.mark.parametrize("inner_size", [0, X])
@@ -45,7 +52,12 @@ def test_the_equation_at_inner_nodes(kinds: int, inner_size: int) -> None:
     found = composed(cell, x, h, OWNER, kind)
     for row in range(ROWS):
         of_row = OWNER.eq(row)
-        expected = node(cell, x[row].numpy() if inner_size else None, list(h[of_row].numpy()), kind[of_row].tolist())
+        expected = node(
+            cell,
+            x[row].numpy() if inner_size else None,
+            list(h[of_row].numpy()),
+            kind[of_row].tolist(),
+        )
         np.testing.assert_allclose(found[row], expected, rtol=0, atol=1e-10)
 
 
@@ -55,14 +67,18 @@ def test_the_equation_at_leaves(inner_size: int) -> None:
     x = torch.randn(ROWS, X).double()
     (found,) = cell.leaf(x)
     for row in range(ROWS):
-        np.testing.assert_allclose(found[row].detach(), node(cell, x[row].numpy(), [], []), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            found[row].detach(), node(cell, x[row].numpy(), [], []), rtol=0, atol=1e-10
+        )
 
 
 def test_a_child_of_kind_0_counts_as_none() -> None:
     cell, h = random_cell(), torch.randn(len(OWNER), H).double()
     x, some = torch.zeros(ROWS, 0).double(), torch.arange(len(OWNER)) % 2 == 0
     found = composed(cell, x, h, OWNER, KIND * some)
-    np.testing.assert_allclose(found, composed(cell, x, h[some], OWNER[some], KIND[some]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        found, composed(cell, x, h[some], OWNER[some], KIND[some]), rtol=0, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("kinds", [1, KINDS])
@@ -89,7 +105,11 @@ def test_rows_of_none(rows: int, inner_size: int) -> None:
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("sdt_rnn.v1").create({}, input_size=X, hidden_size=H, inner_size=X, kinds=KINDS)
+    cell = (
+        manager()
+        .cell("sdt_rnn.v1")
+        .create({}, input_size=X, hidden_size=H, inner_size=X, kinds=KINDS)
+    )
     assert isinstance(cell, SDTRNN)
     assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size) == (0, KINDS, [H], X)
 

@@ -1,4 +1,5 @@
-"""The similarity of a pair against Tai et al. 2015, (15) and the equations that follow it, in NumPy."""
+"""The similarity of a pair against Tai et al. 2015, (15) and the equations that follow it, in
+NumPy."""
 
 import math
 from collections.abc import Callable
@@ -42,7 +43,9 @@ def divergence(p: np.ndarray, q: np.ndarray) -> float:
 
 def test_the_equations(head) -> None:
     left, right = np.random.default_rng(2).normal(size=(2, PAIRS, H))
-    w_x, w_plus, w_p = (layer.weight.detach().numpy() for layer in (head.product, head.distance, head.linear))
+    w_x, w_plus, w_p = (
+        layer.weight.detach().numpy() for layer in (head.product, head.distance, head.linear)
+    )
     b_h, b_p = head.distance.bias.detach().numpy(), head.linear.bias.detach().numpy()
     h_s = 1 / (1 + np.exp(-((left * right) @ w_x.T + np.abs(left - right) @ w_plus.T + b_h)))
     p_hat = softmax(h_s @ w_p.T + b_p)
@@ -67,7 +70,9 @@ def test_the_loss_of_one_pair(head, y: float) -> None:
 @pytest.mark.parametrize("y", [1, 2.5, 5])
 def test_the_right_distribution_costs_nothing(head, y: float) -> None:
     logits = torch.from_numpy(np.log(np.maximum(sparse(y), 1e-300)))[None]
-    assert head.loss(logits, torch.tensor([y], dtype=torch.float64)).item() == pytest.approx(0, abs=1e-12)
+    assert head.loss(logits, torch.tensor([y], dtype=torch.float64)).item() == pytest.approx(
+        0, abs=1e-12
+    )
 
 
 def test_the_loss_is_the_sum_over_rated_pairs(head) -> None:
@@ -115,7 +120,11 @@ def test_number_of_parameters() -> None:
 
 
 def test_it_is_registered() -> None:
-    head = manager().head("similarity.v1").create({"hidden": 7, "dropout": 0.25}, hidden_size=H, classes=K)
+    head = (
+        manager()
+        .head("similarity.v1")
+        .create({"hidden": 7, "dropout": 0.25}, hidden_size=H, classes=K)
+    )
     assert isinstance(head, Similarity)
     assert (head.reads, head.hidden_size, head.classes) == ("pairs", H, K)
     assert (head.linear.in_features, head.dropout.p) == (7, 0.25)

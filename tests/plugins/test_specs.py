@@ -35,7 +35,10 @@ def test_versioned_names_are_taken(name: str) -> None:
     assert cell(name=name).name == name
 
 
-@pytest.mark.parametrize("name", ["", "lstm", "lstm.1", "lstm.v", "Lstm.v1", "2lstm.v1", "tree-lstm.v1", "a.b.v1", "a.v1\n", 3])
+@pytest.mark.parametrize(
+    "name",
+    ["", "lstm", "lstm.1", "lstm.v", "Lstm.v1", "2lstm.v1", "tree-lstm.v1", "a.b.v1", "a.v1\n", 3],
+)
 def test_other_names_are_refused(name: object) -> None:
     with pytest.raises(PluginError, match=r"'my_name\.v1'"):
         cell(name=name)
@@ -43,7 +46,10 @@ def test_other_names_are_refused(name: object) -> None:
         HeadSpec(name=name, build=FakeHead, config=Options)
 
 
-@pytest.mark.parametrize(("field", "value"), [("build", None), ("build", "module:f"), ("config", dict), ("config", Options())])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("build", None), ("build", "module:f"), ("config", dict), ("config", Options())],
+)
 def test_a_field_of_the_wrong_type_is_refused(field: str, value: object) -> None:
     with pytest.raises(PluginError, match=rf"'fake\.v1': {field} must be"):
         cell(**{field: value})
@@ -87,8 +93,13 @@ def test_a_build_gets_the_keywords_that_it_names() -> None:
     sizes = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
     assert cell(build=few).create({}, **sizes).arguments == {"hidden_size": 7, "kinds": 3}
     assert cell(build=Named).create({}, **sizes).arguments == {"inner_size": 4}
-    assert cell(build=partial(few, kinds=9)).create({}, **sizes).arguments == {"hidden_size": 7, "kinds": 3}
-    head = HeadSpec(name="fake.v1", build=some, config=Options).create({}, hidden_size=7, word_size=4, classes=2)
+    assert cell(build=partial(few, kinds=9)).create({}, **sizes).arguments == {
+        "hidden_size": 7,
+        "kinds": 3,
+    }
+    head = HeadSpec(name="fake.v1", build=some, config=Options).create(
+        {}, hidden_size=7, word_size=4, classes=2
+    )
     assert head.arguments == {"word_size": 4, "gate": "sigmoid", "scale": 2.0}
 
 
@@ -101,11 +112,16 @@ def test_a_build_that_wants_what_there_is_not_is_named() -> None:
     def build(*, hidden_size: int, depth: int) -> FakeCell:
         return FakeCell(hidden_size=hidden_size, depth=depth)
 
-    with pytest.raises(PluginError, match=r"cell 'fake\.v1' could not be built: TypeError: .*'depth'"):
+    with pytest.raises(
+        PluginError, match=r"cell 'fake\.v1' could not be built: TypeError: .*'depth'"
+    ):
         cell(build=build).create({}, input_size=1, hidden_size=1)
 
 
-@pytest.mark.parametrize(("options", "field"), [({"arity": 0}, "arity"), ({"arity": "two"}, "arity"), ({"gate": None}, "gate")])
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [({"arity": 0}, "arity"), ({"arity": "two"}, "arity"), ({"gate": None}, "gate")],
+)
 def test_a_bad_option_is_refused_by_plugin_and_field(options: dict, field: str) -> None:
     with pytest.raises(ConfigError, match=rf"options of cell 'fake\.v1': {field}: ") as caught:
         cell().create(options, input_size=1, hidden_size=1)
@@ -137,7 +153,9 @@ def test_a_builder_that_raises_is_named() -> None:
     def build(**_: object) -> None:
         raise RuntimeError("no such gate")
 
-    with pytest.raises(PluginError, match=r"cell 'fake\.v1' could not be built: RuntimeError: no such gate") as caught:
+    with pytest.raises(
+        PluginError, match=r"cell 'fake\.v1' could not be built: RuntimeError: no such gate"
+    ) as caught:
         cell(build=build).create({}, input_size=1, hidden_size=1)
     assert isinstance(caught.value.__cause__, RuntimeError)
 

@@ -32,7 +32,9 @@ def composed(cell: SpinnLSTM, e: Tensor, h: Tensor, c: Tensor) -> list[np.ndarra
     return [part.detach().numpy() for part in cell.compose(e, [h.clone(), c.clone()], links)]
 
 
-def node(cell: SpinnLSTM, top: tuple, second: tuple, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def node(
+    cell: SpinnLSTM, top: tuple, second: tuple, e: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(1)-(3): (h, c) from those of the top of the stack and of the node under it."""
     (h_1, c_1), (h_2, c_2) = top, second
     w, b = cell.w_comp.detach().numpy(), np.split(cell.b_comp.detach().numpy(), 5)
@@ -40,7 +42,11 @@ def node(cell: SpinnLSTM, top: tuple, second: tuple, e: np.ndarray) -> tuple[np.
     for place, gate in enumerate(("i", "o", "f_l", "f_r", "g")):
         of_h_2, of_h_1, of_e = np.split(w[:, place * H : (place + 1) * H], [H, 2 * H])
         gates[gate] = h_1 @ of_h_1 + h_2 @ of_h_2 + e @ of_e + b[place]
-    c = sigmoid(gates["f_l"]) * c_2 + sigmoid(gates["f_r"]) * c_1 + sigmoid(gates["i"]) * np.tanh(gates["g"])
+    c = (
+        sigmoid(gates["f_l"]) * c_2
+        + sigmoid(gates["f_r"]) * c_1
+        + sigmoid(gates["i"]) * np.tanh(gates["g"])
+    )
     return sigmoid(gates["o"]) * np.tanh(c), c
 
 
@@ -49,7 +55,10 @@ def node(cell: SpinnLSTM, top: tuple, second: tuple, e: np.ndarray) -> tuple[np.
 def test_the_equations_at_inner_nodes(inner_size: int, grad: bool) -> None:
     """The left child lies under the right one, which is the top of the stack."""
     cell = random_cell(inner_size)
-    h, c, e = (torch.randn(*shape, dtype=torch.float64) for shape in ((ROWS, 2, H), (ROWS, 2, H), (ROWS, inner_size)))
+    h, c, e = (
+        torch.randn(*shape, dtype=torch.float64)
+        for shape in ((ROWS, 2, H), (ROWS, 2, H), (ROWS, inner_size))
+    )
     with torch.set_grad_enabled(grad):
         found = composed(cell, e, h, c)
     for row in range(ROWS):
@@ -73,7 +82,11 @@ def test_the_word_projection(inner_size: int) -> None:
     ("sizes", "composition", "projection"),
     [
         ({"input_size": 300, "hidden_size": 300}, 901_500, 180_600),  # the encoder of SPINN-PI-NT
-        ({"input_size": X, "hidden_size": H, "inner_size": 2}, (2 * H + 2) * 5 * H + 5 * H, X * 2 * H + 2 * H),
+        (
+            {"input_size": X, "hidden_size": H, "inner_size": 2},
+            (2 * H + 2) * 5 * H + 5 * H,
+            X * 2 * H + 2 * H,
+        ),
     ],
 )
 def test_number_of_parameters(sizes: dict[str, int], composition: int, projection: int) -> None:
@@ -95,14 +108,23 @@ def test_fresh_weights_lie_within_the_fan_in() -> None:
 def test_rows_of_none(inner_size: int) -> None:
     cell = random_cell(inner_size)
     none = torch.zeros(0, 2, H).double()
-    for state in (cell.leaf(torch.zeros(0, X).double()), composed(cell, torch.zeros(0, inner_size).double(), none, none)):
+    for state in (
+        cell.leaf(torch.zeros(0, X).double()),
+        composed(cell, torch.zeros(0, inner_size).double(), none, none),
+    ):
         assert [tuple(part.shape) for part in state] == [(0, H), (0, H)]
 
 
 def test_it_is_registered() -> None:
     cell = manager().cell("spinn_lstm.v1").create({}, input_size=X, hidden_size=H, inner_size=2)
     assert isinstance(cell, SpinnLSTM)
-    assert (cell.arity, cell.kinds, cell.input_size, cell.hidden_size, cell.inner_size) == (2, 0, X, H, 2)
+    assert (cell.arity, cell.kinds, cell.input_size, cell.hidden_size, cell.inner_size) == (
+        2,
+        0,
+        X,
+        H,
+        2,
+    )
     assert cell.state_sizes == [H, H]
 
 

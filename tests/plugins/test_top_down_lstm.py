@@ -1,4 +1,5 @@
-"""The top-down LSTM against Teng & Zhang 2017, equations (13)-(14), in NumPy, and against the sizes in their Table 4."""
+"""The top-down LSTM against Teng & Zhang 2017, equations (13)-(14), in NumPy, and against the sizes
+in their Table 4."""
 
 import copy
 
@@ -33,7 +34,8 @@ def random_cell(inputs: str, kinds: int = 2) -> TopDownLSTM:
 
 
 class Paper:
-    """The parameters of each side (1, 2, ..) under the names of the paper, such as W[1]["hf"]; W h is h @ W here."""
+    """The parameters of each side (1, 2, ..) under the names of the paper, such as W[1]["hf"]; W h
+    is h @ W here."""
 
     def __init__(self, cell: TopDownLSTM):
         w = {name: part.detach().numpy() for name, part in cell.named_parameters()}
@@ -51,9 +53,11 @@ class Paper:
             named["ho"], named["co"] = np.split(o[side], 2)
             self.W[side + 1] = named
 
-    def step(self, side: int, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def step(
+        self, side: int, x: np.ndarray, h: np.ndarray, c: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """h_t and c_t of child number `side` from its x_t and its parent's h_t-1 and c_t-1."""
-        W, b = self.W[side], self.b[side]  # noqa: N806
+        W, b = self.W[side], self.b[side]
         i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
         f = sigmoid(x @ W["xf"] + h @ W["hf"] + c @ W["cf"] + b["f"])
         g = np.tanh(x @ W["xg"] + h @ W["hg"] + b["g"])
@@ -73,7 +77,9 @@ def test_the_equations(inputs: str, kinds: int, grad: bool) -> None:
         found = cell.compose(x, [h.clone(), c.clone()], Links(NONE, sides.unsqueeze(1)))
     for row, side in enumerate(sides.tolist()):
         expected = Paper(cell).step(side, x[row].numpy(), h[row, 0].numpy(), c[row, 0].numpy())
-        np.testing.assert_allclose([part[row].detach() for part in found], expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            [part[row].detach() for part in found], expected, rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("inputs", WAYS)
@@ -83,7 +89,9 @@ def test_the_root_is_a_left_child_of_zeros(inputs: str) -> None:
     found = cell.leaf(x)
     for row in range(ROWS):
         expected = Paper(cell).step(1, x[row].numpy(), np.zeros(H), np.zeros(H))
-        np.testing.assert_allclose([part[row].detach() for part in found], expected, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            [part[row].detach() for part in found], expected, rtol=0, atol=1e-10
+        )
 
 
 @pytest.mark.parametrize("inputs", WAYS)
@@ -92,7 +100,9 @@ def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
     """Those to the nodes 7 and 8 of Figure 4."""
     cell, paper = random_cell(inputs), Paper(random_cell(inputs))
     words = torch.randn(4, X).double()
-    path = schedule_parents(torch.tensor([1, 2, 3, -1]), NONE.new_zeros(4), torch.tensor([*sides, 1]), 1)
+    path = schedule_parents(
+        torch.tensor([1, 2, 3, -1]), NONE.new_zeros(4), torch.tensor([*sides, 1]), 1
+    )
     last = DepthOrdered(cell)(words[:1], words[1:], path)[1]
     h, c = paper.step(1, words[0].numpy(), np.zeros(H), np.zeros(H))
     for side, word in zip(sides, words[1:], strict=True):
@@ -100,7 +110,9 @@ def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
     np.testing.assert_allclose(last[0].detach(), h, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(("hidden", "both", "up"), [(75, 564_923, 376_673), (150, 1_297_523, 763_523)])
+@pytest.mark.parametrize(
+    ("hidden", "both", "up"), [(75, 564_923, 376_673), (150, 1_297_523, 763_523)]
+)
 def test_number_of_parameters(hidden: int, both: int, up: int) -> None:
     """BiConTree over ConTree+Lex of their Table 4, where a classifier reads 3 H instead of H."""
     cell = TopDownLSTM(input_size=300, hidden_size=hidden)
@@ -111,11 +123,18 @@ def test_number_of_parameters(hidden: int, both: int, up: int) -> None:
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])
 def test_number_of_parameters_by_sides(kinds: int) -> None:
-    shared, per_side = (TopDownLSTM(input_size=X, hidden_size=H, kinds=kinds, inputs=inputs) for inputs in WAYS)
+    shared, per_side = (
+        TopDownLSTM(input_size=X, hidden_size=H, kinds=kinds, inputs=inputs) for inputs in WAYS
+    )
     of_x, of_state = 4 * X * H + 4 * H, 7 * H * H
     assert sum(part.numel() for part in shared.parameters()) == of_x + kinds * of_state
     assert sum(part.numel() for part in per_side.parameters()) == kinds * (of_x + of_state)
-    assert (shared.state_sizes, shared.arity, shared.inner_size, shared.kinds) == ([H, H], 1, X, kinds)
+    assert (shared.state_sizes, shared.arity, shared.inner_size, shared.kinds) == (
+        [H, H],
+        1,
+        X,
+        kinds,
+    )
 
 
 def test_fresh_weights_lie_within_the_fan_in() -> None:
@@ -133,13 +152,20 @@ def test_float32_equals_float64(inputs: str, grad: bool) -> None:
     torch.manual_seed(5)
     cell = TopDownLSTM(input_size=48, hidden_size=40, inputs=inputs)
     exact = copy.deepcopy(cell).double()
-    words, links = torch.randn(2 * ROWS, 48), Links(NONE, torch.tensor([1, 2, 2, 1, 2, 1, 1]).unsqueeze(1))
+    words, links = (
+        torch.randn(2 * ROWS, 48),
+        Links(NONE, torch.tensor([1, 2, 2, 1, 2, 1, 1]).unsqueeze(1)),
+    )
     found: list[list[Tensor]] = []
     for each, x in ((cell, words), (exact, words.double())):
         with torch.set_grad_enabled(grad):
-            state = each.compose(x[ROWS:], [part.unsqueeze(1) for part in each.leaf(x[:ROWS])], links)
+            state = each.compose(
+                x[ROWS:], [part.unsqueeze(1) for part in each.leaf(x[:ROWS])], links
+            )
         loss = torch.cat(state, 1).sum()
-        found.append([*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])])
+        found.append(
+            [*state, *(torch.autograd.grad(loss, list(each.parameters())) if grad else [])]
+        )
     for value, expected in zip(*found, strict=True):
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5)
 
@@ -159,7 +185,9 @@ def test_wrong_options(options: dict) -> None:
     with pytest.raises(ValidationError):
         TopDownLSTMOptions(**options)
     with pytest.raises(ConfigError, match=rf"top_down_lstm\.v1.*{next(iter(options))}"):
-        manager().cell("top_down_lstm.v1").create(options, input_size=X, hidden_size=H, inner_size=X)
+        manager().cell("top_down_lstm.v1").create(
+            options, input_size=X, hidden_size=H, inner_size=X
+        )
 
 
 def test_wrong_sizes() -> None:

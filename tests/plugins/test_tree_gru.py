@@ -35,9 +35,13 @@ def random_cell(inner_size: int = 0) -> TreeGRU:
 
 
 def node(cell: TreeGRU, x: np.ndarray | None, h: list[np.ndarray]) -> np.ndarray:
-    """h_j of a node with input x (None: no input) and children's h, by the equations; W x is x @ W here."""
+    """h_j of a node with input x (None: no input) and children's h, by the equations; W x is x @ W
+    here."""
     parts = (part.detach().numpy() for part in (cell.w, cell.u, cell.b))
-    w, u, b = (dict(zip("znr", np.split(part, part.shape[-1] // H, axis=-1), strict=False)) for part in parts)
+    w, u, b = (
+        dict(zip("znr", np.split(part, part.shape[-1] // H, axis=-1), strict=False))
+        for part in parts
+    )
 
     def before(gate: str, hidden: np.ndarray) -> np.ndarray:
         total = hidden @ u[gate] + b[gate]
@@ -52,7 +56,10 @@ def node(cell: TreeGRU, x: np.ndarray | None, h: list[np.ndarray]) -> np.ndarray
 @every_inner_size
 def test_the_equations_at_inner_nodes(inner_size: int) -> None:
     cell = random_cell(inner_size)
-    x, h = torch.randn(ROWS, inner_size, dtype=torch.float64), torch.randn(len(OWNER), H, dtype=torch.float64)
+    x, h = (
+        torch.randn(ROWS, inner_size, dtype=torch.float64),
+        torch.randn(len(OWNER), H, dtype=torch.float64),
+    )
     (found,) = cell.compose(x, [h.clone()], Links(OWNER, OWNER + 1))
     for row in range(ROWS):
         expected = node(cell, x[row].numpy() if inner_size else None, list(h[row == OWNER].numpy()))
@@ -65,7 +72,9 @@ def test_the_equations_at_leaves(inner_size: int) -> None:
     x = torch.randn(ROWS, X, dtype=torch.float64)
     (found,) = cell.leaf(x)
     for row in range(ROWS):
-        np.testing.assert_allclose(found[row].detach(), node(cell, x[row].numpy(), []), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(
+            found[row].detach(), node(cell, x[row].numpy(), []), rtol=0, atol=1e-10
+        )
 
 
 def test_a_dependency_tree_of_four_words() -> None:
@@ -81,7 +90,8 @@ def test_a_dependency_tree_of_four_words() -> None:
 
 
 def test_on_a_chain_it_is_a_gru_where_the_reset_gate_is_open() -> None:
-    """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z, n."""
+    """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z,
+    n."""
     size = 6
     cell = random_cell(X)
     with torch.no_grad():
@@ -89,7 +99,9 @@ def test_on_a_chain_it_is_a_gru_where_the_reset_gate_is_open() -> None:
         cell.b[2 * H :] = 100
     gru = nn.GRU(X, H).double()
     order = (2, 0, 1)
-    w, u, b = ([part.detach().chunk(3, -1)[gate] for gate in order] for part in (cell.w, cell.u, cell.b))
+    w, u, b = (
+        [part.detach().chunk(3, -1)[gate] for gate in order] for part in (cell.w, cell.u, cell.b)
+    )
     rows = {
         "weight_ih_l0": torch.cat(w, 1).T,
         "weight_hh_l0": torch.cat(u, 1).T,
@@ -98,15 +110,22 @@ def test_on_a_chain_it_is_a_gru_where_the_reset_gate_is_open() -> None:
     }
     gru.load_state_dict(rows)
     words = torch.randn(size, X, dtype=torch.float64)
-    chain = schedule_parents(torch.tensor([*range(1, size), -1]), NONE.new_zeros(size), NONE.new_ones(size), 0)
-    torch.testing.assert_close(DepthOrdered(cell)(words[:1], words[1:], chain)[0], gru(words)[0], rtol=0, atol=1e-12)
+    chain = schedule_parents(
+        torch.tensor([*range(1, size), -1]), NONE.new_zeros(size), NONE.new_ones(size), 0
+    )
+    torch.testing.assert_close(
+        DepthOrdered(cell)(words[:1], words[1:], chain)[0], gru(words)[0], rtol=0, atol=1e-12
+    )
 
 
 @every_inner_size
 def test_number_of_parameters(inner_size: int) -> None:
     """W_r only where it is read."""
     cell = TreeGRU(input_size=X, hidden_size=H, inner_size=inner_size)
-    assert sum(part.numel() for part in cell.parameters()) == (3 if inner_size else 2) * X * H + 3 * H * H + 3 * H
+    assert (
+        sum(part.numel() for part in cell.parameters())
+        == (3 if inner_size else 2) * X * H + 3 * H * H + 3 * H
+    )
     assert (cell.state_sizes, cell.arity, cell.kinds) == ([H], 0, 0)
 
 

@@ -33,7 +33,8 @@ def test_the_score_of_a_constituent(word_size: int) -> None:
 
 
 def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
-    """(22) and (23), a sentence at a time; every tree is known and every sentence has one oracle."""
+    """(22) and (23), a sentence at a time; every tree is known and every sentence has one
+    oracle."""
     total = 0.0
     for sentence in set(candidates[:, 0]):
         trees = [tree for tree in range(len(f)) if candidates[tree, 0] == sentence]
@@ -47,7 +48,9 @@ def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
 def test_the_loss(seed: int, kappa: float) -> None:
     """Sentences of one to ten candidates, mixed."""
     random = np.random.default_rng(seed)
-    candidates = np.array([(s, wrong) for s, size in enumerate([4, 1, 10, 3, 2]) for wrong in range(size)])
+    candidates = np.array(
+        [(s, wrong) for s, size in enumerate([4, 1, 10, 3, 2]) for wrong in range(size)]
+    )
     candidates = random.permutation(candidates)
     f = random.normal(size=len(candidates)) * 3
     loss = random_head(kappa=kappa).loss(torch.from_numpy(f), torch.from_numpy(candidates))
@@ -62,7 +65,9 @@ def test_the_loss(seed: int, kappa: float) -> None:
         ([-3.0, -1.0, -3.0], 2.5, [-1, 1, 0]),
     ],
 )
-def test_the_best_rival_and_the_oracle_move(scores: list[float], loss: float, gradient: list[int]) -> None:
+def test_the_best_rival_and_the_oracle_move(
+    scores: list[float], loss: float, gradient: list[int]
+) -> None:
     f = torch.tensor(scores, dtype=torch.float64, requires_grad=True)
     found = random_head(kappa=0.5).loss(f, torch.tensor([[0, 0], [0, 1], [0, 3]]))
     found.backward()
@@ -87,7 +92,12 @@ def test_it_is_registered(word_size: int) -> None:
     spec = manager().head("tree_ranker.v1")
     head = spec.create({"kappa": 0.25}, hidden_size=H, classes=LABELS, word_size=word_size)
     assert isinstance(head, TreeRanker)
-    assert (head.reads, head.hidden_size, head.classes, head.kappa) == ("candidates", H, LABELS, 0.25)
+    assert (head.reads, head.hidden_size, head.classes, head.kappa) == (
+        "candidates",
+        H,
+        LABELS,
+        0.25,
+    )
     assert sum(part.numel() for part in head.parameters()) == (2 * H + word_size) * LABELS + LABELS
     assert spec.create({}, hidden_size=H, classes=LABELS).kappa == 0.1
 

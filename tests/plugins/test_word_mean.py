@@ -50,19 +50,28 @@ def test_it_has_no_parameters() -> None:
 def test_rows_of_none(rows: int, inner_size: int) -> None:
     cell = WordMean(input_size=X, hidden_size=X, inner_size=inner_size)
     children = [torch.zeros(0, X), torch.zeros(0, 1)]
-    for state in (cell.leaf(torch.zeros(rows, X)), cell.compose(torch.zeros(rows, inner_size), children, Links(NONE, NONE))):
+    for state in (
+        cell.leaf(torch.zeros(rows, X)),
+        cell.compose(torch.zeros(rows, inner_size), children, Links(NONE, NONE)),
+    ):
         assert [tuple(part.shape) for part in state] == [(rows, X), (rows, 1)]
         assert cell.output(state).shape == (rows, X)
 
 
 def test_it_is_registered() -> None:
-    cell = manager().cell("word_mean.v1").create({}, input_size=X, hidden_size=X, inner_size=X, kinds=3)
+    cell = (
+        manager()
+        .cell("word_mean.v1")
+        .create({}, input_size=X, hidden_size=X, inner_size=X, kinds=3)
+    )
     assert isinstance(cell, WordMean)
     assert (cell.arity, cell.kinds, cell.state_sizes, cell.inner_size) == (0, 0, [X, 1], X)
 
 
 def test_another_hidden_size_is_refused() -> None:
-    with pytest.raises(ConfigError, match="hidden_size of a mean of words must be input_size = 3, found 4"):
+    with pytest.raises(
+        ConfigError, match="hidden_size of a mean of words must be input_size = 3, found 4"
+    ):
         manager().cell("word_mean.v1").create({}, input_size=X, hidden_size=4)
 
 

@@ -1,4 +1,5 @@
-"""`thinstack table`: what it does, prints and writes, and what becomes of it when a run fails or someone ends it."""
+"""`thinstack table`: what it does, prints and writes, and what becomes of it when a run fails or
+someone ends it."""
 
 import json
 import sys
@@ -31,9 +32,12 @@ class InThisProcess(Executor):
 
 
 class Command:
-    """`thinstack table` on a table in a folder, without worker processes unless `processes` is called."""
+    """`thinstack table` on a table in a folder, without worker processes unless `processes` is
+    called."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    def __init__(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
         self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
         self.table, self.data = write_all(folder, tiny())
         self.out, self.work = folder / "out", folder / "work"
@@ -56,7 +60,9 @@ class Command:
 
 
 @pytest.fixture
-def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
     return Command(tmp_path, monkeypatch, capsys)
 
 
@@ -68,12 +74,23 @@ def test_a_table_is_run_and_reported(command: Command) -> None:
     answer = command("--jobs", "2")
     assert (answer.code, answer.err) == (0, "")
     assert "tiny: 6 runs, 0 of them done before" in answer.out
-    for path, shown in {"lstm/1": "Root {:.1f}", "lstm/left/2": "Left {:.2f}", "rvnn/2": "Root {:.1f}"}.items():
-        result = json.loads((command.work / "tiny" / path / "result.json").read_text(encoding="utf-8"))
+    for path, shown in {
+        "lstm/1": "Root {:.1f}",
+        "lstm/left/2": "Left {:.2f}",
+        "rvnn/2": "Root {:.1f}",
+    }.items():
+        result = json.loads(
+            (command.work / "tiny" / path / "result.json").read_text(encoding="utf-8")
+        )
         assert f"{path}: {shown.format(result['figures']['gold']['root_accuracy'])}, " in answer.out
     assert written(command) == {"tiny.json", "tiny.md"}
     report = command.report()
-    assert (report["schema_version"], report["complete"], report["missing"], report["threads"]) == (1, True, {}, 1)
+    assert (report["schema_version"], report["complete"], report["missing"], report["threads"]) == (
+        1,
+        True,
+        {},
+        1,
+    )
     assert [row["name"] for row in report["rows"]] == ["lstm", "rvnn"]
     assert report["versions"].keys() == {"python", "thinstack", "torch", "numpy"}
     assert report["rows"][0]["runs"][0]["data"].keys() == {"train.txt", "dev.txt"}
@@ -89,9 +106,13 @@ def test_rows_are_compared_by_the_cases_of_their_runs(command: Command) -> None:
     Cases.load(command.work / "tiny" / "rvnn" / "1" / "cases-gold.npz").save(other)
     command()  # now a variant has the cases of the other row, which must not count
     seeds = {
-        row: [Cases.load(command.work / "tiny" / row / seed / "cases-gold.npz") for seed in "12"] for row in ("lstm", "rvnn")
+        row: [Cases.load(command.work / "tiny" / row / seed / "cases-gold.npz") for seed in "12"]
+        for row in ("lstm", "rvnn")
     }
-    right = {row: np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in found], 0) for row, found in seeds.items()}
+    right = {
+        row: np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in found], 0)
+        for row, found in seeds.items()
+    }
     found = command.report()["comparisons"][0]
     assert found["difference"] == pytest.approx(100 * (right["lstm"] - right["rvnn"]).mean())
     error = 100 * (right["lstm"] - right["rvnn"]).std(ddof=1) / len(right["lstm"]) ** 0.5
@@ -125,7 +146,8 @@ def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: C
     answer = command()
     assert answer.code == 2
     assert answer.err.startswith(
-        "error: 4 of 6 runs failed; called again, the others are kept:\n  lstm/1: unknown cell 'magic.v1'"
+        "error: 4 of 6 runs failed; called again, the others are kept:\n  lstm/1: unknown cell "
+        "'magic.v1'"
     )
     assert "lstm/left/2: failed: unknown cell 'magic.v1'" in answer.out
     assert written(command) == {"tiny.json", "tiny.md", "tiny-part.json", "tiny-part.md"}
@@ -141,7 +163,10 @@ def test_a_row_of_which_one_seed_fails_is_not_reported(command: Command) -> None
     folder.mkdir(parents=True)
     (folder / "2").write_text("in the way", encoding="utf-8")
     answer = command()
-    assert (answer.code, [row["name"] for row in command.report("tiny-part")["rows"]]) == (2, ["lstm"])
+    assert (answer.code, [row["name"] for row in command.report("tiny-part")["rows"]]) == (
+        2,
+        ["lstm"],
+    )
     assert "1 of 6 runs failed" in answer.err
 
 
@@ -152,7 +177,10 @@ def test_missing_data_fail_the_rows_that_need_them(command: Command) -> None:
     answer = command()
     assert answer.code == 2
     assert "2 of 6 runs failed" in answer.err
-    assert "none.txt: cannot be read: No such file or directory; name the folder of the data with --data" in answer.err
+    assert (
+        "none.txt: cannot be read: No such file or directory; name the folder of the data with "
+        "--data" in answer.err
+    )
     assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
 
 
@@ -166,7 +194,10 @@ def test_a_part_does_not_take_the_place_of_the_whole(command: Command) -> None:
     command("--row", "rvnn", "--seed", "7")
     assert written(command) == {"tiny-part.json", "tiny-part.md"}
     report = command.report("tiny-part")
-    assert (report["complete"], [row["runs"][0]["seeds"] for row in report["rows"]]) == (False, [[7]])
+    assert (report["complete"], [row["runs"][0]["seeds"] for row in report["rows"]]) == (
+        False,
+        [[7]],
+    )
     assert report["command"].endswith(" --row rvnn --seed 7")
     command("--seed", "1", "--seed", "2")  # all there are
     assert {"tiny.json", "tiny.md"} < written(command)
@@ -180,12 +211,17 @@ def test_a_test_file_has_a_report_and_work_of_its_own(command: Command) -> None:
     assert written(command) == {"tiny.json", "tiny.md", "tiny-test.json", "tiny-test.md"}
     runs = command.report("tiny-test")["rows"][0]["runs"]
     assert [(part["split"], part["reported_on"]) for part in runs] == [("test", "test.txt")] * 2
-    result = json.loads((command.work / "tiny-test" / "lstm" / "1" / "result.json").read_text(encoding="utf-8"))
+    result = json.loads(
+        (command.work / "tiny-test" / "lstm" / "1" / "result.json").read_text(encoding="utf-8")
+    )
     assert result["figures"]["gold"]["roots"] == 3
     command()
     assert command.report() == development
     assert command("--test", "left=test.txt").code == 0
-    assert [part["split"] for part in command.report("tiny-test")["rows"][0]["runs"]] == ["development", "test"]
+    assert [part["split"] for part in command.report("tiny-test")["rows"][0]["runs"]] == [
+        "development",
+        "test",
+    ]
     absolute = command("--test", command.data / "test.txt", "--row", "rvnn")
     assert absolute.code == 0
 
@@ -200,17 +236,23 @@ def test_a_test_file_has_a_report_and_work_of_its_own(command: Command) -> None:
         (("--seed", str(2**63)), "Invalid value for '--seed'"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(command: Command, options: tuple[str, ...], message: str) -> None:
+def test_options_that_do_not_fit_are_refused(
+    command: Command, options: tuple[str, ...], message: str
+) -> None:
     answer = command(*options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
 
 
 def test_a_bad_table_is_one_message(command: Command) -> None:
-    command.change(rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": {"training": {"epochs": 0}}}])
+    command.change(
+        rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": {"training": {"epochs": 0}}}]
+    )
     answer = command()
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"error: {command.table}: row lstm: training.epochs: Input should be greater than 0")
+    assert answer.err.startswith(
+        f"error: {command.table}: row lstm: training.epochs: Input should be greater than 0"
+    )
 
 
 def test_a_column_that_no_row_has_is_told(command: Command) -> None:
@@ -234,7 +276,15 @@ def test_curves_are_drawn_where_matplotlib_is_there(command: Command, missing: b
         command.monkeypatch.setitem(sys.modules, "matplotlib", None)
     else:
         pytest.importorskip("matplotlib")
-    curve = {"name": "length", "title": "Accuracy", "x": "words", "cases": "all", "last": 4, "window": 4, "rows": ["rvnn"]}
+    curve = {
+        "name": "length",
+        "title": "Accuracy",
+        "x": "words",
+        "cases": "all",
+        "last": 4,
+        "window": 4,
+        "rows": ["rvnn"],
+    }
     command.change(curves=[curve])
     answer = command("--row", "rvnn")
     points = command.report("tiny-part")["curves"]["length"]["rvnn"]

@@ -1,4 +1,5 @@
-"""The error of a difference for having measured on few examples, against numbers worked out by hand and chance itself."""
+"""The error of a difference for having measured on few examples, against numbers worked out by hand
+and chance itself."""
 
 from math import sqrt
 from typing import Any
@@ -12,16 +13,26 @@ from thinstack.tables.table import Row, Table
 from thinstack.training.cases import Cases
 
 
-def seed_of(right: list[int], *, gold: list[int] | None = None, whole: list[int] | None = None) -> Cases:
+def seed_of(
+    right: list[int], *, gold: list[int] | None = None, whole: list[int] | None = None
+) -> Cases:
     """Cases of which those with a 1 were said rightly."""
     known = np.array(gold if gold is not None else [7] * len(right))
     given = np.array(whole if whole is not None else [1] * len(right), bool)
     zeros = np.zeros(len(right))
-    return Cases(gold=known, predicted=known + 1 - np.array(right), words=zeros, depth=zeros, whole=given, negated=~given)
+    return Cases(
+        gold=known,
+        predicted=known + 1 - np.array(right),
+        words=zeros,
+        depth=zeros,
+        whole=given,
+        negated=~given,
+    )
 
 
 def test_one_seed_each_by_hand() -> None:
-    # Differences 1, 0, 0, -1: their sample deviation is sqrt(2/3), and four of them have half of it as the error of their mean.
+    # Differences 1, 0, 0, -1: their sample deviation is sqrt(2/3), and four of them have half of it
+    # as the error of their mean.
     first, second = [seed_of([1, 1, 0, 0])], [seed_of([0, 1, 0, 1])]
     assert error_of_examples(first, second, whole=True) == pytest.approx(100 * sqrt(2 / 3) / 2)
 
@@ -29,7 +40,9 @@ def test_one_seed_each_by_hand() -> None:
 def test_seeds_are_averaged_case_by_case() -> None:
     # Shares 1, 1/2, 0 less 0, 0, 0.
     first = [seed_of([1, 1, 0]), seed_of([1, 0, 0])]
-    assert error_of_examples(first, [seed_of([0, 0, 0])], whole=True) == pytest.approx(100 * 0.5 / sqrt(3))
+    assert error_of_examples(first, [seed_of([0, 0, 0])], whole=True) == pytest.approx(
+        100 * 0.5 / sqrt(3)
+    )
 
 
 def test_what_both_find_alike_adds_nothing() -> None:
@@ -39,7 +52,9 @@ def test_what_both_find_alike_adds_nothing() -> None:
 def test_sentences_alone_or_all_phrases() -> None:
     marked: dict[str, Any] = {"whole": [0, 1, 0, 1]}
     first, second = [seed_of([0, 1, 0, 0], **marked)], [seed_of([1, 1, 1, 1], **marked)]
-    assert error_of_examples(first, second, whole=True) == pytest.approx(100 * sqrt(1 / 2) / sqrt(2))
+    assert error_of_examples(first, second, whole=True) == pytest.approx(
+        100 * sqrt(1 / 2) / sqrt(2)
+    )
     assert error_of_examples(first, second, whole=False) == pytest.approx(100 * 0.5 / 2)
 
 
@@ -84,7 +99,9 @@ def table(key: str) -> Table:
         ("mse", None, None),
     ],
 )
-def test_the_cases_of_a_column(key: str, asked: tuple[str, str] | None, error: float | None) -> None:
+def test_the_cases_of_a_column(
+    key: str, asked: tuple[str, str] | None, error: float | None
+) -> None:
     found: list[tuple[str, str, str]] = []
 
     def cases(row: Row, variant: str, source: str) -> list[Cases]:

@@ -11,16 +11,33 @@ from thinstack.training.cases import Cases
 
 
 def curve(**changes: Any) -> Curve:
-    given = {"name": "length", "title": "", "x": "words", "window": 0, "last": 5, "rows": ["a"], **changes}
+    given = {
+        "name": "length",
+        "title": "",
+        "x": "words",
+        "window": 0,
+        "last": 5,
+        "rows": ["a"],
+        **changes,
+    }
     return Curve.model_validate(given)
 
 
 def cases(right: dict[float, tuple[int, int]], *, whole: bool = True) -> Cases:
     """At each length so many cases, of which so many are right. They are twice as deep as long."""
     where = np.repeat([*map(float, right)], [count for _, count in right.values()])
-    predicted = np.concatenate([np.arange(count) >= good for good, count in right.values()]).astype(np.int64)
+    predicted = np.concatenate([np.arange(count) >= good for good, count in right.values()]).astype(
+        np.int64
+    )
     same = np.full(len(where), whole)
-    return Cases(gold=np.zeros_like(predicted), predicted=predicted, words=where, depth=2 * where, whole=same, negated=~same)
+    return Cases(
+        gold=np.zeros_like(predicted),
+        predicted=predicted,
+        words=where,
+        depth=2 * where,
+        whole=same,
+        negated=~same,
+    )
 
 
 def joined(*parts: Cases) -> Cases:
@@ -32,7 +49,9 @@ KNOWN = {1: (40, 40), 2: (30, 40), 3: (20, 40), 4: (10, 40), 5: (0, 40)}
 
 
 def test_a_window_of_none_takes_each_length_by_itself() -> None:
-    assert points([cases(KNOWN)], curve()) == [Point(x, 125.0 - 25 * x, 0.0, 40) for x in range(1, 6)]
+    assert points([cases(KNOWN)], curve()) == [
+        Point(x, 125.0 - 25 * x, 0.0, 40) for x in range(1, 6)
+    ]
 
 
 def test_a_window_reaches_to_both_sides() -> None:
@@ -79,7 +98,9 @@ def test_mean_and_sample_deviation_over_seeds() -> None:
 
 def test_a_window_of_few_cases_is_left_out() -> None:
     enough, few = LEAST_CASES, LEAST_CASES - 1
-    assert [point.x for point in points([cases({1: (5, enough), 2: (5, few), 3: (5, enough)})], curve())] == [1, 3]
+    assert [
+        point.x for point in points([cases({1: (5, enough), 2: (5, few), 3: (5, enough)})], curve())
+    ] == [1, 3]
     seeds = [cases({1: (5, enough), 3: (5, few)}), cases({1: (5, enough + 3), 3: (5, enough)})]
     assert [(point.x, point.count) for point in points(seeds, curve())] == [(1, enough)]
 
@@ -89,9 +110,14 @@ def test_correlation_is_that_of_the_window() -> None:
     gold, words = generator.uniform(1, 5, 80), np.repeat([1.0, 2.0], 40)
     noise = np.where(words == 1, 0.1, 2.0) * generator.normal(size=80)
     yes = np.ones(80, bool)
-    seed = Cases(gold=gold, predicted=gold + noise, words=words, depth=words, whole=yes, negated=~yes)
+    seed = Cases(
+        gold=gold, predicted=gold + noise, words=words, depth=words, whole=yes, negated=~yes
+    )
     found = points([seed], curve(figure="pearson"))
-    by_hand = [np.corrcoef(gold[part], (gold + noise)[part])[0, 1] for part in (slice(0, 40), slice(40, 80))]
+    by_hand = [
+        np.corrcoef(gold[part], (gold + noise)[part])[0, 1]
+        for part in (slice(0, 40), slice(40, 80))
+    ]
     assert [point.mean for point in found] == pytest.approx(by_hand)
     assert found[0].mean > found[1].mean + 0.1
 

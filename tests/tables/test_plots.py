@@ -21,9 +21,17 @@ LINES = {
 
 
 def table(*names: str, **changes: Any) -> Table:
-    shape = {"title": "Accuracy by length", "x": "words", "window": 2, "last": 45, "rows": ["a"], **changes}
+    shape = {
+        "title": "Accuracy by length",
+        "x": "words",
+        "window": 2,
+        "last": 45,
+        "rows": ["a"],
+        **changes,
+    }
     return Table.model_construct(
-        name="sentiment", curves=tuple(Curve.model_validate({**shape, "name": name}) for name in names)
+        name="sentiment",
+        curves=tuple(Curve.model_validate({**shape, "name": name}) for name in names),
     )
 
 
@@ -71,7 +79,9 @@ def test_the_same_points_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_axes_are_named_by_what_is_drawn(tmp_path: Path) -> None:
     lines = {"a": [Point(1, 0.8, 0.01, 30), Point(2, 0.9, 0.01, 30)]}
-    (path,) = draw(table("depth", x="depth", figure="pearson", window=0), {"depth": lines}, tmp_path)
+    (path,) = draw(
+        table("depth", x="depth", figure="pearson", window=0), {"depth": lines}, tmp_path
+    )
     found = texts(path)
     assert "Pearson r" in found
     assert any(text.startswith("depth (edges") and "±" not in text for text in found)
@@ -103,10 +113,14 @@ def test_what_has_no_points_is_left_out(tmp_path: Path) -> None:
 def test_one_point_is_seen(tmp_path: Path) -> None:
     (path,) = draw(table("length"), {"length": {"a": [Point(45, 50.0, 1.0, 30)]}}, tmp_path)
     styles = [element.get("style", "").lower() for element in ET.parse(path).iter(f"{SVG}use")]
-    assert sum("#0072b2" in style and "opacity" not in style for style in styles) == 2  # in the plot and in the legend
+    assert (
+        sum("#0072b2" in style and "opacity" not in style for style in styles) == 2
+    )  # in the plot and in the legend
 
 
-def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"thinstack\[plots\]"):
         draw(table("length"), {"length": LINES}, tmp_path)

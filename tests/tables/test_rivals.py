@@ -25,7 +25,11 @@ def recipe(task: str = "sentences") -> Recipe:
         "head": {"name": "node_classifier.v1"},
     }
     return Recipe.model_validate(
-        {"name": "questions", "data": {"train": "train.txt", "dev_size": 9, "task": task}, "model": model}
+        {
+            "name": "questions",
+            "data": {"train": "train.txt", "dev_size": 9, "task": task},
+            "model": model,
+        }
     )
 
 
@@ -70,9 +74,13 @@ def test_accuracy_is_over_the_development_roots_that_have_a_class(given) -> None
     dev = questions(30, 1)
     turned = [(tree, np.where(labels < 0, -1, (labels + 1) % 3)) for tree, labels in dev[:6]]
     given(questions(90, 0), [], [*turned, *dev[6:], labelled("w1 w2", -1)])
-    assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == pytest.approx(100 * 24 / 30)
+    assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == pytest.approx(
+        100 * 24 / 30
+    )
     given(questions(90, 0), [], [labelled("w1", -1)])
-    with pytest.raises(DataError, match=r"9 examples of train\.txt: expected sentences that have a class"):
+    with pytest.raises(
+        DataError, match=r"9 examples of train\.txt: expected sentences that have a class"
+    ):
         run_rival("tfidf", recipe(), Path("data"))
 
 
@@ -85,7 +93,10 @@ def test_held_out_sentences_are_learnt_too(given) -> None:
 
 def test_characters_help_with_words_that_were_never_seen(given) -> None:
     stems = ["zzork", "kraal", "mlorp"]
-    train = [labelled(f"a{number} {stems[number % 3]}{number} b{number % 7}", number % 3) for number in range(60)]
+    train = [
+        labelled(f"a{number} {stems[number % 3]}{number} b{number % 7}", number % 3)
+        for number in range(60)
+    ]
     dev = [labelled(f"c{number} {stems[number % 3]}ish d", number % 3) for number in range(9)]
     given(train, [], dev)
     assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == 100.0
@@ -95,7 +106,9 @@ def test_parameters_are_weights_and_biases(given) -> None:
     sentences = [labelled(word, number) for number, word in enumerate(("aa", "bb", "cc"))]
     given(sentences * 10, [], sentences)
     found = run_rival("tfidf", recipe(), Path("data"))
-    assert found["parameters"] == 3 * 3 + 3  # three words, three classes: without a need of characters
+    assert (
+        found["parameters"] == 3 * 3 + 3
+    )  # three words, three classes: without a need of characters
 
 
 def test_two_runs_are_the_same(given) -> None:
@@ -106,7 +119,10 @@ def test_two_runs_are_the_same(given) -> None:
 def test_too_few_sentences_are_refused(given) -> None:
     for train in (questions(3, 0), [labelled("one class", 0)] * 20, []):
         given(train, [], questions(3, 1))
-        with pytest.raises(DataError, match=r"train\.txt: expected sentences of two classes or more, and 5 or more of one"):
+        with pytest.raises(
+            DataError,
+            match=r"train\.txt: expected sentences of two classes or more, and 5 or more of one",
+        ):
             run_rival("tfidf", recipe(), Path("data"))
 
 

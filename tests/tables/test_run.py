@@ -1,4 +1,5 @@
-"""One run of a table: what is kept of it, that it is not done twice, and that a killed one goes on."""
+"""One run of a table: what is kept of it, that it is not done twice, and that a killed one goes
+on."""
 
 import json
 import os
@@ -33,7 +34,9 @@ def job(folder: Path, place: str = "lstm", table: dict[str, Any] | None = None) 
     folder.mkdir(exist_ok=True)
     path, data = write_all(folder, table or tiny())
     name, _, variant = place.partition("/")
-    run = next(run for run in Table.read(path).runs() if (run.row.name, run.variant) == (name, variant))
+    run = next(
+        run for run in Table.read(path).runs() if (run.row.name, run.variant) == (name, variant)
+    )
     return job_of(run, data=data, folder=folder / "work", commit="c0ffee")
 
 
@@ -57,7 +60,9 @@ def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     assert saved(done) == KEPT
     model = build_model(done.recipe.model, entries=7)
     leaves = 7 * 4
-    assert outcome.parameters["model"] == sum(value.numel() for value in model.parameters()) - leaves
+    assert (
+        outcome.parameters["model"] == sum(value.numel() for value in model.parameters()) - leaves
+    )
     head = 5 * 3 + 3
     assert outcome.parameters["encoder"] == outcome.parameters["model"] - head
 
@@ -69,7 +74,9 @@ def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert run_one(done) == outcome == finished(done)
 
 
-def test_seeds_of_a_row_share_what_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seeds_of_a_row_share_what_is_trained_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, other = job(tmp_path), job(tmp_path, "lstm/left")
     prepared: list[str] = []
 
@@ -112,8 +119,11 @@ def test_what_no_figure_depends_on_is_not_in_the_digest(tmp_path: Path) -> None:
 
 
 def interrupted(done: Job) -> None:
-    """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000 seconds."""
-    short = done.recipe.model_copy(update={"training": done.recipe.training.model_copy(update={"epochs": 1})})
+    """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000
+    seconds."""
+    short = done.recipe.model_copy(
+        update={"training": done.recipe.training.model_copy(update={"epochs": 1})}
+    )
     run_seed(short, prepare(short, done.data), done.seed, done.folder)
     path = done.folder / "checkpoint.safetensors"
     with safe_open(path, framework="pt") as file:
@@ -135,7 +145,9 @@ def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Pa
 
 
 @pytest.mark.parametrize("note", [None, "of another recipe"])
-def test_a_checkpoint_of_something_else_is_not_gone_on_from(tmp_path: Path, note: str | None) -> None:
+def test_a_checkpoint_of_something_else_is_not_gone_on_from(
+    tmp_path: Path, note: str | None
+) -> None:
     done = job(tmp_path)
     interrupted(done)
     if note is not None:
@@ -179,7 +191,9 @@ def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not (done.folder / "error.txt").exists()
 
 
-def test_a_rival_is_run_once_on_the_tables_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rival_is_run_once_on_the_tables_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = tiny()
     table["rows"].append({"name": "plain", "title": "Words", "rival": "tfidf"})
     done = job(tmp_path, "plain", table)
@@ -193,7 +207,10 @@ def test_a_rival_is_run_once_on_the_tables_data(tmp_path: Path, monkeypatch: pyt
     outcome = run_one(done)
     assert run_one(done) == outcome
     assert asked == [("tfidf", "train.txt", done.data)]
-    assert (outcome.figures, outcome.parameters) == ({"gold": {"root_accuracy": 61.5}}, {"model": 77})
+    assert (outcome.figures, outcome.parameters) == (
+        {"gold": {"root_accuracy": 61.5}},
+        {"model": 77},
+    )
     assert (outcome.epoch, outcome.epochs) == (None, 0)
 
 
@@ -205,7 +222,8 @@ def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path: Path) -> No
     assert run_one(second).figures == figures
 
 
-# -- what a run comes from ----------------------------------------------------------------------------------------------
+# -- what a run comes from
+# ----------------------------------------------------------------------------------------------
 
 
 def test_digests_of_files_and_folders(tmp_path: Path) -> None:
@@ -223,8 +241,14 @@ def test_digests_of_files_and_folders(tmp_path: Path) -> None:
     table = data_digests(recipe, tmp_path)
     (folder / "train" / "a.toks").write_text("", encoding="utf-8")
     added = data_digests(recipe, tmp_path)
-    assert [before["sick/train"] == table["sick/train"], before["sick/dev"] == table["sick/dev"]] == [True, False]
-    assert [added["sick/train"] == table["sick/train"], added["sick/dev"] == table["sick/dev"]] == [False, True]
+    assert [
+        before["sick/train"] == table["sick/train"],
+        before["sick/dev"] == table["sick/dev"],
+    ] == [True, False]
+    assert [added["sick/train"] == table["sick/train"], added["sick/dev"] == table["sick/dev"]] == [
+        False,
+        True,
+    ]
 
 
 def test_the_digest_of_a_linked_folder_has_the_table_beside_the_link(tmp_path: Path) -> None:
@@ -235,7 +259,9 @@ def test_the_digest_of_a_linked_folder_has_the_table_beside_the_link(tmp_path: P
     (folder / "train").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
     table = Table.parse(tiny(), source="")
     recipe = table.recipe_of(table.rows[0])
-    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/train"})})
+    recipe = recipe.model_copy(
+        update={"data": recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/train"})}
+    )
     digests = []
     for text in ("1\tNEUTRAL\n", "1\tENTAILMENT\n"):
         (folder / "SICK_train.txt").write_text(text, encoding="utf-8")
@@ -247,21 +273,31 @@ def test_the_digest_of_a_file_is_its_sha_256(tmp_path: Path) -> None:
     done = job(tmp_path)
     (done.data / "train.txt").write_text("abc", encoding="utf-8")
     digest = data_digests(done.recipe, done.data)["train.txt"]
-    assert digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, B.1
+    assert (
+        digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )  # FIPS 180-2, B.1
     assert len(recipe_digest(done.recipe)) == 64
 
 
 def test_data_that_are_missing_are_named(tmp_path: Path) -> None:
     done = job(tmp_path)
     (done.data / "dev.txt").unlink()
-    with pytest.raises(DataError, match=r"dev\.txt: cannot be read: No such file.*; name the folder of the data with --data"):
+    with pytest.raises(
+        DataError,
+        match=r"dev\.txt: cannot be read: No such file.*; name the folder of the data with --data",
+    ):
         data_digests(done.recipe, done.data)
 
 
-def test_the_commit_is_that_of_the_tables_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_is_that_of_the_tables_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if shutil.which("git") is None:
         pytest.skip("needs git")
-    for key, value in {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CEILING_DIRECTORIES": str(tmp_path)}.items():
+    for key, value in {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CEILING_DIRECTORIES": str(tmp_path),
+    }.items():
         monkeypatch.setenv(key, value)
     table = tmp_path / "repository" / "recipes" / "tiny.toml"
     table.parent.mkdir(parents=True)
@@ -270,7 +306,12 @@ def test_the_commit_is_that_of_the_tables_repository(tmp_path: Path, monkeypatch
 
     def git(*words: str) -> None:
         author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        assert os.spawnvp(os.P_WAIT, "git", ["git", "-C", str(tmp_path / "repository"), *author, *words]) == 0
+        assert (
+            os.spawnvp(
+                os.P_WAIT, "git", ["git", "-C", str(tmp_path / "repository"), *author, *words]
+            )
+            == 0
+        )
 
     git("init", "-q")
     git("add", ".")

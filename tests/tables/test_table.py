@@ -16,19 +16,27 @@ def read(folder: Path, table: dict[str, Any]) -> Table:
     return Table.read(write(folder, table))
 
 
-# -- recipes and runs ---------------------------------------------------------------------------------------------------
+# -- recipes and runs
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_recipe_is_the_tables_then_the_rows_then_the_variants(tmp_path: Path) -> None:
     data = tiny()
-    data["rows"][0]["recipe"] = {"training": {"epochs": 7, "learning_rate": 0.5}, "model": {"labels": ["no", "yes"]}}
+    data["rows"][0]["recipe"] = {
+        "training": {"epochs": 7, "learning_rate": 0.5},
+        "model": {"labels": ["no", "yes"]},
+    }
     data["variants"]["left"]["training"]["learning_rate"] = 0.25
     table = read(tmp_path, data)
     row = table.row("lstm")
     own, left = table.recipe_of(row), table.recipe_of(row, "left")
     assert (own.name, left.name) == ("tiny.lstm", "tiny.lstm.left")
     assert (own.training.epochs, own.training.batch_size, own.training.learning_rate) == (7, 8, 0.5)
-    assert (left.training.epochs, left.training.learning_rate, left.training.trees) == (7, 0.25, ("left",))
+    assert (left.training.epochs, left.training.learning_rate, left.training.trees) == (
+        7,
+        0.25,
+        ("left",),
+    )
     assert own.model.labels == left.model.labels == ("no", "yes")
     assert own.model.embedding.size == 4
 
@@ -46,11 +54,21 @@ def test_a_row_has_the_last_word_on_its_recipe_in_a_variant(tmp_path: Path) -> N
 
 def test_options_stay_with_the_cell_that_they_were_given_to(tmp_path: Path) -> None:
     data = tiny()
-    data["rows"].append({"name": "wide", "title": "Wide", "recipe": {"model": {"cell": {"hidden_size": 9}}}})
+    data["rows"].append(
+        {"name": "wide", "title": "Wide", "recipe": {"model": {"cell": {"hidden_size": 9}}}}
+    )
     table = read(tmp_path, data)
-    assert table.recipe_of(table.row("rvnn")).model.cell.model_dump() == {"name": "rvnn.v1", "hidden_size": 3, "options": {}}
+    assert table.recipe_of(table.row("rvnn")).model.cell.model_dump() == {
+        "name": "rvnn.v1",
+        "hidden_size": 3,
+        "options": {},
+    }
     wide = table.recipe_of(table.row("wide")).model.cell
-    assert wide.model_dump() == {"name": "nary_lstm.v1", "hidden_size": 9, "options": {"bias": "double"}}
+    assert wide.model_dump() == {
+        "name": "nary_lstm.v1",
+        "hidden_size": 9,
+        "options": {"bias": "double"},
+    }
 
 
 def test_a_development_file_and_a_number_of_examples_replace_each_other(tmp_path: Path) -> None:
@@ -83,7 +101,8 @@ def test_a_rival_takes_the_tables_data_and_any_model(tmp_path: Path) -> None:
     assert read(tmp_path, data).runs(["plain"])[0].recipe.data.train == "train.txt"
 
 
-# -- test files ---------------------------------------------------------------------------------------------------------
+# -- test files
+# --------------------------------------------------------------------------------------------------
 
 
 def dev_files(table: Table, tests: dict[str, str]) -> dict[str, tuple[str | None, bool]]:
@@ -95,16 +114,28 @@ def test_a_test_file_takes_the_place_of_the_development_data(tmp_path: Path) -> 
     data["recipe"]["data"] = {"train": "train.txt", "dev_size": 5}
     table = read(tmp_path, data)
     assert dev_files(table, {}) == {"lstm/1": (None, False), "lstm/left/1": (None, False)}
-    assert dev_files(table, {"": "t.txt"}) == {"lstm/1": ("t.txt", True), "lstm/left/1": ("t.txt", True)}
-    assert dev_files(table, {"left": "t.txt"}) == {"lstm/1": (None, False), "lstm/left/1": ("t.txt", True)}
+    assert dev_files(table, {"": "t.txt"}) == {
+        "lstm/1": ("t.txt", True),
+        "lstm/left/1": ("t.txt", True),
+    }
+    assert dev_files(table, {"left": "t.txt"}) == {
+        "lstm/1": (None, False),
+        "lstm/left/1": ("t.txt", True),
+    }
 
 
 def test_the_test_file_of_a_row_is_not_that_of_a_variant_with_other_data(tmp_path: Path) -> None:
     data = tiny()
     data["variants"]["left"]["data"] = {"dev": "other.txt"}
     table = read(tmp_path, data)
-    assert dev_files(table, {"": "t.txt"}) == {"lstm/1": ("t.txt", True), "lstm/left/1": ("other.txt", False)}
-    assert dev_files(table, {"": "t.txt", "left": "u.txt"}) == {"lstm/1": ("t.txt", True), "lstm/left/1": ("u.txt", True)}
+    assert dev_files(table, {"": "t.txt"}) == {
+        "lstm/1": ("t.txt", True),
+        "lstm/left/1": ("other.txt", False),
+    }
+    assert dev_files(table, {"": "t.txt", "left": "u.txt"}) == {
+        "lstm/1": ("t.txt", True),
+        "lstm/left/1": ("u.txt", True),
+    }
 
 
 def test_nothing_stops_on_a_test_file(tmp_path: Path) -> None:
@@ -112,11 +143,15 @@ def test_nothing_stops_on_a_test_file(tmp_path: Path) -> None:
     data["rows"][1]["recipe"]["training"] = {"stop_on": "dev"}
     table = read(tmp_path, data)
     assert table.runs(["lstm"], tests={"": "t.txt"})
-    with pytest.raises(ConfigError, match=r'tiny: row rvnn: training.stop_on is "dev", which would choose by the test file'):
+    with pytest.raises(
+        ConfigError,
+        match=r'tiny: row rvnn: training.stop_on is "dev", which would choose by the test file',
+    ):
         table.runs(tests={"": "t.txt"})
 
 
-# -- what is refused ----------------------------------------------------------------------------------------------------
+# -- what is refused
+# --------------------------------------------------------------------------------------------------
 
 
 def put(*path: Any, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -134,27 +169,60 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (put("rows", 1, "name", value="lstm"), "rows must differ in their names, found ['lstm'] more than once"),
+        (
+            put("rows", 1, "name", value="lstm"),
+            "rows must differ in their names, found ['lstm'] more than once",
+        ),
         (put("rows", 1, "name", value="2"), "row 2: name: String should match pattern"),
         (put("rows", 1, "colour", value="red"), "row rvnn: colour: Extra inputs are not permitted"),
         (put("rows", 1, "trees", value="any"), "row rvnn: trees: Input should be 'gold', "),
-        (put("rows", 1, "trees", value="self"), "row rvnn: trees = 'self', but its model is measured with gold, balanced"),
+        (
+            put("rows", 1, "trees", value="self"),
+            "row rvnn: trees = 'self', but its model is measured with gold, balanced",
+        ),
         (
             put("rows", 0, "trees", value="balanced"),
             "row lstm, variant left: trees = 'balanced', but its model is measured with",
         ),
-        (put("rows", 1, "paper", value={"f1": 3}), "row rvnn: paper names ['f1']; columns are ['left/root_accuracy', 'param"),
+        (
+            put("rows", 1, "paper", value={"f1": 3}),
+            "row rvnn: paper names ['f1']; columns are ['left/root_accuracy', 'param",
+        ),
         (
             put("rows", 1, "paper_std", value={"root_accuracy": 3}),
             "row rvnn: it: Value error, paper_std of ['root_accuracy']",
         ),
-        (put("rows", 1, "variants", value=["right"]), "row rvnn: variants names ['right']; variants are ['left']"),
-        (put("rows", 0, "variant_recipes", value={"right": {}}), "row lstm: variant_recipes names ['right']; its variants are"),
-        (put("rows", 1, "variant_recipes", value={"left": {}}), "row rvnn: variant_recipes names ['left']; its variants"),
-        (put("rows", 0, "variant_recipes", value={"left": {"name": "x"}}), "row lstm: variant_recipes.left has a name; that"),
-        (put("rows", 1, "rival", value="tfidf"), "row rvnn: it: Value error, a rival has no recipe"),
         (
-            put("rows", 0, value={"name": "r", "title": "R", "rival": "tfidf", "variant_recipes": {"left": {"model": {}}}}),
+            put("rows", 1, "variants", value=["right"]),
+            "row rvnn: variants names ['right']; variants are ['left']",
+        ),
+        (
+            put("rows", 0, "variant_recipes", value={"right": {}}),
+            "row lstm: variant_recipes names ['right']; its variants are",
+        ),
+        (
+            put("rows", 1, "variant_recipes", value={"left": {}}),
+            "row rvnn: variant_recipes names ['left']; its variants",
+        ),
+        (
+            put("rows", 0, "variant_recipes", value={"left": {"name": "x"}}),
+            "row lstm: variant_recipes.left has a name; that",
+        ),
+        (
+            put("rows", 1, "rival", value="tfidf"),
+            "row rvnn: it: Value error, a rival has no recipe",
+        ),
+        (
+            put(
+                "rows",
+                0,
+                value={
+                    "name": "r",
+                    "title": "R",
+                    "rival": "tfidf",
+                    "variant_recipes": {"left": {"model": {}}},
+                },
+            ),
             "row r: it: Value error, a rival has no recipe",
         ),
         (
@@ -162,20 +230,44 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
             "row rvnn: model.cell.hidden_size: Input",
         ),
         (put("rows", 1, "recipe", "model", value=7), "row rvnn: model: Input should be"),
-        (put("rows", 1, "recipe", "name", value="x"), "row rvnn: recipe has a name; that of a recipe is made of"),
-        (put("variants", "left", "training", "epochs", value=-1), "row lstm, variant left: training.epochs: Input should be"),
-        (put("variants", "left", "name", value="x"), "variant left has a name; that of a recipe is made of"),
+        (
+            put("rows", 1, "recipe", "name", value="x"),
+            "row rvnn: recipe has a name; that of a recipe is made of",
+        ),
+        (
+            put("variants", "left", "training", "epochs", value=-1),
+            "row lstm, variant left: training.epochs: Input should be",
+        ),
+        (
+            put("variants", "left", "name", value="x"),
+            "variant left has a name; that of a recipe is made of",
+        ),
         (put("variants", "2", value={}), "variants.2.[key]: String should match pattern"),
-        (put("columns", 0, "key", value="a/b/c"), "key must be [VARIANT/][SOURCE.]FIGURE, found 'a/b/c'"),
-        (put("columns", 1, "key", value="right/x"), "column right/x names ['right']; variants are ['left']"),
-        (put("columns", 1, "key", value="root_accuracy"), "columns must differ in their names, found ['root_"),
+        (
+            put("columns", 0, "key", value="a/b/c"),
+            "key must be [VARIANT/][SOURCE.]FIGURE, found 'a/b/c'",
+        ),
+        (
+            put("columns", 1, "key", value="right/x"),
+            "column right/x names ['right']; variants are ['left']",
+        ),
+        (
+            put("columns", 1, "key", value="root_accuracy"),
+            "columns must differ in their names, found ['root_",
+        ),
         (put("columns", value=[]), "columns: Tuple should have at least 1 item"),
         (
             put("curves", value=[{**CURVE, "rows": ["gru"]}]),
             "curve length: rows names ['gru']; rows with a recipe are [",
         ),
-        (put("compare", value=[{"a": "lstm", "b": "gru", "key": "root_accuracy"}]), "compare names ['gru']; rows are ['lstm',"),
-        (put("compare", value=[{"a": "lstm", "b": "rvnn", "key": "mse"}]), "compare names ['mse']; columns are ["),
+        (
+            put("compare", value=[{"a": "lstm", "b": "gru", "key": "root_accuracy"}]),
+            "compare names ['gru']; rows are ['lstm',",
+        ),
+        (
+            put("compare", value=[{"a": "lstm", "b": "rvnn", "key": "mse"}]),
+            "compare names ['mse']; columns are [",
+        ),
         (put("rows", value=[]), "rows: Tuple should have at least 1 item"),
         (put("rows", value=7), "rows: Input should be a valid tuple"),
     ],
@@ -210,17 +302,26 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, text: str | bytes | 
         ("a-b/gold.x1", ("a-b", "gold", "x1")),
     ],
 )
-def test_the_key_of_a_column_names_variant_source_and_figure(key: str, parts: tuple[str, str | None, str]) -> None:
+def test_the_key_of_a_column_names_variant_source_and_figure(
+    key: str, parts: tuple[str, str | None, str]
+) -> None:
     assert Column(key=key, title="").parts == parts
 
 
-# -- a recipe to start from ---------------------------------------------------------------------------------------------
+# -- a recipe to start from
+# ---------------------------------------------------------------------------------------------
 
 
 def test_a_row_is_shown_as_a_recipe(tmp_path: Path) -> None:
     table = read(tmp_path, tiny())
-    for place, row, variant in (("lstm", "lstm", ""), ("lstm/left", "lstm", "left"), ("rvnn", "rvnn", "")):
-        assert Recipe.parse(table.show(place), source="test") == table.recipe_of(table.row(row), variant)
+    for place, row, variant in (
+        ("lstm", "lstm", ""),
+        ("lstm/left", "lstm", "left"),
+        ("rvnn", "rvnn", ""),
+    ):
+        assert Recipe.parse(table.show(place), source="test") == table.recipe_of(
+            table.row(row), variant
+        )
 
 
 @pytest.mark.parametrize("place", ["gru", "rvnn/left", "lstm/right"])

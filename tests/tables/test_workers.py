@@ -30,7 +30,10 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     with subprocess.Popen(
-        [sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+        [sys.executable, program],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "at work\n"
@@ -48,5 +51,11 @@ def killed_at_two(number: int) -> int:
 
 def test_a_result_for_every_item_and_none_where_a_process_was_killed() -> None:
     found: dict[str, int | None] = {}
-    each(killed_at_two, {"one": 1, "two": 2, "three": 3}, processes=1, threads=1, tell=found.__setitem__)
+    each(
+        killed_at_two,
+        {"one": 1, "two": 2, "three": 3},
+        processes=1,
+        threads=1,
+        tell=found.__setitem__,
+    )
     assert found == {"one": 10, "two": None, "three": None}

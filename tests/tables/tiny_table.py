@@ -12,8 +12,13 @@ TABLE: dict[str, Any] = {
     "title": "Films",
     "paper": "Nobody 2001, Table 7: of one run",
     "differs": ["Data: made up."],
-    "columns": [{"key": "root_accuracy", "title": "Root", "digits": 1}, {"key": "left/root_accuracy", "title": "Left"}],
-    "variants": {"left": {"training": {"sources": ["left"], "gold": False}, "model": {"tree_source": "left"}}},
+    "columns": [
+        {"key": "root_accuracy", "title": "Root", "digits": 1},
+        {"key": "left/root_accuracy", "title": "Left"},
+    ],
+    "variants": {
+        "left": {"training": {"sources": ["left"], "gold": False}, "model": {"tree_source": "left"}}
+    },
     "recipe": {
         "data": {"train": "train.txt", "dev": "dev.txt"},
         "model": {
@@ -25,8 +30,17 @@ TABLE: dict[str, Any] = {
         "training": {"epochs": 2, "batch_size": 8, "stop_on": "nothing", "seeds": [1, 2]},
     },
     "rows": [
-        {"name": "lstm", "title": "Tree-LSTM", "paper": {"root_accuracy": 51.0, "parameters": 1234}},
-        {"name": "rvnn", "title": "RvNN", "variants": [], "recipe": {"model": {"cell": {"name": "rvnn.v1", "hidden_size": 3}}}},
+        {
+            "name": "lstm",
+            "title": "Tree-LSTM",
+            "paper": {"root_accuracy": 51.0, "parameters": 1234},
+        },
+        {
+            "name": "rvnn",
+            "title": "RvNN",
+            "variants": [],
+            "recipe": {"model": {"cell": {"name": "rvnn.v1", "hidden_size": 3}}},
+        },
     ],
 }
 

@@ -9,7 +9,8 @@ from thinstack.plugins import CellSpec
 
 
 class Good(Cell):
-    """h = tanh(x W + sum_k h_k U + b), a leaf has no children; the rule breakers are derived from it."""
+    """h = tanh(x W + sum_k h_k U + b), a leaf has no children; the rule breakers are derived from
+    it."""
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, arity: int = 2):
         super().__init__(
@@ -59,8 +60,15 @@ class InOrder(Good):
         super().__init__(input_size=input_size, hidden_size=hidden_size, arity=0)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        weight = torch.arange(links.owner.shape[0], device=inputs.device).to(inputs.dtype).unsqueeze(1)
-        return [torch.tanh(sum_by_owner(children[0] @ self.u[0] * weight, links.owner, inputs.shape[0]) + self.b)]
+        weight = (
+            torch.arange(links.owner.shape[0], device=inputs.device).to(inputs.dtype).unsqueeze(1)
+        )
+        return [
+            torch.tanh(
+                sum_by_owner(children[0] @ self.u[0] * weight, links.owner, inputs.shape[0])
+                + self.b
+            )
+        ]
 
 
 class LeafMixing(Good):
@@ -197,7 +205,9 @@ class FewKinds(Good):
         self.types = nn.Parameter(torch.zeros(3, hidden_size))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        types = self.types.index_select(0, links.kind.flatten()).view(inputs.shape[0], self.arity, self.hidden_size)
+        types = self.types.index_select(0, links.kind.flatten()).view(
+            inputs.shape[0], self.arity, self.hidden_size
+        )
         return [torch.tanh(self.total(inputs, children, links) + types.sum(1))]
 
 
@@ -229,7 +239,9 @@ class CountsRowsOfChains(CountsRows):
     """As CountsRows, with one child."""
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size, inner_size=inner_size, arity=1)
+        super().__init__(
+            input_size=input_size, hidden_size=hidden_size, inner_size=inner_size, arity=1
+        )
 
 
 class OtherwiseScripted(Good):
@@ -253,7 +265,8 @@ class NoOptions(BaseModel):
 
 
 def spec_of(cell: type[Cell], *, calls: list[Cell] | None = None, **fixed: int) -> CellSpec:
-    """The spec of a cell class, with keywords of its own; each call of `leaf` is appended to `calls`."""
+    """The spec of a cell class, with keywords of its own; each call of `leaf` is appended to
+    `calls`."""
 
     def build(**keywords: object) -> Cell:
         names = cell.__init__.__annotations__

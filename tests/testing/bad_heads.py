@@ -70,7 +70,9 @@ class Overwrites(Good):
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         weight = (labels >= 0).to(logits.dtype)
-        return (functional.cross_entropy(logits, labels.clamp_(min=0), reduction="none") * weight).sum()
+        return (
+            functional.cross_entropy(logits, labels.clamp_(min=0), reduction="none") * weight
+        ).sum()
 
 
 class Mean(Good):
@@ -160,7 +162,9 @@ class OtherwiseExported(Good):
     """Computes something else while it is exported."""
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows) * (torch.arange(3) if torch.compiler.is_compiling() else torch.ones(3))
+        return self.linear(rows) * (
+            torch.arange(3) if torch.compiler.is_compiling() else torch.ones(3)
+        )
 
 
 class NoOptions(BaseModel):

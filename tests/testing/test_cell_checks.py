@@ -1,4 +1,5 @@
-"""The contract suite finds what is wrong with a cell, says it in words, and lets a good cell pass."""
+"""The contract suite finds what is wrong with a cell, says it in words, and lets a good cell
+pass."""
 
 import subprocess
 import sys
@@ -17,46 +18,112 @@ INNER: dict[str, Any] = {"inner_size": 5}
 
 
 class Bad(NamedTuple):
-    """The check that finds it, in the order of CELL_CHECKS the first; what it says; whether no other fails; what to ask for."""
+    """The check that finds it, in the order of CELL_CHECKS the first; what it says; whether no
+    other fails; what to ask for."""
 
     check: str
     message: str
     alone: bool = True
-    sizes: dict[str, Any] = {}  # noqa: RUF012 - it is only read
+    sizes: dict[str, Any] = {}
 
 
 BAD = {
-    "WrongSize": Bad("built_as_asked", "hidden_size is 5 where 4 was asked for; hand the hidden_size that `build` gets on"),
-    "WrongWidth": Bad(
-        "built_as_asked", r"output gives shapes \[\(6, 5\)\] for 6 rows; .* mend output or the sizes", alone=False
+    "WrongSize": Bad(
+        "built_as_asked",
+        "hidden_size is 5 where 4 was asked for; hand the hidden_size that `build` gets on",
     ),
-    "SinglePrecision": Bad("built_as_asked", "leaf gives .*float32.* from .*float64; make new tensors by inputs", alone=False),
-    "FewKinds": Bad("built_as_asked", "kinds is 2, but the model has 5 edge types; name `kinds` among", sizes={"kinds": 5}),
-    "Lazy": Bad("built_as_asked", r"parameters \['late'\] appear at the first call; create them in __init__", alone=False),
-    "Uninitialised": Bad("built_as_asked", "parameter 'b' has no finite values after __init__", alone=False),
-    "Overwrites": Bad("inputs_are_kept", "compose overwrites inputs, .* without the trailing underscore", False, INNER),
-    "OverwritesState": Bad("inputs_are_kept", "output overwrites the state, .* clone the state first", alone=False),
-    "Reshapes": Bad("no_rows", "leaf of no rows raises RuntimeError: .* not from a -1 in view or reshape", alone=False),
-    "Averages": Bad("no_rows", "compose of nodes without children is not finite; clamp a number of children to at least 1"),
+    "WrongWidth": Bad(
+        "built_as_asked",
+        r"output gives shapes \[\(6, 5\)\] for 6 rows; .* mend output or the sizes",
+        alone=False,
+    ),
+    "SinglePrecision": Bad(
+        "built_as_asked",
+        "leaf gives .*float32.* from .*float64; make new tensors by inputs",
+        alone=False,
+    ),
+    "FewKinds": Bad(
+        "built_as_asked",
+        "kinds is 2, but the model has 5 edge types; name `kinds` among",
+        sizes={"kinds": 5},
+    ),
+    "Lazy": Bad(
+        "built_as_asked",
+        r"parameters \['late'\] appear at the first call; create them in __init__",
+        alone=False,
+    ),
+    "Uninitialised": Bad(
+        "built_as_asked", "parameter 'b' has no finite values after __init__", alone=False
+    ),
+    "Overwrites": Bad(
+        "inputs_are_kept",
+        "compose overwrites inputs, .* without the trailing underscore",
+        False,
+        INNER,
+    ),
+    "OverwritesState": Bad(
+        "inputs_are_kept", "output overwrites the state, .* clone the state first", alone=False
+    ),
+    "Reshapes": Bad(
+        "no_rows",
+        "leaf of no rows raises RuntimeError: .* not from a -1 in view or reshape",
+        alone=False,
+    ),
+    "Averages": Bad(
+        "no_rows",
+        "compose of nodes without children is not finite; clamp a number of children to at least 1",
+    ),
     "RowMixing": Bad(
         "rows_are_independent",
-        r"compose reads other rows of `children`: row 1 of its result changed by \S+ when row 0 was replaced. Work on each row",
+        r"compose reads other rows of `children`: row 1 of its result changed by \S+ when row 0 "
+        r"was replaced. Work on each row",
         alone=False,
     ),
     "CountsRows": Bad(
-        "rows_are_independent", "compose depends on the number of rows: .* Do not branch on the number", alone=False
+        "rows_are_independent",
+        "compose depends on the number of rows: .* Do not branch on the number",
+        alone=False,
     ),
-    "Remembers": Bad("rows_are_independent", "compose gives other results when it is called again.* Keep nothing", alone=False),
-    "Random": Bad("rows_are_independent", "leaf gives other results .* draw no random numbers in evaluation mode", alone=False),
-    "InOrder": Bad("rows_are_independent", "depends on the order of the child states.* by `links.owner`", alone=False),
-    "DeadInput": Bad("inner_inputs_are_read", "column 0 of the inputs of inner nodes changes nothing", True, INNER),
+    "Remembers": Bad(
+        "rows_are_independent",
+        "compose gives other results when it is called again.* Keep nothing",
+        alone=False,
+    ),
+    "Random": Bad(
+        "rows_are_independent",
+        "leaf gives other results .* draw no random numbers in evaluation mode",
+        alone=False,
+    ),
+    "InOrder": Bad(
+        "rows_are_independent",
+        "depends on the order of the child states.* by `links.owner`",
+        alone=False,
+    ),
+    "DeadInput": Bad(
+        "inner_inputs_are_read",
+        "column 0 of the inputs of inner nodes changes nothing",
+        True,
+        INNER,
+    ),
     "Detached": Bad(
-        "gradients", "the gradient of compose with respect to b is not that of finite differences.* take out detach"
+        "gradients",
+        "the gradient of compose with respect to b is not that of finite differences.* take out "
+        "detach",
     ),
-    "DeadParameter": Bad("parameters_are_used", r"parameters \['gate'\] are dead: .* do not register them"),
-    "Unscriptable": Bad("torchscript", "TorchScript cannot compile the cell: .*squash.* use no lambda"),
-    "CountsResults": Bad("torchscript", "loaded, a model over the cell fails: .* take the number of rows from `inputs`"),
-    "BranchesOnValues": Bad("onnx", "BranchesOnValues.compose cannot be exported.*branches on the values.* use torch.where"),
+    "DeadParameter": Bad(
+        "parameters_are_used", r"parameters \['gate'\] are dead: .* do not register them"
+    ),
+    "Unscriptable": Bad(
+        "torchscript", "TorchScript cannot compile the cell: .*squash.* use no lambda"
+    ),
+    "CountsResults": Bad(
+        "torchscript",
+        "loaded, a model over the cell fails: .* take the number of rows from `inputs`",
+    ),
+    "BranchesOnValues": Bad(
+        "onnx",
+        "BranchesOnValues.compose cannot be exported.*branches on the values.* use torch.where",
+    ),
 }
 
 
@@ -88,21 +155,28 @@ def test_a_bad_cell_is_found_out(name: str) -> None:
 
 
 def test_row_mixing_shows_in_trees_as_well() -> None:
-    found = failures(bad_cells.spec_of(bad_cells.RowMixing), ["mixed_forests", "neighbours", "gradients_of_forests"])
+    found = failures(
+        bad_cells.spec_of(bad_cells.RowMixing),
+        ["mixed_forests", "neighbours", "gradients_of_forests"],
+    )
     assert list(found) == ["mixed_forests", "neighbours", "gradients_of_forests"]
     assert all("mend that first" in message for message in found.values())
 
 
 def test_other_faults_show_in_trees_as_well() -> None:
-    assert list(failures(bad_cells.spec_of(bad_cells.LeafMixing), ["one_word_trees", "mixed_forests"])) == [
-        "one_word_trees",
-        "mixed_forests",
+    assert list(
+        failures(bad_cells.spec_of(bad_cells.LeafMixing), ["one_word_trees", "mixed_forests"])
+    ) == ["one_word_trees", "mixed_forests"]
+    assert list(failures(bad_cells.spec_of(bad_cells.Remembers), ["chains", "stars"])) == [
+        "chains",
+        "stars",
     ]
-    assert list(failures(bad_cells.spec_of(bad_cells.Remembers), ["chains", "stars"])) == ["chains", "stars"]
 
 
 def test_top_down_finds_a_cell_that_counts_rows() -> None:
-    (message,) = failures(bad_cells.spec_of(bad_cells.CountsRowsOfChains), ["top_down"], **INNER).values()
+    (message,) = failures(
+        bad_cells.spec_of(bad_cells.CountsRowsOfChains), ["top_down"], **INNER
+    ).values()
     assert "from the root down" in message
 
 
@@ -140,7 +214,9 @@ def test_cells_that_are_not_there() -> None:
     with pytest.raises(ConfigError, match="arity"):
         CELL_CHECKS["chains"]("nary_lstm.v1", {"arity": 0})
     with pytest.raises(PluginError, match="must return"):
-        CELL_CHECKS["chains"](CellSpec(name="none.v1", build=lambda: None, config=bad_cells.NoOptions))
+        CELL_CHECKS["chains"](
+            CellSpec(name="none.v1", build=lambda: None, config=bad_cells.NoOptions)
+        )
     with pytest.raises(ValueError, match="inner_size must be 0 or input_size = 5"):
         CELL_CHECKS["chains"]("nary_lstm.v1", inner_size=3)
 
@@ -152,7 +228,11 @@ def test_checks_have_names_and_descriptions() -> None:
 
 @pytest.mark.parametrize(
     ("package", "extra", "check"),
-    [("hypothesis", "testing", "neighbours"), ("onnx", "testing", "onnx"), ("onnxruntime", "cpu", "onnx")],
+    [
+        ("hypothesis", "testing", "neighbours"),
+        ("onnx", "testing", "onnx"),
+        ("onnxruntime", "cpu", "onnx"),
+    ],
 )
 def test_missing_packages(package: str, extra: str, check: str) -> None:
     """The checks that need no extra package run without them; the others name the extra."""
@@ -163,8 +243,11 @@ def test_missing_packages(package: str, extra: str, check: str) -> None:
         "CELL_CHECKS['torchscript']('dt_rnn.v1')\n"
         f"CELL_CHECKS[{check!r}]('dt_rnn.v1')\n"
     )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
     assert answer.stderr.splitlines()[-1] == (
-        f"thinstack.errors.MissingExtraError: this needs the package '{package}', which is not installed: "
+        f"thinstack.errors.MissingExtraError: this needs the package '{package}', which is not "
+        "installed: "
         f'pip install "thinstack[{extra}]"'
     )

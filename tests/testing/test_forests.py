@@ -10,7 +10,16 @@ from bad_cells import Good
 
 from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.testing.forests import Batch, apart, batch_of, by_depth, by_recursion, chain, random_forest, star
+from thinstack.testing.forests import (
+    Batch,
+    apart,
+    batch_of,
+    by_depth,
+    by_recursion,
+    chain,
+    random_forest,
+    star,
+)
 
 SIZES = (1, 20, 7, 1)
 
@@ -47,7 +56,12 @@ def test_random_forests_leave_slots_empty_and_nodes_in_any_order() -> None:
     forest = random_forest([30], arity=3, kinds=1, seed=0)
     children = np.bincount(forest.parents[forest.parents >= 0])
     assert set(children.tolist()) >= {1, 2}
-    assert any(slot > 0 for slot in forest.slots[[node for node in range(30) if children[forest.parents[node]] == 1]])
+    assert any(
+        slot > 0
+        for slot in forest.slots[
+            [node for node in range(30) if children[forest.parents[node]] == 1]
+        ]
+    )
     steps = np.sign(forest.parents - np.arange(30))[forest.parents >= 0]
     assert {-1, 1} == set(steps.tolist())
 
@@ -82,12 +96,20 @@ def test_both_ways_give_node_order() -> None:
     """Of two trees whose nodes are mixed, the second with its root in the middle."""
     cell = Good(input_size=2, hidden_size=2, arity=0).double()
     none = np.zeros(5, np.int64)
-    forest = Forest(parents=np.array([1, -1, 3, -1, 1]), slots=none, kinds=none + 1, sizes=np.array([5]))
-    batch = Batch(forest, torch.tensor([[1.0, 0], [0, 1], [1, 1]]).double(), torch.zeros(2, 0).double())
+    forest = Forest(
+        parents=np.array([1, -1, 3, -1, 1]), slots=none, kinds=none + 1, sizes=np.array([5])
+    )
+    batch = Batch(
+        forest, torch.tensor([[1.0, 0], [0, 1], [1, 1]]).double(), torch.zeros(2, 0).double()
+    )
     w, u = cell.w.detach(), cell.u[0].detach()
     leaves = torch.tanh(batch.leaves @ w)
     first, second = torch.tanh((leaves[0] + leaves[2]) @ u), torch.tanh(leaves[1] @ u)
-    expected = [torch.stack([leaves[0], first, leaves[1], second, leaves[2]]), torch.stack([first, second]), torch.zeros(5, 0)]
+    expected = [
+        torch.stack([leaves[0], first, leaves[1], second, leaves[2]]),
+        torch.stack([first, second]),
+        torch.zeros(5, 0),
+    ]
     for found in (by_recursion(cell, batch), by_depth(DepthOrdered(cell), cell, batch)):
         assert apart(found, expected) < 1e-15
 

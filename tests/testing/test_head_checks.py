@@ -1,4 +1,5 @@
-"""The contract suite finds what is wrong with a task head, says it in words, and lets a good head pass."""
+"""The contract suite finds what is wrong with a task head, says it in words, and lets a good head
+pass."""
 
 import subprocess
 import sys
@@ -23,21 +24,53 @@ class Bad(NamedTuple):
 
 
 BAD = {
-    "WrongSize": Bad("built_as_asked", "classes is 4 where 3 was asked for; hand the classes that `build` gets on"),
-    "WrongWidth": Bad("built_as_asked", r"forward of rows of shape \(5, 4\) raises RuntimeError: .* reads nodes gets rows"),
-    "ReadsElse": Bad("built_as_asked", "reads is 'words'; hand one of nodes, roots, pairs, candidates to"),
-    "Overwrites": Bad("inputs_are_kept", "loss overwrites its arguments, .* without the trailing underscore"),
+    "WrongSize": Bad(
+        "built_as_asked",
+        "classes is 4 where 3 was asked for; hand the classes that `build` gets on",
+    ),
+    "WrongWidth": Bad(
+        "built_as_asked",
+        r"forward of rows of shape \(5, 4\) raises RuntimeError: .* reads nodes gets rows",
+    ),
+    "ReadsElse": Bad(
+        "built_as_asked", "reads is 'words'; hand one of nodes, roots, pairs, candidates to"
+    ),
+    "Overwrites": Bad(
+        "inputs_are_kept", "loss overwrites its arguments, .* without the trailing underscore"
+    ),
     "Mean": Bad("loss_is_a_sum", r"the loss is no sum over rows: .*Sum it \(reduction='sum'\)"),
-    "CountsUnlabelled": Bad("unlabelled_rows", "rows labelled -1 count: .* as functional.cross_entropy does"),
-    "NoGradient": Bad("unlabelled_rows", "the loss has no gradient with respect to the scores; take out detach"),
-    "Normalises": Bad("few_rows", "forward of 1 rows in training mode raises ValueError: .* skip what cannot be estimated"),
-    "RowMixing": Bad("rows_are_independent", r"forward reads other rows: results changed by \S+ when row 0 was replaced"),
-    "CountsRows": Bad("rows_are_independent", "forward depends on the number of rows: .* Do not branch on the number"),
-    "Random": Bad("rows_are_independent", "forward gives other results when it is called again: .* in evaluation mode"),
-    "Detached": Bad("gradients", "the gradient of forward is not that of finite differences.* take out detach"),
-    "Unscriptable": Bad("torchscript", "TorchScript cannot compile the head: .*squash.* use no lambda"),
+    "CountsUnlabelled": Bad(
+        "unlabelled_rows", "rows labelled -1 count: .* as functional.cross_entropy does"
+    ),
+    "NoGradient": Bad(
+        "unlabelled_rows", "the loss has no gradient with respect to the scores; take out detach"
+    ),
+    "Normalises": Bad(
+        "few_rows",
+        "forward of 1 rows in training mode raises ValueError: .* skip what cannot be estimated",
+    ),
+    "RowMixing": Bad(
+        "rows_are_independent",
+        r"forward reads other rows: results changed by \S+ when row 0 was replaced",
+    ),
+    "CountsRows": Bad(
+        "rows_are_independent",
+        "forward depends on the number of rows: .* Do not branch on the number",
+    ),
+    "Random": Bad(
+        "rows_are_independent",
+        "forward gives other results when it is called again: .* in evaluation mode",
+    ),
+    "Detached": Bad(
+        "gradients", "the gradient of forward is not that of finite differences.* take out detach"
+    ),
+    "Unscriptable": Bad(
+        "torchscript", "TorchScript cannot compile the head: .*squash.* use no lambda"
+    ),
     "OtherwiseScripted": Bad("torchscript", "scripted, the scores of 7 rows differ"),
-    "BranchesOnValues": Bad("onnx", "BranchesOnValues.scores cannot be exported.* no Python branch"),
+    "BranchesOnValues": Bad(
+        "onnx", "BranchesOnValues.scores cannot be exported.* no Python branch"
+    ),
     "OtherwiseExported": Bad("onnx", "in onnxruntime the scores of 7 rows differ"),
 }
 
@@ -96,8 +129,11 @@ def test_missing_packages(package: str, extra: str) -> None:
         "HEAD_CHECKS['torchscript']('node_classifier.v1')\n"
         "HEAD_CHECKS['onnx']('node_classifier.v1')\n"
     )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
     assert answer.stderr.splitlines()[-1] == (
-        f"thinstack.errors.MissingExtraError: this needs the package '{package}', which is not installed: "
+        f"thinstack.errors.MissingExtraError: this needs the package '{package}', which is not "
+        "installed: "
         f'pip install "thinstack[{extra}]"'
     )

@@ -31,7 +31,13 @@ def test_shapes(arity: int) -> None:
 
 def test_some_children_are_missing() -> None:
     _, rows, _ = two(2)
-    assert (rows.links.kind == 0).tolist() == [[False, False], [True, False], [False, False], [False, True], [False, False]]
+    assert (rows.links.kind == 0).tolist() == [
+        [False, False],
+        [True, False],
+        [False, False],
+        [False, True],
+        [False, False],
+    ]
 
 
 @pytest.mark.parametrize("arity", [0, 1, 3])
@@ -59,7 +65,9 @@ def test_one_row_and_another_order(arity: int) -> None:
         torch.testing.assert_close(alone, whole[ROW : ROW + 1], rtol=0, atol=1e-14)
     if arity == 0:
         compose, _ = METHODS["compose"]
-        torch.testing.assert_close(compose(cell, rows.shuffled()), compose(cell, rows), rtol=0, atol=1e-14)
+        torch.testing.assert_close(
+            compose(cell, rows.shuffled()), compose(cell, rows), rtol=0, atol=1e-14
+        )
         assert not torch.equal(rows.shuffled().links.owner, rows.links.owner)
 
 
@@ -68,4 +76,7 @@ def test_a_copy_shares_nothing() -> None:
     copied = rows.copied()
     for tensor in (copied.leaf, copied.inputs, *copied.children, *copied.links, *copied.state):
         tensor.zero_()
-    assert all(bool(tensor.any()) for tensor in (rows.leaf, rows.inputs, *rows.children, *rows.links, *rows.state))
+    assert all(
+        bool(tensor.any())
+        for tensor in (rows.leaf, rows.inputs, *rows.children, *rows.links, *rows.state)
+    )

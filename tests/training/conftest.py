@@ -8,7 +8,8 @@ import tiny_pairs
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that recipes of `tiny_pairs` read; files of other recipes have a `data` of their own."""
+    """A folder that recipes of `tiny_pairs` read; files of other recipes have a `data` of their
+    own."""
     return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
 
 

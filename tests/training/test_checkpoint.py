@@ -15,7 +15,9 @@ from thinstack.errors import DataError
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
 
 
-def parts(width: int = 3, *, seed: int = 0) -> tuple[dict[str, nn.Module], dict[str, torch.optim.Optimizer]]:
+def parts(
+    width: int = 3, *, seed: int = 0
+) -> tuple[dict[str, nn.Module], dict[str, torch.optim.Optimizer]]:
     torch.manual_seed(seed)
     model = nn.Linear(2, width)
     optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
@@ -24,8 +26,14 @@ def parts(width: int = 3, *, seed: int = 0) -> tuple[dict[str, nn.Module], dict[
     return {"model": model, "best": nn.Linear(2, width)}, {"model": optimizer}
 
 
-def state_of(modules: dict[str, nn.Module], optimizers: dict[str, torch.optim.Optimizer]) -> list[tuple[str, Any]]:
-    found = [(f"{name}.{key}", value.tolist()) for name, part in modules.items() for key, value in part.state_dict().items()]
+def state_of(
+    modules: dict[str, nn.Module], optimizers: dict[str, torch.optim.Optimizer]
+) -> list[tuple[str, Any]]:
+    found = [
+        (f"{name}.{key}", value.tolist())
+        for name, part in modules.items()
+        for key, value in part.state_dict().items()
+    ]
     for name, optimizer in optimizers.items():
         for index, state in optimizer.state_dict()["state"].items():
             found += [(f"{name}.{index}.{key}", value.tolist()) for key, value in state.items()]
@@ -82,11 +90,19 @@ def without_squares(path: Path) -> None:
 
     with safe_open(path, framework="pt") as file:
         state = file.metadata()
-    save_file({name: value for name, value in load_file(path).items() if not name.endswith("0.sum")}, path, state)
+    save_file(
+        {name: value for name, value in load_file(path).items() if not name.endswith("0.sum")},
+        path,
+        state,
+    )
 
 
-@pytest.mark.parametrize("damage", [halved, pickled, without_state, without_squares, lambda path: path.write_bytes(b"")])
-def test_a_damaged_checkpoint_is_refused(tmp_path: Path, damage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "damage", [halved, pickled, without_state, without_squares, lambda path: path.write_bytes(b"")]
+)
+def test_a_damaged_checkpoint_is_refused(
+    tmp_path: Path, damage: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "checkpoint.safetensors"
     modules, optimizers = parts()
     save_checkpoint(path, modules, optimizers, {"history": []})
@@ -94,7 +110,11 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, damage: Any, monkeypatc
     for name in ("load", "loads", "Unpickler"):
         monkeypatch.setattr(pickle, name, lambda *_: pytest.fail("a pickle was read"))
     with pytest.raises(
-        DataError, match=r"checkpoint\.safetensors is not a checkpoint of this recipe .*; delete it to start afresh"
+        DataError,
+        match=(
+            r"checkpoint\.safetensors is not a checkpoint of this recipe .*; delete it to "
+            r"start afresh"
+        ),
     ):
         load_checkpoint(path, modules, optimizers)
 
@@ -106,7 +126,9 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
         load_checkpoint(path, *parts(4))
 
 
-def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_the_old_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, *parts(), {"history": [1]})
     write_atomically(tmp_path / "metrics.jsonl", "old\n")

@@ -56,8 +56,13 @@ def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> 
                 if label in (0, 2):
                     tally[f"{kind}_binary_accuracy"].append((row[2] > row[0]) == (label == 2))
     counts = {"roots": tally["root_accuracy"], "binary_roots": tally["root_binary_accuracy"]}
-    counts |= {"phrases": tally["phrase_accuracy"], "binary_phrases": tally["phrase_binary_accuracy"]}
-    return {name: 100 * float(np.mean(part)) for name, part in tally.items()} | {key: len(part) for key, part in counts.items()}
+    counts |= {
+        "phrases": tally["phrase_accuracy"],
+        "binary_phrases": tally["phrase_binary_accuracy"],
+    }
+    return {name: 100 * float(np.mean(part)) for name, part in tally.items()} | {
+        key: len(part) for key, part in counts.items()
+    }
 
 
 def test_figures_over_dependency_trees(data: Path) -> None:
@@ -72,7 +77,9 @@ def test_figures_over_dependency_trees(data: Path) -> None:
     assert figures == pytest.approx(accuracies(nodes, labels, roots))
     assert figures["root_accuracy"] != figures["phrase_accuracy"]
     assert cases.whole.sum() == len(found.train)
-    assert 100 * np.mean(cases.predicted[cases.whole] == cases.gold[cases.whole]) == pytest.approx(figures["root_accuracy"])
+    assert 100 * np.mean(cases.predicted[cases.whole] == cases.gold[cases.whole]) == pytest.approx(
+        figures["root_accuracy"]
+    )
     assert cases.predicted.tolist() == [
         int(row.argmax())
         for rows, wanted in zip(nodes, labels, strict=True)
@@ -86,18 +93,30 @@ def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str)
     recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
     found = prepare(recipe, data)
     figures, cases = evaluate_model(drawn(recipe, found), found.train, source, "phrases")
-    phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None, "phrases": 0, "binary_phrases": 0}
+    phrases = {
+        "phrase_accuracy": None,
+        "phrase_binary_accuracy": None,
+        "phrases": 0,
+        "binary_phrases": 0,
+    }
     assert figures | phrases == figures
     assert figures["roots"] == len(found.train) == cases.whole.sum() == len(cases)
     assert figures["root_accuracy"] == pytest.approx(100 * np.mean(cases.predicted == cases.gold))
 
 
 @pytest.mark.parametrize(
-    ("head", "top_down"), [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)]
+    ("head", "top_down"),
+    [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)],
 )
-def test_figures_of_sequences_are_those_of_each_phrase_alone(data: Path, head: str, top_down: bool) -> None:
-    encoder: dict[str, Any] = {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
-    recipe = tiny_pairs.phrases_recipe("sequence", model={"head": {"name": head}, "encoder": encoder})
+def test_figures_of_sequences_are_those_of_each_phrase_alone(
+    data: Path, head: str, top_down: bool
+) -> None:
+    encoder: dict[str, Any] = (
+        {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
+    )
+    recipe = tiny_pairs.phrases_recipe(
+        "sequence", model={"head": {"name": head}, "encoder": encoder}
+    )
     found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     nodes, labels, ends = [], [], []
@@ -108,16 +127,25 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data: Path, head: s
         rows = []
         for start, end in spans(known.structure["transitions"].tolist()):
             ids = example.inputs["token_ids"][start:end]
-            rows.append(answers(model, {"token_ids": ids, "lengths": [end - start]}, "root_scores")[0])
+            rows.append(
+                answers(model, {"token_ids": ids, "lengths": [end - start]}, "root_scores")[0]
+            )
         nodes.append(np.array(rows))
     figures, cases = evaluate_model(model, found.train, "gold", "phrases")
     assert figures == pytest.approx(accuracies(nodes, labels, ends))
     expected = sorted(
         (end - start, example.trees["gold"].targets[place], int(rows[place].argmax()))
         for example, rows in zip(gold.train, nodes, strict=True)
-        for place, (start, end) in enumerate(spans(example.trees["gold"].structure["transitions"].tolist()))
+        for place, (start, end) in enumerate(
+            spans(example.trees["gold"].structure["transitions"].tolist())
+        )
     )
-    assert sorted(zip(cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist(), strict=True)) == expected
+    assert (
+        sorted(
+            zip(cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist(), strict=True)
+        )
+        == expected
+    )
 
 
 def spans(steps: list[int]) -> list[tuple[int, int]]:
@@ -151,7 +179,9 @@ def test_ratings_are_expectations(data: Path) -> None:
     errors = [one - other for one, other in zip(predicted, gold, strict=True)]
     assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
     assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
-    assert figures["spearman"] == pytest.approx(np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1], rel=1e-4)
+    assert figures["spearman"] == pytest.approx(
+        np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1], rel=1e-4
+    )
 
 
 def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
@@ -165,37 +195,58 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
         inputs = {**example.inputs, "lengths": example.lengths}
         scores.append(answers(model, inputs, "pair_scores")[0])
         parses.append(answers(model, inputs, "parse").tolist())
-        over_gold.append(answers(model, {**inputs, **example.trees["gold"].structure}, "pair_scores")[0])
+        over_gold.append(
+            answers(model, {**inputs, **example.trees["gold"].structure}, "pair_scores")[0]
+        )
     figures, cases = evaluate_model(model, found.train, "self", "entailment")
     gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
     negated = ["not" in pair.second and "not" not in pair.first for pair in pairs]
     right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
     expected = {"accuracy": 100 * np.mean(right), "pairs": 12, "negations": sum(negated)}
-    expected["negation_accuracy"] = 100 * np.mean([one for one, flag in zip(right, negated, strict=True) if flag])
+    expected["negation_accuracy"] = 100 * np.mean(
+        [one for one, flag in zip(right, negated, strict=True) if flag]
+    )
     assert figures == pytest.approx(expected)
-    assert (cases.gold.tolist(), cases.predicted.tolist()) == (gold, [int(row.argmax()) for row in scores])
+    assert (cases.gold.tolist(), cases.predicted.tolist()) == (
+        gold,
+        [int(row.argmax()) for row in scores],
+    )
     assert cases.negated.tolist() == negated
-    assert [example.trees["self"].structure["transitions"].tolist() for example in found.train] == parses
+    assert [
+        example.trees["self"].structure["transitions"].tolist() for example in found.train
+    ] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment")
-    assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold] != cases.predicted.tolist()
+    assert (
+        given.predicted.tolist()
+        == [int(row.argmax()) for row in over_gold]
+        != cases.predicted.tolist()
+    )
 
 
-def made(steps: list[int], targets: list[int], *, whole: int, words: list[float], depths: list[float]) -> Given:
+def made(
+    steps: list[int], targets: list[int], *, whole: int, words: list[float], depths: list[float]
+) -> Given:
     structure = {"transitions": np.array(steps)}
-    return Given(structure, np.array(targets), whole, np.array(words, float), np.array(depths, float))
+    return Given(
+        structure, np.array(targets), whole, np.array(words, float), np.array(depths, float)
+    )
 
 
 def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     recipe = tiny_recipe.recipe()
     model = drawn(recipe, prepare(recipe, data))
-    first = made([0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2])
+    first = made(
+        [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2]
+    )
     second = made([0, 0, 1], [-1, 0, -1], whole=2, words=[1, 1, 2], depths=[0, 0, 1])
     examples = [
         Example({"token_ids": np.array([1, 2, 3])}, np.array([3]), {"gold": first}, negated=False),
         Example({"token_ids": np.array([4, 5])}, np.array([2]), {"gold": second}, negated=True),
     ]
-    nodes = [answers(model, of_one(example), "node_scores").argmax(1).tolist() for example in examples]
+    nodes = [
+        answers(model, of_one(example), "node_scores").argmax(1).tolist() for example in examples
+    ]
     _, cases = evaluate_model(model, examples, "gold", "phrases")
     assert cases.gold.tolist() == [1, 2, 0, 2, 0]
     assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
@@ -221,11 +272,14 @@ def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> No
     assert cases.whole.sum() == len(found.train)
 
 
-# -- the loss of phrases as chains --------------------------------------------------------------------------------------
+# -- the loss of phrases as chains
+# --------------------------------------------------------------------------------------
 
 
 def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path) -> None:
-    recipe = tiny_pairs.phrases_recipe("sequence", embedding={"dropout": 0.0}, model={"head": {"name": "node_classifier.v1"}})
+    recipe = tiny_pairs.phrases_recipe(
+        "sequence", embedding={"dropout": 0.0}, model={"head": {"name": "node_classifier.v1"}}
+    )
     found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     batch = join(found.train, ["gold"] * len(found.train))
@@ -234,7 +288,9 @@ def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path)
     expected, tokens = 0.0, 0
     for example in gold.train:
         known = example.trees["gold"]
-        for (start, end), label in zip(spans(known.structure["transitions"].tolist()), known.targets, strict=True):
+        for (start, end), label in zip(
+            spans(known.structure["transitions"].tolist()), known.targets, strict=True
+        ):
             ids = example.inputs["token_ids"][start:end]
             row = answers(model, {"token_ids": ids, "lengths": [end - start]}, "node_scores")[-1]
             expected -= float(np.log(row[label]))

@@ -16,7 +16,11 @@ MODEL = tiny_recipe.recipe().model
 
 
 def indexed(
-    text: str, sources: tuple[str, ...] = (), *, reads: str = "nodes", pieces: WordpieceVocabulary | None = None
+    text: str,
+    sources: tuple[str, ...] = (),
+    *,
+    reads: str = "nodes",
+    pieces: WordpieceVocabulary | None = None,
 ) -> list[Example]:
     return examples_of(read(text), pieces or VOCABULARY, MODEL, reads, sources)
 
@@ -42,7 +46,9 @@ def covered(tree: Tree) -> list[tuple[int, int]]:
 def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> None:
     trees = read(tiny_recipe.treebank(20))
     kept = lost = 0
-    for (tree, gold), example in zip(trees, examples_of(trees, VOCABULARY, MODEL, "nodes", [source]), strict=True):
+    for (tree, gold), example in zip(
+        trees, examples_of(trees, VOCABULARY, MODEL, "nodes", [source]), strict=True
+    ):
         other = getattr(Tree, source)(tree.words)
         labels = dict(zip(covered(tree), gold.tolist(), strict=True))
         naive = [labels.get(span, -1) for span in covered(other)]
@@ -57,7 +63,9 @@ def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> Non
 def test_the_gold_tree_is_kept_as_it_is() -> None:
     first, second = indexed("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
     gold = first.trees["gold"]
-    assert {name: part.tolist() for name, part in gold.structure.items()} == {"transitions": [0, 0, 0, 1, 1]}
+    assert {name: part.tolist() for name, part in gold.structure.items()} == {
+        "transitions": [0, 0, 0, 1, 1]
+    }
     assert [part.tolist() for part in (gold.targets, gold.words, gold.depths)] == [
         [1, 2, 1, 2, 2],
         [1, 1, 1, 2, 3],
@@ -66,7 +74,9 @@ def test_the_gold_tree_is_kept_as_it_is() -> None:
     assert (gold.whole, first.lengths.tolist(), first.words) == (4, [3], 3)
     assert second.trees["gold"].targets.tolist() == [0]
     assert list(first.inputs) == ["token_ids"]
-    assert first.inputs["token_ids"].tolist() == [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
+    assert first.inputs["token_ids"].tolist() == [
+        VOCABULARY.lookup(word) for word in ("the", "good", "film")
+    ]
     assert list(first.trees) == ["gold"]
 
 
@@ -84,7 +94,9 @@ def test_a_minibatch_is_the_examples_end_to_end() -> None:
 
 
 def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots() -> None:
-    examples = indexed("(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))", ("left",), reads="roots")
+    examples = indexed(
+        "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))", ("left",), reads="roots"
+    )
     batch = join(examples, ["left", "gold", "gold"])
     assert batch.targets.tolist() == [2, 0, 1]
     assert batch.inputs["transitions"].tolist() == [0, 0, 1, 0, 1, 0, 0, 0, 1]

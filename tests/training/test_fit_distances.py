@@ -14,9 +14,14 @@ def test_it_learns_to_cut_after_commas() -> None:
     generator = np.random.default_rng(0)
 
     def tree() -> Tree:
-        left, right = (generator.choice(["a", "b", "c"], size=generator.integers(1, 5)).tolist() for _ in range(2))
+        left, right = (
+            generator.choice(["a", "b", "c"], size=generator.integers(1, 5)).tolist()
+            for _ in range(2)
+        )
         first, second = Tree.balanced([*left, ","]), Tree.balanced(right)
-        return Tree.from_transitions([*first.transitions, *second.transitions, 1], [*first.words, *second.words])
+        return Tree.from_transitions(
+            [*first.transitions, *second.transitions, 1], [*first.words, *second.words]
+        )
 
     table = fit([tree() for _ in range(60)])
     for unseen in (tree() for _ in range(20)):
@@ -33,7 +38,10 @@ def test_trees_of_unseen_sentences_are_nearer_to_gold_than_balanced_ones(data_di
     for tree in read_trees(data_dir / "sst" / "dev.txt")[:300]:
         gold = {tuple(span) for span in tree.spans.tolist()}
         total += len(gold)
-        for name, steps in (("distances", table.transitions(tree.words)), ("balanced", Tree.balanced(tree.words).transitions)):
+        for name, steps in (
+            ("distances", table.transitions(tree.words)),
+            ("balanced", Tree.balanced(tree.words).transitions),
+        ):
             shared[name] += len(gold & {tuple(span) for span in spans_of(steps).tolist()})
     assert shared["distances"] > shared["balanced"] + 0.1 * total
 
@@ -45,5 +53,9 @@ def test_a_word_spelt_as_a_form_has_that_forms_weights() -> None:
 
 
 def test_the_same_trees_give_the_same_table() -> None:
-    trees = [Tree.balanced(["a", "b", ",", "c", "d"]), Tree.right(["c", ",", "a"]), Tree.left(["b", "b", "b"])]
+    trees = [
+        Tree.balanced(["a", "b", ",", "c", "d"]),
+        Tree.right(["c", ",", "a"]),
+        Tree.left(["b", "b", "b"]),
+    ]
     assert fit(trees).to_bytes() == fit(trees).to_bytes()

@@ -17,20 +17,36 @@ from thinstack.training.given import Given, given_chains, given_pair, given_tree
 #   film    dull
 #   /        /
 # the      so
-PARSED = Tree.from_parents([1, 2, -1, 4, 2], ("the", "film", "is", "so", "dull"), ["det", "nsubj", "root", "advmod", "acomp"])
+PARSED = Tree.from_parents(
+    [1, 2, -1, 4, 2],
+    ("the", "film", "is", "so", "dull"),
+    ["det", "nsubj", "root", "advmod", "acomp"],
+)
 LABELS = np.array([-1, 1, 0, -1, 0])
 
-PHRASES = Tree.from_brackets("(2 (1 the) (2 (2 good) (1 film)))")  # nodes: the, good, film, good film, all
+PHRASES = Tree.from_brackets(
+    "(2 (1 the) (2 (2 good) (1 film)))"
+)  # nodes: the, good, film, good film, all
 
 
 def config(trees: str, **settings: Any) -> ModelConfig:
-    cell = {"binary": "nary_lstm.v1", "constituency": "nary_lstm.v1"}.get(trees, "child_sum_lstm.v1")
-    return tiny_recipe.recipe(model={"trees": trees, **settings}, cell={"name": cell}, sources=()).model
+    cell = {"binary": "nary_lstm.v1", "constituency": "nary_lstm.v1"}.get(
+        trees, "child_sum_lstm.v1"
+    )
+    return tiny_recipe.recipe(
+        model={"trees": trees, **settings}, cell={"name": cell}, sources=()
+    ).model
 
 
 def lists(given: Given) -> tuple[dict[str, list[int]], list[int], int, list[float], list[float]]:
     structure = {name: part.tolist() for name, part in given.structure.items()}
-    return structure, given.targets.tolist(), given.whole, given.words.tolist(), given.depths.tolist()
+    return (
+        structure,
+        given.targets.tolist(),
+        given.whole,
+        given.words.tolist(),
+        given.depths.tolist(),
+    )
 
 
 def test_a_dependency_tree_has_its_root_where_the_word_stands() -> None:
@@ -47,7 +63,9 @@ def test_a_head_of_roots_is_given_the_class_of_the_sentence() -> None:
 
 def test_a_constituency_tree_is_told_by_parents() -> None:
     tree = Tree.from_brackets("(2 (1 the) (2 good) (1 film))")
-    structure, *rest = lists(given_tree(tree, np.array([1, 2, 1, 2]), config("constituency"), "nodes"))
+    structure, *rest = lists(
+        given_tree(tree, np.array([1, 2, 1, 2]), config("constituency"), "nodes")
+    )
     assert structure == {"parents": [3, 3, 3, -1], "slots": [0, 1, 2, 0], "kinds": [1, 1, 1, 1]}
     assert rest == [[1, 2, 1, 2], 3, [1, 1, 1, 3], [0, 0, 0, 1]]
 
@@ -60,7 +78,8 @@ def test_a_tree_of_phrases_is_no_dependency_tree(reads: str) -> None:
 
 def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike() -> None:
     positions, given = given_chains(PHRASES, np.array([1, 2, -1, 0, 2]), "nodes")
-    # "good film", after whose first word "good" ends, and the sentence, after whose first word "the" ends; "film" has no label.
+    # "good film", after whose first word "good" ends, and the sentence, after whose first word
+    # "the" ends; "film" has no label.
     assert positions.tolist() == [1, 2, 0, 1, 2]
     targets, words, depths = [2, 0, 1, -1, 2], [1, 2, 1, 2, 3], [0, 1, 0, -1, 2]
     assert lists(given) == ({"lengths": [2, 3]}, targets, 4, words, depths)
@@ -86,7 +105,11 @@ PAIR = (PARSED, Tree.from_parents([1, -1], ["not", "dull"], ["neg", "root"]))
 
 def test_a_pair_is_two_trees_and_one_target() -> None:
     given = given_pair(PAIR, 3.6, config("dependency", relations=["neg"]))
-    structure = {"parents": [1, 2, -1, 4, 2, 6, -1], "slots": [0, 0, 0, 0, 1, 0, 0], "kinds": [1, 1, 1, 1, 1, 2, 1]}
+    structure = {
+        "parents": [1, 2, -1, 4, 2, 6, -1],
+        "slots": [0, 0, 0, 0, 1, 0, 0],
+        "kinds": [1, 1, 1, 1, 1, 2, 1],
+    }
     assert lists(given) == (structure, [np.float32(3.6)], 0, [3.5], [1.5])
     assert given.targets.dtype == np.float32
 
@@ -94,7 +117,13 @@ def test_a_pair_is_two_trees_and_one_target() -> None:
 def test_pairs_of_binary_trees_and_of_sentences() -> None:
     pair = (PHRASES, Tree.from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
     given = given_pair(pair, 2, config("binary"))
-    assert lists(given) == ({"transitions": [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]}, [2], 0, [3.5], [2.5])
+    assert lists(given) == (
+        {"transitions": [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]},
+        [2],
+        0,
+        [3.5],
+        [2.5],
+    )
     assert given.targets.dtype == np.int64
     assert lists(given_pair(pair, 1, config("sequence")))[:2] == ({"lengths": [3, 4]}, [1])
 

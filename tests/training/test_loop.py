@@ -42,7 +42,9 @@ def weights(model: TreeModel) -> Weights:
     return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
 
-def run(recipe: Recipe, data: Path, folder: Path, *, seed: int = 1, **calls: Callable[..., None]) -> tuple[Weights, History]:
+def run(
+    recipe: Recipe, data: Path, folder: Path, *, seed: int = 1, **calls: Callable[..., None]
+) -> tuple[Weights, History]:
     result = run_seed(recipe, prepare(recipe, data), seed, folder, **calls)
     return weights(result.model), [{**record, "seconds": 0} for record in result.history]
 
@@ -54,13 +56,22 @@ def same(first: tuple[Weights, History], second: tuple[Weights, History]) -> boo
     return equal and first[1] == second[1]
 
 
-# -- one epoch ----------------------------------------------------------------------------------------------------------
+# -- one epoch
+# --------------------------------------------------------------------------------------------------
 
 
 def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_path: Path) -> None:
-    settings = {"epochs": 1, "batch_size": 30, "sources": (), "weight_decay": 0.0, "vector_learning_rate": 0.5}
+    settings = {
+        "epochs": 1,
+        "batch_size": 30,
+        "sources": (),
+        "weight_decay": 0.0,
+        "vector_learning_rate": 0.5,
+    }
     recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
-    recipe = Recipe.parse(recipe.model_dump() | {"model": _without_head_dropout(recipe)}, source="test")
+    recipe = Recipe.parse(
+        recipe.model_dump() | {"model": _without_head_dropout(recipe)}, source="test"
+    )
     material = prepare(recipe, data)
     model = _fresh(recipe, material)
     losses, nodes = [], 0
@@ -75,14 +86,25 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     for name, value in model.named_parameters():
         assert value.grad is not None
         gradient = value.grad.to_dense().numpy()
-        step = 0.5 * gradient if name == "embedding.table" else 0.05 * gradient / (np.abs(gradient) + 1e-10)
-        kept = np.abs(gradient) > 1e-5  # AdaGrad's first step is the sign of the gradient, which rounding may turn
-        np.testing.assert_allclose(after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name)
+        step = (
+            0.5 * gradient
+            if name == "embedding.table"
+            else 0.05 * gradient / (np.abs(gradient) + 1e-10)
+        )
+        kept = (
+            np.abs(gradient) > 1e-5
+        )  # AdaGrad's first step is the sign of the gradient, which rounding may turn
+        np.testing.assert_allclose(
+            after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name
+        )
 
 
 def of_one(example: Example) -> dict[str, torch.Tensor]:
     """What the model is given of one example with its gold trees, for nothing but them."""
-    return {name: torch.from_numpy(part) for name, part in (example.inputs | example.trees["gold"].structure).items()}
+    return {
+        name: torch.from_numpy(part)
+        for name, part in (example.inputs | example.trees["gold"].structure).items()
+    }
 
 
 def _without_head_dropout(recipe: Recipe) -> dict[str, Any]:
@@ -103,7 +125,9 @@ def _fresh(recipe: Recipe, material: Material) -> TreeModel:
     return found[0]
 
 
-def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path, tmp_path: Path) -> None:
+def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
+    data: Path, tmp_path: Path
+) -> None:
     seen: list[tuple[int, str]] = []
     material = prepare(tiny_recipe.recipe(), data)
     numbers = {id(example): number for number, example in enumerate(material.train)}
@@ -111,7 +135,10 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
 
     def watch(examples: Any, sources: Any, **options: Any) -> Any:
         assert options == {"parses": False}
-        seen.extend((numbers[id(example)], source) for example, source in zip(examples, sources, strict=True))
+        seen.extend(
+            (numbers[id(example)], source)
+            for example, source in zip(examples, sources, strict=True)
+        )
         return join(examples, sources, **options)
 
     progress: list[tuple[int, int, int]] = []
@@ -119,9 +146,19 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
         patch.setattr(loop, "join", watch)
         patch.setattr(loop, "evaluate_model", lambda *_: ({}, None))
         patch.setattr("thinstack.training.recipe.evaluate_model", lambda *_: ({}, None))
-        run_seed(tiny_recipe.recipe(epochs=2), material, 1, tmp_path, on_batch=lambda *done: progress.append(done))
+        run_seed(
+            tiny_recipe.recipe(epochs=2),
+            material,
+            1,
+            tmp_path,
+            on_batch=lambda *done: progress.append(done),
+        )
     first, second = seen[:30], seen[30:]
-    assert sorted(number for number, _ in first) == sorted(number for number, _ in second) == list(range(30))
+    assert (
+        sorted(number for number, _ in first)
+        == sorted(number for number, _ in second)
+        == list(range(30))
+    )
     assert first != second
     assert 5 < sum(source == "balanced" for _, source in first) < 25
     assert {source for _, source in seen} == {"gold", "balanced"}
@@ -129,9 +166,14 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data: Path
 
 
 @pytest.mark.parametrize("source", ["left", "right", "balanced"])
-def test_trees_of_one_source_alone(source: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its gold tree."""
-    recipe = tiny_recipe.recipe(epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"})
+def test_trees_of_one_source_alone(
+    source: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its
+    gold tree."""
+    recipe = tiny_recipe.recipe(
+        epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"}
+    )
     seen: set[str] = set()
     join = loop.join
 
@@ -149,10 +191,18 @@ def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data", train=20)
     (data / "dev.txt").write_bytes((data / "train.txt").read_bytes())
     recipe = tiny_recipe.recipe(
-        epochs=40, learning_rate=0.2, vector_learning_rate=1.0, weight_decay=0.0, sources=(), cell={"hidden_size": 10}
+        epochs=40,
+        learning_rate=0.2,
+        vector_learning_rate=1.0,
+        weight_decay=0.0,
+        sources=(),
+        cell={"hidden_size": 10},
     )
     result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
-    assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (100.0, 100.0)
+    assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (
+        100.0,
+        100.0,
+    )
     assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
 
 
@@ -171,7 +221,9 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
     # The labels of all other nodes are not looked at.
     other = shutil.copytree(data, tmp_path / "data")
     for name in ("train.txt", "dev.txt"):
-        (other / name).write_text(re.sub(r" \(\d", " (0", (data / name).read_text(encoding="utf-8")), encoding="utf-8")
+        (other / name).write_text(
+            re.sub(r" \(\d", " (0", (data / name).read_text(encoding="utf-8")), encoding="utf-8"
+        )
     again = run_seed(recipe, prepare(recipe, other), 1, tmp_path / "two")
     assert again.history[0]["loss"] == record["loss"]
     # Its accuracy is over roots too: of phrases it was taught none.
@@ -190,7 +242,9 @@ def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
     data: Path, tmp_path: Path, rate: float, batch_size: int
 ) -> None:
     recipe = tiny_recipe.recipe(learning_rate=rate, batch_size=batch_size)
-    with pytest.raises(ConfigError, match=r"diverged in epoch 1: .* lower training\.learning_rate or"):
+    with pytest.raises(
+        ConfigError, match=r"diverged in epoch 1: .* lower training\.learning_rate or"
+    ):
         run(recipe, data, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -207,7 +261,12 @@ def test_settings_of_the_process_are_put_back(data: Path, tmp_path: Path, rate: 
     try:
         with suppress(ConfigError):  # the greater rate diverges
             recipe = tiny_recipe.recipe(epochs=1, learning_rate=rate)
-            run(recipe, data, tmp_path, on_batch=lambda *_: found.append(flushes() and not checks.is_enabled()))
+            run(
+                recipe,
+                data,
+                tmp_path,
+                on_batch=lambda *_: found.append(flushes() and not checks.is_enabled()),
+            )
         assert (flushes(), checks.is_enabled()) == (False, True)
         assert found
         assert all(found)
@@ -215,7 +274,8 @@ def test_settings_of_the_process_are_put_back(data: Path, tmp_path: Path, rate: 
         checks.disable()
 
 
-# -- resuming -----------------------------------------------------------------------------------------------------------
+# -- resuming
+# --------------------------------------------------------------------------------------------------
 
 RESUMED: dict[str, Any] = {
     "epochs": 4,
@@ -244,7 +304,12 @@ def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(
         run(tiny_recipe.recipe(**RESUMED), data, tmp_path, on_epoch=stop)
     torch.manual_seed(123)  # nothing of the first process is left
     done: list[int] = []
-    again = run(tiny_recipe.recipe(**RESUMED), data, tmp_path, on_epoch=lambda record: done.append(record["epoch"]))
+    again = run(
+        tiny_recipe.recipe(**RESUMED),
+        data,
+        tmp_path,
+        on_epoch=lambda record: done.append(record["epoch"]),
+    )
     assert done == list(range(epoch + 1, 5))
     assert same(again, uninterrupted)
 
@@ -258,7 +323,8 @@ def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
         "import test_loop, tiny_recipe\n"
         "def kill(epoch, done, total):\n"
         "    if epoch == 3 and done > total // 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "test_loop.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), Path(sys.argv[2]), on_batch=kill)\n"
+        "test_loop.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), "
+        "Path(sys.argv[2]), on_batch=kill)\n"
     )
     paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
     killed = subprocess.run(
@@ -269,7 +335,10 @@ def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    epochs = [json.loads(line)["epoch"] for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    epochs = [
+        json.loads(line)["epoch"]
+        for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert epochs == [1, 2]
     assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
 

@@ -1,4 +1,5 @@
-"""What a recipe's files become: pairs, sentences as sequences, parsed sentences, other labels, and who is set aside."""
+"""What a recipe's files become: pairs, sentences as sequences, parsed sentences, other labels, and
+who is set aside."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ def words_of(found: Material, examples: list[Example]) -> list[list[str]]:
     return [[known[row] for row in example.inputs["token_ids"].tolist()] for example in examples]
 
 
-# -- pairs --------------------------------------------------------------------------------------------------------------
+# -- pairs
+# --------------------------------------------------------------------------------------------------
 
 
 def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
@@ -39,7 +41,9 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
     for words in sentences:
         for place, head in enumerate(tiny_pairs.heads_of(words)):
             parents.append(head if head < 0 else head + offset)
-            slots.append(int(head >= 0 and place > head and head == len(words) // 2 > 0))  # on the right of the root
+            slots.append(
+                int(head >= 0 and place > head and head == len(words) // 2 > 0)
+            )  # on the right of the root
         offset += len(words)
     return {"parents": parents, "slots": slots, "kinds": [1] * offset}
 
@@ -48,7 +52,9 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
 @pytest.mark.parametrize("task", ["relatedness", "entailment"])
 def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
     found = prepare(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
-    assert set(found.vocabulary.entries) == {word for pair in TRAIN for word in (*pair.first, *pair.second)}
+    assert set(found.vocabulary.entries) == {
+        word for pair in TRAIN for word in (*pair.first, *pair.second)
+    }
     assert (words_of(found, found.train), words_of(found, found.dev)) == (
         [[*pair.first, *pair.second] for pair in TRAIN],
         [[*pair.first, *pair.second] for pair in DEV],
@@ -56,7 +62,9 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
     assert found.watched is found.dev
     for pair, example in zip((*TRAIN, *DEV), (*found.train, *found.dev), strict=True):
         gold = example.trees["gold"]
-        assert {name: part.tolist() for name, part in gold.structure.items()} == structure_of(pair, trees)
+        assert {name: part.tolist() for name, part in gold.structure.items()} == structure_of(
+            pair, trees
+        )
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
         assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
@@ -66,10 +74,14 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
 
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
 def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
-    first, second = (prepare(tiny_pairs.recipe("entailment", trees, snli=snli), data) for snli in (True, False))
+    first, second = (
+        prepare(tiny_pairs.recipe("entailment", trees, snli=snli), data) for snli in (True, False)
+    )
     assert first.vocabulary.entries == second.vocabulary.entries
     for one, other in zip((*first.train, *first.dev), (*second.train, *second.dev), strict=True):
-        assert [part.tolist() for part in one.inputs.values()] == [part.tolist() for part in other.inputs.values()]
+        assert [part.tolist() for part in one.inputs.values()] == [
+            part.tolist() for part in other.inputs.values()
+        ]
         assert one.trees["gold"].targets.tolist() == other.trees["gold"].targets.tolist()
         ours, theirs = (list(example.trees["gold"].structure.values()) for example in (one, other))
         assert [part.tolist() for part in ours] == [part.tolist() for part in theirs]
@@ -79,10 +91,16 @@ def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
     ("settings", "message"),
     [
         ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
-        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"snli\.v1 have no trees 'dependency'"),
+        (
+            {"task": "entailment", "snli": True, "trees": "dependency"},
+            r"snli\.v1 have no trees 'dependency'",
+        ),
         (
             {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
-            r"pair \d+: expected one of model\.labels \(contradiction, entailment\), found 'neutral'",
+            (
+                r"pair \d+: expected one of model\.labels \(contradiction, entailment\), found "
+                r"'neutral'"
+            ),
         ),
         (
             {"model": {"labels": ["1", "2"]}},
@@ -90,54 +108,86 @@ def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
         ),
         (
             {"model": {"head": {"name": "root_classifier.v1"}}},
-            r"^model\.head: data\.task = 'relatedness' needs a head that reads pairs; root_classifier\.v1 reads roots$",
+            (
+                r"^model\.head: data\.task = 'relatedness' needs a head that reads pairs; "
+                r"root_classifier\.v1 reads roots$"
+            ),
         ),
         ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
     ],
 )
-def test_pairs_that_do_not_fit_are_refused(data: Path, settings: dict[str, Any], message: str) -> None:
+def test_pairs_that_do_not_fit_are_refused(
+    data: Path, settings: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         prepare(tiny_pairs.recipe(**settings), data)
 
 
 def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": "entailment.v1"}})
-    with pytest.raises(ConfigError, match=r"^model\.head: data\.task = 'phrases' needs .* nodes or roots; .* reads pairs$"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^model\.head: data\.task = 'phrases' needs .* nodes or roots; .* reads pairs$",
+    ):
         prepare(recipe, data)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sources": ("balanced",)}, r"training\.sources: pairs have their own trees or those of the model, 'self'"),
-        ({"sources": ("self", "left"), "model": tiny_pairs.TRACKED}, r"training\.sources: pairs have .*'left'"),
-        ({"trees": "dependency", "sources": ("left",)}, r"training\.sources: made trees are binary ones, .* 'dependency'"),
-        ({"trees": "sequence", "sources": ("left",)}, r"training\.sources: made trees are binary ones, .* 'sequence'"),
+        (
+            {"sources": ("balanced",)},
+            r"training\.sources: pairs have their own trees or those of the model, 'self'",
+        ),
+        (
+            {"sources": ("self", "left"), "model": tiny_pairs.TRACKED},
+            r"training\.sources: pairs have .*'left'",
+        ),
+        (
+            {"trees": "dependency", "sources": ("left",)},
+            r"training\.sources: made trees are binary ones, .* 'dependency'",
+        ),
+        (
+            {"trees": "sequence", "sources": ("left",)},
+            r"training\.sources: made trees are binary ones, .* 'sequence'",
+        ),
     ],
 )
-def test_trees_that_are_made_of_words_are_not_for_pairs(settings: dict[str, Any], message: str) -> None:
+def test_trees_that_are_made_of_words_are_not_for_pairs(
+    settings: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         tiny_pairs.recipe(**settings)
 
 
-# -- who is set aside ---------------------------------------------------------------------------------------------------
+# -- who is set aside
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("size", "places"),
     [(1, [0]), (2, [0, 6]), (3, [0, 4, 8]), (5, [0, 2, 4, 7, 9]), (11, list(range(11)))],
 )
-def test_training_examples_from_all_over_are_reported_on(data: Path, size: int, places: list[int]) -> None:
+def test_training_examples_from_all_over_are_reported_on(
+    data: Path, size: int, places: list[int]
+) -> None:
     found = prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
     sentences = [[*pair.first, *pair.second] for pair in TRAIN]
-    assert [example.trees["gold"].targets[0] for example in found.dev] == [np.float32(TRAIN[i].rating) for i in places]
-    assert words_of(found, found.train) == [words for place, words in enumerate(sentences) if place not in places]
+    assert [example.trees["gold"].targets[0] for example in found.dev] == [
+        np.float32(TRAIN[i].rating) for i in places
+    ]
+    assert words_of(found, found.train) == [
+        words for place, words in enumerate(sentences) if place not in places
+    ]
 
 
 def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
     whole = prepare(tiny_recipe.recipe(), data)
     found = prepare(tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data)
-    labels = [[example.trees["gold"].targets.tolist() for example in part] for part in (found.train, found.watched, found.dev)]
+    labels = [
+        [example.trees["gold"].targets.tolist() for example in part]
+        for part in (found.train, found.watched, found.dev)
+    ]
     sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
     assert [len(part) for part in sentences] == [18, 2, 10]
     expected = [example.trees["gold"].targets.tolist() for example in whole.train]
@@ -149,7 +199,9 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
 
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
-    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside, none is left to train on"):
+    with pytest.raises(
+        DataError, match=r"train: all examples \(1[12]\) are set aside, none is left to train on"
+    ):
         prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data)
 
 
@@ -160,7 +212,8 @@ def test_pairs_are_held_out_too(data: Path) -> None:
     assert ratings == [np.float32(TRAIN[place].rating) for place in (0, 6)]
 
 
-# -- other labels -------------------------------------------------------------------------------------------------------
+# -- other labels
+# --------------------------------------------------------------------------------------------------
 
 BINARY = {
     "data": {"relabel": {"0": "negative", "1": "", "2": "positive"}},
@@ -181,7 +234,10 @@ def polar(tmp_path: Path) -> Path:
 
 def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar: Path) -> None:
     found = prepare(tiny_recipe.recipe(**BINARY), polar)
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [[-1, 1, -1, 1, 1], [0, -1, 0]]
+    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
+        [-1, 1, -1, 1, 1],
+        [0, -1, 0],
+    ]
     assert [example.trees["gold"].targets.tolist() for example in found.dev] == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
@@ -189,27 +245,41 @@ def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar:
 def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
     settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
     found = prepare(tiny_pairs.phrases_recipe("sequence", **settings), polar)
-    assert words_of(found, found.train) == [["good", "good", "film", "the", "good", "film"], ["bad", "bad", "film"]]
-    assert [example.trees["gold"].structure["lengths"].tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [[1, 1, 1], [0, 0]]
+    assert words_of(found, found.train) == [
+        ["good", "good", "film", "the", "good", "film"],
+        ["bad", "bad", "film"],
+    ]
+    assert [example.trees["gold"].structure["lengths"].tolist() for example in found.train] == [
+        [1, 2, 3],
+        [1, 2],
+    ]
+    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
+        [1, 1, 1],
+        [0, 0],
+    ]
 
 
 def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> None:
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(5 (2 good) (2 film))\n")
-    with pytest.raises(Exception, match=r"dev\.txt: tree 2: node 2 \('good film'\) has the label '5'"):
+    with pytest.raises(
+        Exception, match=r"dev\.txt: tree 2: node 2 \('good film'\) has the label '5'"
+    ):
         prepare(tiny_recipe.recipe(**relabel), polar)
 
 
 @pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
 def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
     (polar / file).write_text("(1 film)\n", encoding="utf-8")
-    with pytest.raises(DataError, match=rf"{file}: expected examples that have a class, found none$"):
+    with pytest.raises(
+        DataError, match=rf"{file}: expected examples that have a class, found none$"
+    ):
         prepare(tiny_recipe.recipe(**BINARY), polar)
 
 
-# -- a parser -----------------------------------------------------------------------------------------------------------
+# -- a parser
+# --------------------------------------------------------------------------------------------------
 
 
 def dependency(**settings: Any) -> Recipe:
@@ -219,7 +289,9 @@ def dependency(**settings: Any) -> Recipe:
 def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "train.txt").write_text("(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n", encoding="utf-8")
+    (tmp_path / "train.txt").write_text(
+        "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n", encoding="utf-8"
+    )
     (tmp_path / "dev.txt").write_text("(1 (2 (1 the) (2 good)) (0 film))\n", encoding="utf-8")
     asked: list[Any] = []
 
@@ -229,43 +301,68 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
 
     def parse(parser: Path, sentences: list[tuple[str, ...]]) -> list[Tree]:
         asked.extend([parser] * (parser not in asked))
-        return [Tree.from_parents([2, 2, -1][-len(words) :], words) for words in sentences]  # the last word is the head
+        return [
+            Tree.from_parents([2, 2, -1][-len(words) :], words) for words in sentences
+        ]  # the last word is the head
 
     monkeypatch.setattr(material, "train_parser", train_parser)
     monkeypatch.setattr(material, "parse", parse)
     settings = {"data": {"parser": {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}}}
     found = prepare(dependency(**settings), tmp_path)
-    assert asked[:2] == [(tmp_path / "ud/train.conllu", tmp_path / "ud/dev.conllu", material.PARSERS), Path("parser")]
+    assert asked[:2] == [
+        (tmp_path / "ud/train.conllu", tmp_path / "ud/dev.conllu", material.PARSERS),
+        Path("parser"),
+    ]
     (first, second), (third,) = found.train, found.dev
-    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [[1, 2, 2], [0], [1, 2, 1]]
+    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [
+        [1, 2, 2],
+        [0],
+        [1, 2, 1],
+    ]
     assert first.trees["gold"].structure["parents"].tolist() == [2, 2, -1]
     assert (first.trees["gold"].whole, first.trees["gold"].depths.tolist()) == (2, [0, 0, 1])
 
 
-def test_a_phrase_within_a_parse_keeps_its_label(polar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_phrase_within_a_parse_keeps_its_label(
+    polar: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tiny_pairs.without_spacy(monkeypatch)
     found = prepare(dependency(**BINARY), polar)
-    # "the good film": the is under good, film too; "the" and "film" are neutral, the sentence is positive.
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [[-1, 1, -1], [0, 0]]
+    # "the good film": the is under good, film too; "the" and "film" are neutral, the sentence is
+    # positive.
+    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
+        [-1, 1, -1],
+        [0, 0],
+    ]
     assert [example.trees["gold"].whole for example in found.train] == [1, 1]
 
 
 def test_a_parser_is_for_models_of_dependency_trees() -> None:
-    with pytest.raises(ConfigError, match=r"data\.parser makes dependency trees of sentences, .* model\.trees = 'binary'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"data\.parser makes dependency trees of sentences, .* model\.trees = 'binary'",
+    ):
         tiny_recipe.recipe(data={"parser": {"train": "a", "dev": "b"}})
 
 
-# -- sequences ----------------------------------------------------------------------------------------------------------
+# -- sequences
+# --------------------------------------------------------------------------------------------------
 
 TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
 
 def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
     with pytest.raises(
-        ConfigError, match=r"^model\.head: phrases are read as parts of longer ones .* a head that reads roots$"
+        ConfigError,
+        match=r"^model\.head: phrases are read as parts of longer ones .* a head that reads roots$",
     ):
         prepare(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
-    both = prepare(tiny_pairs.phrases_recipe("sequence", model={**TOP_DOWN, "head": {"name": "root_classifier.v1"}}), data)
+    both = prepare(
+        tiny_pairs.phrases_recipe(
+            "sequence", model={**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
+        ),
+        data,
+    )
     for example in both.train:
         gold = example.trees["gold"]
         assert gold.words.tolist() == gold.structure["lengths"].tolist()

@@ -55,7 +55,9 @@ def test_cases_are_read_as_they_were_saved(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["cases.npz"]
 
 
-def test_a_write_that_fails_leaves_the_old_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_leaves_the_old_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, cases = tmp_path / "cases.npz", some_cases()
     cases.save(path)
     old = path.read_bytes()
@@ -70,7 +72,14 @@ def halved(path: Path) -> None:
 
 
 def without_depth(path: Path) -> None:
-    np.savez(path, **{field.name: getattr(some_cases(), field.name) for field in fields(Cases) if field.name != "depth"})
+    np.savez(
+        path,
+        **{
+            field.name: getattr(some_cases(), field.name)
+            for field in fields(Cases)
+            if field.name != "depth"
+        },
+    )
 
 
 def pickled(path: Path) -> None:
@@ -84,17 +93,34 @@ def one_array(path: Path) -> None:
 
 
 def uneven(path: Path) -> None:
-    np.savez(path, **{field.name: getattr(some_cases(), field.name)[: 1 + (field.name == "gold")] for field in fields(Cases)})
+    np.savez(
+        path,
+        **{
+            field.name: getattr(some_cases(), field.name)[: 1 + (field.name == "gold")]
+            for field in fields(Cases)
+        },
+    )
 
 
 @pytest.mark.parametrize(
-    "damage", [halved, without_depth, pickled, one_array, uneven, Path.unlink, lambda path: path.write_bytes(b"")]
+    "damage",
+    [
+        halved,
+        without_depth,
+        pickled,
+        one_array,
+        uneven,
+        Path.unlink,
+        lambda path: path.write_bytes(b""),
+    ],
 )
 def test_damaged_cases_are_refused(tmp_path: Path, damage) -> None:
     path = tmp_path / "cases.npz"
     some_cases().save(path)
     damage(path)
-    with pytest.raises(DataError, match=r"cases\.npz: cannot be read as cases .*; delete it to make it anew"):
+    with pytest.raises(
+        DataError, match=r"cases\.npz: cannot be read as cases .*; delete it to make it anew"
+    ):
         Cases.load(path)
 
 
@@ -132,13 +158,24 @@ def test_deep_trees_take_no_recursion(shape) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["it is n't so", "I can not", "NEVER again", "Nobody came", "one without the other", "don’t go"]
+    "text",
+    [
+        "it is n't so",
+        "I can not",
+        "NEVER again",
+        "Nobody came",
+        "one without the other",
+        "don’t go",
+    ],
 )
 def test_a_negation_is_found(text: str) -> None:
     assert negated(text.split())
 
 
-@pytest.mark.parametrize("text", ["", "a notable film", "nowadays it is known", "nothingness", "cannons", "not-for-profit"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a notable film", "nowadays it is known", "nothingness", "cannons", "not-for-profit"],
+)
 def test_a_word_that_only_looks_like_a_negation_is_none(text: str) -> None:
     assert not negated(text.split())
 

@@ -25,9 +25,11 @@ def weights(model: TreeModel) -> Weights:
 
 
 def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weights]]:
-    """Gradients and the weights after each step; the table's are sparse, with a row that occurs twice."""
+    """Gradients and the weights after each step; the table's are sparse, with a row that occurs
+    twice."""
     config = tiny_recipe.recipe(
-        learning_rate=RATE, **{"vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY, **settings}
+        learning_rate=RATE,
+        **{"vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY, **settings},
     ).training
     optimizers = build_optimizers(model, config)
     for _ in range(3):
@@ -36,7 +38,9 @@ def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weigh
             gradient = torch.randn(parameter.shape)
             if name == "embedding.table" and parameter.requires_grad:
                 rows = torch.tensor([[1, 4, 1]])
-                sparse = torch.sparse_coo_tensor(rows, gradient[:3], parameter.shape, check_invariants=True)
+                sparse = torch.sparse_coo_tensor(
+                    rows, gradient[:3], parameter.shape, check_invariants=True
+                )
                 parameter.grad, gradient = sparse, sparse.to_dense()
             elif parameter.requires_grad:
                 parameter.grad = gradient
@@ -65,10 +69,13 @@ def test_the_model_takes_adagrad_with_l2_and_the_table_a_rule_of_its_own_without
 
 @pytest.mark.parametrize("rule", ["rmsprop", "adam"])
 def test_other_rules_take_l2_and_leave_the_table_alone(rule: str) -> None:
-    """RMSProp divides by the root of a running mean of squares (0.99); Adam's means (0.9, 0.999) make up for their start."""
+    """RMSProp divides by the root of a running mean of squares (0.99); Adam's means (0.9, 0.999)
+    make up for their start."""
     model = new_model()
     before = weights(model)
-    means, squares = ({name: np.zeros_like(value) for name, value in before.items()} for _ in range(2))
+    means, squares = (
+        {name: np.zeros_like(value) for name, value in before.items()} for _ in range(2)
+    )
     for step, (gradients, after) in enumerate(steps(model, rule=rule), start=1):
         for name, value in after.items():
             if name == "embedding.table":
@@ -80,7 +87,11 @@ def test_other_rules_take_l2_and_leave_the_table_alone(rule: str) -> None:
                 means[name] = 0.9 * means[name] + 0.1 * gradient
                 change = gradient / (np.sqrt(squares[name]) + 1e-8)
                 if rule == "adam":
-                    change = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
+                    change = (
+                        means[name]
+                        / (1 - 0.9**step)
+                        / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
+                    )
                 expected = before[name] - RATE * change
             np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6, err_msg=name)
         before = after

@@ -45,14 +45,21 @@ def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
         wanted = phrases(gold)
 
         @lru_cache(None)
-        def reachable(stack: tuple[Span, ...], front: int, words: int = words, wanted: frozenset = frozenset(wanted)) -> int:
+        def reachable(
+            stack: tuple[Span, ...],
+            front: int,
+            words: int = words,
+            wanted: frozenset = frozenset(wanted),
+        ) -> int:
             """How many gold phrases the best way to go on still makes."""
             ways = [0]
             if front < words:
                 ways.append(reachable((*stack, (front, front + 1)), front + 1, words, wanted))
             if len(stack) > 1:
                 joined = (stack[-2][0], stack[-1][1])
-                ways.append((joined in wanted) + reachable((*stack[:-2], joined), front, words, wanted))
+                ways.append(
+                    (joined in wanted) + reachable((*stack[:-2], joined), front, words, wanted)
+                )
             return max(ways)
 
         stack: tuple[Span, ...] = ()
@@ -62,7 +69,10 @@ def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
             joined = (stack[-2][0], stack[-1][1]) if len(stack) > 1 else None
             reduced = (*stack[:-2], joined)
             if front < words and joined:
-                by_shift, by_reduce = reachable(shifted, front + 1), (joined in wanted) + reachable(reduced, front)
+                by_shift, by_reduce = (
+                    reachable(shifted, front + 1),
+                    (joined in wanted) + reachable(reduced, front),
+                )
                 assert answer == (-1 if by_shift == by_reduce else int(by_reduce > by_shift))
                 answers.add(int(answer))
             stack, front = (reduced, front) if step else (shifted, front + 1)

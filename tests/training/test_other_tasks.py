@@ -1,4 +1,5 @@
-"""Training pairs, dependency trees and sequences: from checkpoints, by every rule, and up to the bundle."""
+"""Training pairs, dependency trees and sequences: from checkpoints, by every rule, and up to the
+bundle."""
 
 import json
 from pathlib import Path
@@ -47,7 +48,9 @@ def recipe_of(kind: str, **settings: Any) -> Recipe:
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
 @pytest.mark.parametrize("kind", RECIPES)
-def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind: str, rule: dict[str, Any], data: Path, tmp_path: Path) -> None:
+def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(
+    kind: str, rule: dict[str, Any], data: Path, tmp_path: Path
+) -> None:
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
 
     def stop(record: dict[str, Any]) -> None:
@@ -59,25 +62,43 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind: str, rule: dict[s
         run(recipe, data, tmp_path / "parts", on_epoch=stop)
     torch.manual_seed(123)  # nothing of the first process is left
     done: list[int] = []
-    again = run(recipe, data, tmp_path / "parts", on_epoch=lambda record: done.append(record["epoch"]))
+    again = run(
+        recipe, data, tmp_path / "parts", on_epoch=lambda record: done.append(record["epoch"])
+    )
     assert done == [2]
     assert same(again, whole)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
 def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"epochs": 30, "rule": "adam", "learning_rate": 0.03, "weight_decay": 0.0}
-    recipe = recipe_of(kind, embedding={"dropout": 0.0}, vector_learning_rate=0.5, cell={"hidden_size": 10}, **settings)
+    settings: dict[str, Any] = {
+        "epochs": 30,
+        "rule": "adam",
+        "learning_rate": 0.03,
+        "weight_decay": 0.0,
+    }
+    recipe = recipe_of(
+        kind,
+        embedding={"dropout": 0.0},
+        vector_learning_rate=0.5,
+        cell={"hidden_size": 10},
+        **settings,
+    )
     history = run_seed(recipe, prepare(recipe, data), 1, tmp_path).history
     assert history[-1]["loss"] < history[0]["loss"] / 3
 
 
-# -- bundles ------------------------------------------------------------------------------------------------------------
+# -- bundles
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
-def trained(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    recipe = recipe_of(request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True})
+def trained(
+    request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Trained:
+    recipe = recipe_of(
+        request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True}
+    )
     with pytest.MonkeyPatch.context() as patch:
         tiny_pairs.without_spacy(patch)
         (data / "parser.conllu").write_text("stands for a treebank\n", encoding="utf-8")
@@ -85,14 +106,19 @@ def trained(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
-    session = onnxruntime.InferenceSession(trained.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        trained.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
+    )
     model = load_model(trained.bundle)
     output = {"relatedness": "pair_scores", "phrases": "node_scores"}[trained.recipe.data.task]
     for example in prepare(trained.recipe, trained.data).dev:
         inputs = of_one(example)
         with torch.no_grad():
             expected = model(inputs)[output].numpy()
-        given = {found.name: inputs[found.name].numpy().astype(np.int32) for found in session.get_inputs()}
+        given = {
+            found.name: inputs[found.name].numpy().astype(np.int32)
+            for found in session.get_inputs()
+        }
         (scores,) = session.run([output], given)
         np.testing.assert_allclose(scores, expected, atol=1e-5)
     report = json.loads(trained.bundle.read("verification.json"))
@@ -103,9 +129,17 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) ->
 def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
     if trained.recipe.data.task == "relatedness":
-        keys, headings, digits = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE", 4
+        keys, headings, digits = (
+            ("pearson", "spearman", "mse"),
+            "Pearson's r | Spearman's rho | MSE",
+            4,
+        )
     else:
-        keys, headings, digits = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"), "sentences | binary | phrases", 2
+        keys, headings, digits = (
+            ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
+            "sentences | binary | phrases",
+            2,
+        )
     assert f"| trees | figures of | {headings} |" in card
     seeds = [trained.results["seeds"][seed]["dev"]["gold"] for seed in ("1", "2")]
     cells = []
@@ -121,9 +155,15 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
 
 def test_the_bundle_is_that_of_the_best_seed(trained: Trained) -> None:
     found = trained.results
-    watched = {"relatedness": ("pearson",), "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")}
+    watched = {
+        "relatedness": ("pearson",),
+        "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
+    }
     best = {
-        seed: max(sum(record["watched"]["gold"][key] for key in watched[trained.recipe.data.task]) for record in one["epochs"])
+        seed: max(
+            sum(record["watched"]["gold"][key] for key in watched[trained.recipe.data.task])
+            for record in one["epochs"]
+        )
         for seed, one in found["seeds"].items()
     }
     assert best[str(found["exported_seed"])] == max(best.values())

@@ -20,7 +20,10 @@ from thinstack.training.oracle import right_transitions
 from thinstack.training.own_trees import agreement, own_trees, take_own_trees
 from thinstack.training.recipe import run_seed
 
-FEEDS = {"cell": {"name": "spinn_lstm.v1"}, "model": {"encoder": {"tracker": {"size": 3, "lookahead": 2}}}}
+FEEDS = {
+    "cell": {"name": "spinn_lstm.v1"},
+    "model": {"encoder": {"tracker": {"size": 3, "lookahead": 2}}},
+}
 APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
 
 
@@ -41,7 +44,9 @@ def fresh(recipe: Recipe, material: Material) -> SpinnModel:
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
-def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind: dict[str, Any], data: Path) -> None:
+def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(
+    kind: dict[str, Any], data: Path
+) -> None:
     recipe = recipe_of(kind)
     material = prepare(recipe, data)
     model = fresh(recipe, material).eval()
@@ -68,10 +73,14 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind: dict[str, A
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7])
-def test_alpha_weighs_the_parser(alpha: float, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alpha_weighs_the_parser(
+    alpha: float, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = recipe_of(APART, epochs=1, batch_size=30, alpha=alpha)
     seen: list[torch.Tensor] = []
-    monkeypatch.setattr("accelerate.Accelerator.backward", lambda _, loss: (seen.append(loss), loss.backward()))
+    monkeypatch.setattr(
+        "accelerate.Accelerator.backward", lambda _, loss: (seen.append(loss), loss.backward())
+    )
     result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
     record = result.history[0]
     batch = join(prepare(recipe, data).train, ["gold"] * 30, parses=True)
@@ -96,7 +105,9 @@ def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
         with torch.no_grad():
             alone = model(inputs | {"lengths": torch.tensor([example.words])})["parse"]
         assert steps.tolist() == alone.tolist()
-    assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees}), "no two sentences parsed apart"
+    assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees}), (
+        "no two sentences parsed apart"
+    )
 
 
 def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
@@ -105,7 +116,9 @@ def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
     assert all(example.trees["self"] is example.trees["gold"] for example in material.train)
 
 
-def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data: Path, tmp_path: Path) -> None:
+def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
+    data: Path, tmp_path: Path
+) -> None:
     recipe = recipe_of(APART, epochs=2, gold=False, sources=("self",))
     material = prepare(recipe, data)
     other = 0
@@ -113,9 +126,15 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data: Path, tmp
     keep, losses = loop.join, loop._losses
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            loop, "join", lambda examples, *rest, **options: seen.append(examples) or keep(examples, *rest, **options)
+            loop,
+            "join",
+            lambda examples, *rest, **options: (
+                seen.append(examples) or keep(examples, *rest, **options)
+            ),
         )
-        patch.setattr(loop, "_losses", lambda model, batch: seen.append(batch) or losses(model, batch))
+        patch.setattr(
+            loop, "_losses", lambda model, batch: seen.append(batch) or losses(model, batch)
+        )
         run_seed(recipe, material, 1, tmp_path)
     for examples, batch in pairwise(seen):
         if not (isinstance(examples, list) and isinstance(batch, loop.Batch)):
@@ -123,8 +142,16 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data: Path, tmp
         place = 0
         for example in examples:
             gold, size = example.trees["gold"].structure["transitions"], 2 * example.words - 1
-            steps, right = (part[place : place + size].numpy() for part in (batch.inputs["transitions"], batch.right))
-            assert right.tolist() == (gold if steps.tolist() == gold.tolist() else right_transitions(gold, steps)).tolist()
+            steps, right = (
+                part[place : place + size].numpy()
+                for part in (batch.inputs["transitions"], batch.right)
+            )
+            assert (
+                right.tolist()
+                == (
+                    gold if steps.tolist() == gold.tolist() else right_transitions(gold, steps)
+                ).tolist()
+            )
             other += steps.tolist() != gold.tolist()
             place += size
         assert place == len(batch.right)
@@ -167,13 +194,26 @@ def test_buckets_make_minibatches_of_like_lengths() -> None:
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
-def test_a_small_treebank_is_parsed_by_heart(kind: dict[str, Any], data: Path, tmp_path: Path) -> None:
-    kind = {**kind, "cell": {**kind.get("cell", {}), "hidden_size": 20}, "embedding": {"size": 20, "dropout": 0.0}}
+def test_a_small_treebank_is_parsed_by_heart(
+    kind: dict[str, Any], data: Path, tmp_path: Path
+) -> None:
+    kind = {
+        **kind,
+        "cell": {**kind.get("cell", {}), "hidden_size": 20},
+        "embedding": {"size": 20, "dropout": 0.0},
+    }
     kind["model"] = {"encoder": {"tracker": {**kind["model"]["encoder"]["tracker"], "size": 20}}}
-    recipe = recipe_of(kind, epochs=40, vector_learning_rate=1.0, weight_decay=0.0, learning_rate=0.1)
+    recipe = recipe_of(
+        kind, epochs=40, vector_learning_rate=1.0, weight_decay=0.0, learning_rate=0.1
+    )
     material = prepare(recipe, data)
     memorable = [example for example in material.train if example.words > 2][:8]
-    result = run_seed(recipe, Material(material.vocabulary, material.table, None, memorable, [], memorable), 1, tmp_path)
+    result = run_seed(
+        recipe,
+        Material(material.vocabulary, material.table, None, memorable, [], memorable),
+        1,
+        tmp_path,
+    )
     assert result.dev["self"]["choices_right"] == 100
     assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
     assert result.dev["self"]["phrase_accuracy"] > 90
@@ -189,7 +229,9 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) ->
     for example in examples:
         steps = example.trees["gold"].structure["transitions"]
         joint = model.joint(of_one(example))
-        for step, free, pair in zip(steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True):
+        for step, free, pair in zip(
+            steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True
+        ):
             cases += free
             right += free and step == int(pair[1] > pair[0])
     found = agreement(model, examples)

@@ -1,4 +1,5 @@
-"""A dependency parser trained on a few sentences of a small language: (det) noun verb (det) noun, marks and a clitic."""
+"""A dependency parser trained on a few sentences of a small language: (det) noun verb (det) noun,
+marks and a clitic."""
 
 import json
 import os
@@ -17,7 +18,9 @@ from thinstack.errors import DataError, MissingExtraError, TreeError
 from thinstack.training import parser as module
 from thinstack.training.parser import ParserSettings, figures, parse, train_parser
 
-SETTINGS = ParserSettings(epochs=12, width=16, depth=1, hidden=16, batch_words=100, learning_rate=0.02)
+SETTINGS = ParserSettings(
+    epochs=12, width=16, depth=1, hidden=16, batch_words=100, learning_rate=0.02
+)
 
 NOUNS, VERBS = ("dogs", "cats", "birds", "cows"), ("see", "chase", "hear")
 
@@ -25,10 +28,14 @@ NOUNS, VERBS = ("dogs", "cats", "birds", "cows"), ("see", "chase", "hear")
 def sentence(first: str, verb: str, second: str) -> Tree:
     """`( the dogs see cats )`: parents and relations by rule."""
     words = ["(", "the", first, verb, second, ")"]
-    return Tree.from_parents([3, 2, 3, -1, 3, 3], words, ["punct", "det", "nsubj", "root", "obj", "punct"])
+    return Tree.from_parents(
+        [3, 2, 3, -1, 3, 3], words, ["punct", "det", "nsubj", "root", "obj", "punct"]
+    )
 
 
-SEEN = [sentence(*words) for words in product(NOUNS, VERBS, NOUNS) if words != ("dogs", "see", "cows")]
+SEEN = [
+    sentence(*words) for words in product(NOUNS, VERBS, NOUNS) if words != ("dogs", "see", "cows")
+]
 UNSEEN = sentence("dogs", "see", "cows")
 
 
@@ -37,8 +44,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("treebank")
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     write_conllu(SEEN, train)
-    # Three of 18 words of the development file are wrong on purpose: two heads (one with a wrong relation), one relation.
-    odd = Tree.from_parents([3, 3, 3, -1, 2, 3], UNSEEN.words, ["punct", "det", "nsubj", "root", "nmod", "punct"])
+    # Three of 18 words of the development file are wrong on purpose: two heads (one with a wrong
+    # relation), one relation.
+    odd = Tree.from_parents(
+        [3, 3, 3, -1, 2, 3], UNSEEN.words, ["punct", "det", "nsubj", "root", "nmod", "punct"]
+    )
     other = UNSEEN.with_labels(["punct", "det", "obj", "root", "obj", "punct"])
     write_conllu([UNSEEN, odd, other], dev)
     return train, dev
@@ -61,26 +71,40 @@ def test_it_parses_what_it_was_trained_for(trained: Path) -> None:
 
 def test_the_figures_are_the_share_of_words_attached_as_the_file_has_it(trained: Path) -> None:
     found = figures(trained)
-    assert (found["words"], found["uas"], found["las"]) == (18, pytest.approx(100 * 16 / 18), pytest.approx(100 * 15 / 18))
+    assert (found["words"], found["uas"], found["las"]) == (
+        18,
+        pytest.approx(100 * 16 / 18),
+        pytest.approx(100 * 15 / 18),
+    )
     assert found["seconds"] > 0
 
 
-def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(trained: Path, monkeypatch) -> None:
+def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(
+    trained: Path, monkeypatch
+) -> None:
     words = ["-LRB-", *UNSEEN.words[1:-1], "-RRB-"]
     shown: list[list[str]] = []
     make = module._doc
-    monkeypatch.setattr(module, "_doc", lambda nlp, words: shown.append([t.text for t in make(nlp, words)]) or make(nlp, words))
+    monkeypatch.setattr(
+        module,
+        "_doc",
+        lambda nlp, words: shown.append([t.text for t in make(nlp, words)]) or make(nlp, words),
+    )
     (tree,) = parse(trained, [words])
     assert shown == [list(UNSEEN.words)]
     assert tree == Tree.from_parents(UNSEEN.parents, words, UNSEEN.labels)
 
 
-@pytest.mark.parametrize("words", [["cats"], ["."] * 40, [*UNSEEN.words, *UNSEEN.words, "dogs"], ["\\/", " "]])
+@pytest.mark.parametrize(
+    "words", [["cats"], ["."] * 40, [*UNSEEN.words, *UNSEEN.words, "dogs"], ["\\/", " "]]
+)
 def test_a_sentence_is_one_tree_whatever_its_words(trained: Path, words: Sequence[str]) -> None:
     (tree,) = parse(trained, [words])
     assert tree.tokens == tuple(words)
     assert tree.parents.tolist().count(-1) == 1
-    assert [label for label, parent in zip(tree.labels, tree.parents, strict=True) if parent < 0] == ["root"]
+    assert [
+        label for label, parent in zip(tree.labels, tree.parents, strict=True) if parent < 0
+    ] == ["root"]
 
 
 def test_what_is_there_is_not_trained_again(
@@ -93,7 +117,11 @@ def test_what_is_there_is_not_trained_again(
     assert train_parser(*copies, folder, settings=SETTINGS) == trained
     with copies[1].open("a") as file:
         file.write("# another comment\n")
-    for arguments in ((*copies, SETTINGS), (*files, ParserSettings(seed=1)), (*reversed(files), SETTINGS)):
+    for arguments in (
+        (*copies, SETTINGS),
+        (*files, ParserSettings(seed=1)),
+        (*reversed(files), SETTINGS),
+    ):
         with pytest.raises(TypeError, match="'NoneType' object is not callable"):
             train_parser(*arguments[:2], folder, settings=arguments[2])
 
@@ -120,10 +148,14 @@ def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
     assert (found / "parser" / "model").read_bytes() == (trained / "parser" / "model").read_bytes()
     np.random.seed(7)
     random.seed(7)
-    assert (np.random.random(), random.random()) == drawn, "the global generators are left as they were"
+    assert (np.random.random(), random.random()) == drawn, (
+        "the global generators are left as they were"
+    )
 
 
-def test_words_of_multiword_tokens_are_words(trained: Path, files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_words_of_multiword_tokens_are_words(
+    trained: Path, files: tuple[Path, Path], tmp_path: Path
+) -> None:
     lines = files[1].read_text(encoding="utf-8").split("\n")
     dev = tmp_path / "dev.conllu"
     dev.write_text("\n".join([lines[0], "2-3\tthedogs" + "\t_" * 8, *lines[1:]]), encoding="utf-8")
@@ -132,19 +164,25 @@ def test_words_of_multiword_tokens_are_words(trained: Path, files: tuple[Path, P
     assert figures(found)["words"] == 18
 
 
-def test_a_place_that_cannot_be_written_is_told(files: tuple[Path, Path], tmp_path: Path, monkeypatch) -> None:
+def test_a_place_that_cannot_be_written_is_told(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch
+) -> None:
     place = tmp_path / "file"
     place.write_text("")
     monkeypatch.setattr(module, "_trained", lambda trees, settings: (None, 0.0))
     monkeypatch.setattr(module, "_accuracy", lambda nlp, trees: {})
-    with pytest.raises(DataError, match=r"file/[0-9a-f]{16}: the parser cannot be written: File exists"):
+    with pytest.raises(
+        DataError, match=r"file/[0-9a-f]{16}: the parser cannot be written: File exists"
+    ):
         train_parser(*files, place, settings=SETTINGS)
 
 
 def test_a_damaged_parser_and_a_bad_file_are_told(files: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "config.cfg").write_text("[nlp]\n")
     (tmp_path / "meta.json").write_text(json.dumps({"lang": "en"}))
-    with pytest.raises(DataError, match=r"not a parser .*; delete the folder, and it is trained anew"):
+    with pytest.raises(
+        DataError, match=r"not a parser .*; delete the folder, and it is trained anew"
+    ):
         parse(tmp_path, [["a"]])
     with pytest.raises(DataError, match="not a parser"):
         parse(tmp_path / "none", [["a"]])

@@ -42,13 +42,20 @@ def words(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture(scope="module")
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """Trained on data whose development file has no sentence but neutral ones, so no binary case."""
+    """Trained on data whose development file has no sentence but neutral ones, so no binary
+    case."""
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
     export = {"inference_only": True, "quantize": "int8-tables"}
     model = {"tree_source": "distances"}
     recipe = tiny_recipe.recipe(
-        "wordpieces", vectors="pieces.txt", seeds=(4, 2), epochs=2, sources=("distances",), model=model, export=export
+        "wordpieces",
+        vectors="pieces.txt",
+        seeds=(4, 2),
+        epochs=2,
+        sources=("distances",),
+        model=model,
+        export=export,
     )
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
@@ -58,7 +65,10 @@ def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
     treebank = read_labelled(words.data / "dev.txt", words.recipe.model.labels)
     found = predictor.predict_trees([tree for tree, _ in treebank])
     for (tree, _), prediction in zip(treebank, found, strict=True):
-        ids, steps = torch.tensor(predictor.vocabulary.ids(tree.words)), torch.tensor(tree.transitions.tolist())
+        ids, steps = (
+            torch.tensor(predictor.vocabulary.ids(tree.words)),
+            torch.tensor(tree.transitions.tolist()),
+        )
         with torch.no_grad():
             nodes = model({"token_ids": ids, "transitions": steps})["node_scores"]
         np.testing.assert_allclose(prediction.scores, nodes.numpy(), atol=1e-5)
@@ -66,7 +76,10 @@ def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
 
 def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
     results = json.loads((words.out / "results.json").read_text(encoding="utf-8"))
-    selections = {seed: max(record["selection"] for record in found["epochs"]) for seed, found in results["seeds"].items()}
+    selections = {
+        seed: max(record["selection"] for record in found["epochs"])
+        for seed, found in results["seeds"].items()
+    }
     assert set(selections) == {"1", "2"}
     assert selections[str(results["exported_seed"])] == max(selections.values())
     assert words.bundle.manifest.metrics["seed"] == results["exported_seed"]
@@ -76,7 +89,9 @@ def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
 
 
 @pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_manifest_and_card_say_what_evaluate_says(kind: str, request: pytest.FixtureRequest) -> None:
+def test_manifest_and_card_say_what_evaluate_says(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
     trained: Trained = request.getfixturevalue(kind)
     metrics = trained.bundle.manifest.metrics
     card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
@@ -92,46 +107,87 @@ def test_manifest_and_card_say_what_evaluate_says(kind: str, request: pytest.Fix
         assert metrics["development"][name] == figures
         shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
         assert f"| {title} | this file | {shown} |" in card
-    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card  # that is what is done here
+    assert (
+        "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card
+    )  # that is what is done here
     assert "; of raw text, with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 
 
-def test_without_spacy_there_are_no_figures_of_raw_text(words: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {name: words.bundle.read(name) for name in words.bundle.manifest.files if name != "config.json"}
+def test_without_spacy_there_are_no_figures_of_raw_text(
+    words: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        name: words.bundle.read(name)
+        for name in words.bundle.manifest.files
+        if name != "config.json"
+    }
     monkeypatch.setattr(publish, "find_spec", lambda name: None)
     found = publish._measure(files, words.recipe, words.data)
-    assert found == {source: words.bundle.manifest.metrics["development"][source] for source in ("gold", "auto")}
+    assert found == {
+        source: words.bundle.manifest.metrics["development"][source] for source in ("gold", "auto")
+    }
 
 
 def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
-    results = json.loads((pieces.out / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    results = json.loads(
+        (pieces.out / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail
+    )
     assert results["dev"]["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
     assert pieces.bundle.manifest.metrics["development"]["gold"]["root_binary_accuracy"] is None
 
 
 def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: Trained) -> None:
-    common = {"config.json", "vocabulary.txt", "onnx/model.onnx", "verification.json", "cases.json", "README.md"}
+    common = {
+        "config.json",
+        "vocabulary.txt",
+        "onnx/model.onnx",
+        "verification.json",
+        "cases.json",
+        "README.md",
+    }
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
     assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
-    assert not {"embedding.table", "head.linear.weight"} & load(pieces.bundle.read("model.safetensors")).keys()
-    loaded, inputs = load_model(pieces.bundle), {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]}
-    session = onnxruntime.InferenceSession(pieces.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"])
-    (found,) = session.run(["node_scores"], {name: np.array(values, np.int32) for name, values in inputs.items()})
+    assert (
+        not {"embedding.table", "head.linear.weight"}
+        & load(pieces.bundle.read("model.safetensors")).keys()
+    )
+    loaded, inputs = (
+        load_model(pieces.bundle),
+        {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]},
+    )
+    session = onnxruntime.InferenceSession(
+        pieces.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    (found,) = session.run(
+        ["node_scores"], {name: np.array(values, np.int32) for name, values in inputs.items()}
+    )
     with torch.no_grad():
-        expected = loaded({name: torch.tensor(values) for name, values in inputs.items()})["node_scores"]
+        expected = loaded({name: torch.tensor(values) for name, values in inputs.items()})[
+            "node_scores"
+        ]
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_exports_were_verified_on_the_whole_development_file(kind: str, request: pytest.FixtureRequest) -> None:
+def test_exports_were_verified_on_the_whole_development_file(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
     trained: Trained = request.getfixturevalue(kind)
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
-    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (quantize, quantize == "int8-tables")
-    trees = [tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)]
-    assert [found["runtime"] for found in report["onnx"]["development"]] == ["onnxruntime", "onnx.reference"]
+    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (
+        quantize,
+        quantize == "int8-tables",
+    )
+    trees = [
+        tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)
+    ]
+    assert [found["runtime"] for found in report["onnx"]["development"]] == [
+        "onnxruntime",
+        "onnx.reference",
+    ]
     for found in report["onnx"]["development"]:
         assert (found["trees"], found["nodes"]) == (len(trees), sum(map(len, trees)))
         assert found["max_error"] <= 1e-5
@@ -149,9 +205,14 @@ def test_the_scripted_model_answers_as_the_bundle_does(words: Trained) -> None:
     scripted = torch.jit.load(str(words.out / "model-best" / "torchscript" / "model.pt"))
     sentence = ["the", "film", "is", "never", "dull"]
     steps = predictor.tree_maker()(sentence)
-    inputs = {"token_ids": torch.tensor(predictor.vocabulary.ids(sentence)), "transitions": torch.tensor(steps.tolist())}
+    inputs = {
+        "token_ids": torch.tensor(predictor.vocabulary.ids(sentence)),
+        "transitions": torch.tensor(steps.tolist()),
+    }
     nodes = scripted(inputs)["node_scores"]
-    np.testing.assert_allclose(nodes.numpy(), predictor.node_scores([sentence], [steps])[0], atol=1e-5)
+    np.testing.assert_allclose(
+        nodes.numpy(), predictor.node_scores([sentence], [steps])[0], atol=1e-5
+    )
 
 
 def test_what_is_printed_is_the_final_table(words: Trained) -> None:
@@ -170,7 +231,9 @@ def again(trained: Trained, out: Path, console: Console) -> None:
     shutil.copytree(trained.out / "seeds", out / "seeds")
     shutil.copy(trained.out / "recipe.json", out)
     seeds = trained.recipe.training.seeds
-    command.run(trained.recipe, data=trained.data, out=out, seeds=seeds, threads=None, console=console)
+    command.run(
+        trained.recipe, data=trained.data, out=out, seeds=seeds, threads=None, console=console
+    )
 
 
 def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
@@ -191,7 +254,10 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     again(words, tmp_path, Console(file=output, width=200))
     printed = output.buffer.getvalue().decode("ascii")
-    assert "the bundle has no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:" in printed
+    assert (
+        "the bundle has no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:"
+        in printed
+    )
     bundle = open_bundle(tmp_path / "model-best")
     assert set(bundle.manifest.files) == set(words.bundle.manifest.files) - {"torchscript/model.pt"}
     assert "torchscript" not in json.loads(bundle.read("verification.json"))
@@ -207,8 +273,12 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     monkeypatch.setattr(command, "publish", lambda *_, **__: None)
     again(words, tmp_path / "ascii", Console(file=output, width=200))
-    spread = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))["dev"]["gold"]["phrase_accuracy"]
-    assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in output.buffer.getvalue().decode("ascii")
+    spread = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))["dev"][
+        "gold"
+    ]["phrase_accuracy"]
+    assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in output.buffer.getvalue().decode(
+        "ascii"
+    )
     monkeypatch.setattr(command, "_table", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         again(words, tmp_path / "broken", Console(file=io.StringIO()))
@@ -221,10 +291,14 @@ def test_without_anything_watched_the_first_seed_is_exported(pieces: Trained) ->
     assert pieces.bundle.manifest.metrics["seed"] == 4
 
 
-def test_a_second_call_trains_nothing_and_gives_the_same(words: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_call_trains_nothing_and_gives_the_same(
+    words: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = (words.out / "results.json").read_bytes()
     published: list[SeedResult] = []
-    monkeypatch.setattr(command, "publish", lambda recipe, vocabulary, best, figures, **_: published.append(best))
+    monkeypatch.setattr(
+        command, "publish", lambda recipe, vocabulary, best, figures, **_: published.append(best)
+    )
     assert "epoch" not in train(words.recipe, words.data, words.out).printed
     assert (words.out / "results.json").read_bytes() == before
     assert weights_of(published[0].model) == words.bundle.read("model.safetensors")
@@ -239,14 +313,21 @@ def test_the_folder_of_another_recipe_is_refused(words: Trained) -> None:
 
 
 @pytest.mark.parametrize("name", ["train.txt", "dev.txt", "words.txt"])
-def test_work_on_data_that_have_changed_is_refused(words: Trained, tmp_path: Path, name: str) -> None:
+def test_work_on_data_that_have_changed_is_refused(
+    words: Trained, tmp_path: Path, name: str
+) -> None:
     data, out = shutil.copytree(words.data, tmp_path / "data"), tmp_path / "out"
     shutil.copytree(words.out / "seeds", out / "seeds")
     note = shutil.copy(words.out / "recipe.json", out)
     content = (data / name).read_bytes()
     assert json.loads(Path(note).read_text())["data"][name] == hashlib.sha256(content).hexdigest()
-    (data / name).write_bytes(content + content.splitlines(keepends=True)[0].replace(b"good", b"fine"))
-    with pytest.raises(ConfigError, match=rf"holds the work of another recipe, or of this one before {name} changed"):
+    (data / name).write_bytes(
+        content + content.splitlines(keepends=True)[0].replace(b"good", b"fine")
+    )
+    with pytest.raises(
+        ConfigError,
+        match=rf"holds the work of another recipe, or of this one before {name} changed",
+    ):
         train(words.recipe, data, out)
     assert not (out / "results.json").exists()
 

@@ -1,4 +1,5 @@
-"""From a recipe to what is trained on: leaf tables, what is held out, and that the development file stays unseen."""
+"""From a recipe to what is trained on: leaf tables, what is held out, and that the development file
+stays unseen."""
 
 import json
 from pathlib import Path
@@ -32,10 +33,13 @@ def words_of(path: Path) -> set[str]:
     return {part.split()[-1] for part in text.split(")") if part.strip()}
 
 
-# -- leaf tables --------------------------------------------------------------------------------------------------------
+# -- leaf tables
+# --------------------------------------------------------------------------------------------------
 
 
-def test_a_word_table_has_the_pretrained_words_their_mean_and_the_words_they_lack(data: Path) -> None:
+def test_a_word_table_has_the_pretrained_words_their_mean_and_the_words_they_lack(
+    data: Path,
+) -> None:
     material = prepare(tiny_recipe.recipe(vectors="words.txt"), data)
     pretrained = vectors_of(data / "words.txt")
     unseen = words_of(data / "train.txt") - pretrained.keys()
@@ -43,8 +47,12 @@ def test_a_word_table_has_the_pretrained_words_their_mean_and_the_words_they_lac
     assert set(material.vocabulary.entries) == pretrained.keys() | unseen
     assert material.table.shape == (1 + len(pretrained) + len(unseen), 4)
     for word, vector in pretrained.items():
-        np.testing.assert_allclose(material.table[material.vocabulary.lookup(word)], vector, rtol=1e-6)
-    np.testing.assert_allclose(material.table[0], np.mean(list(pretrained.values()), axis=0), atol=1e-6)
+        np.testing.assert_allclose(
+            material.table[material.vocabulary.lookup(word)], vector, rtol=1e-6
+        )
+    np.testing.assert_allclose(
+        material.table[0], np.mean(list(pretrained.values()), axis=0), atol=1e-6
+    )
     drawn = np.array([material.table[material.vocabulary.lookup(word)] for word in unseen])
     assert len(np.unique(drawn, axis=0)) == len(unseen) > 3
     assert 0.02 < drawn.std() < 0.1
@@ -65,8 +73,13 @@ def test_without_vectors_every_word_is_drawn_and_the_unknown_one_is_zero(data: P
 
 def test_columns_are_cut_and_scaled(data: Path) -> None:
     pretrained = np.array(list(vectors_of(data / "words.txt").values()))[:, :3]
-    cut = prepare(tiny_recipe.recipe(vectors="words.txt", embedding={"size": 3}, data={"vector_std": 0.25}), data)
-    np.testing.assert_allclose(cut.table[1 : len(pretrained) + 1], pretrained * 0.25 / pretrained.std(), rtol=1e-5)
+    cut = prepare(
+        tiny_recipe.recipe(vectors="words.txt", embedding={"size": 3}, data={"vector_std": 0.25}),
+        data,
+    )
+    np.testing.assert_allclose(
+        cut.table[1 : len(pretrained) + 1], pretrained * 0.25 / pretrained.std(), rtol=1e-5
+    )
 
 
 def test_a_wordpiece_table_is_the_file_of_pieces(data: Path) -> None:
@@ -87,7 +100,9 @@ def test_a_wordpiece_table_is_the_file_of_pieces(data: Path) -> None:
         ({"kind": "wordpieces"}, r"data\.vectors: a wordpiece model needs a file of pieces"),
     ],
 )
-def test_vectors_that_do_not_fit_the_model_are_refused(data: Path, settings: dict[str, Any], message: str) -> None:
+def test_vectors_that_do_not_fit_the_model_are_refused(
+    data: Path, settings: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         prepare(tiny_recipe.recipe(**settings), data)
 
@@ -97,12 +112,16 @@ def test_wordpieces_without_the_unknown_piece_are_refused(data: Path) -> None:
         prepare(tiny_recipe.recipe("wordpieces", vectors="words.txt"), data)
 
 
-# -- what is trained on -------------------------------------------------------------------------------------------------
+# -- what is trained on
+# -------------------------------------------------------------------------------------------------
 
 
 def inputs(examples: list[Example]) -> list[tuple[list[int], list[int], list[int]]]:
     found = ((example.inputs["token_ids"], example.trees["gold"]) for example in examples)
-    return [(ids.tolist(), gold.structure["transitions"].tolist(), gold.targets.tolist()) for ids, gold in found]
+    return [
+        (ids.tolist(), gold.structure["transitions"].tolist(), gold.targets.tolist())
+        for ids, gold in found
+    ]
 
 
 def test_a_tenth_is_held_out_and_what_is_left_is_trained_on(data: Path) -> None:
@@ -122,7 +141,9 @@ def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
 
 
 @pytest.mark.parametrize(("stop_on", "source"), [("held", "distances"), ("nothing", "balanced")])
-def test_the_development_file_is_not_looked_at(data: Path, tmp_path: Path, stop_on: str, source: str) -> None:
+def test_the_development_file_is_not_looked_at(
+    data: Path, tmp_path: Path, stop_on: str, source: str
+) -> None:
     recipe = tiny_recipe.recipe(
         stop_on=stop_on,
         sources=(source,),
@@ -133,19 +154,27 @@ def test_the_development_file_is_not_looked_at(data: Path, tmp_path: Path, stop_
         learning_rate=0.5,
     )
     first = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "a")
-    (data / "dev.txt").write_text("(0 (0 lovely) (2 (2 unheard-of) (0 lovely)))\n" * 7, encoding="utf-8")
+    (data / "dev.txt").write_text(
+        "(0 (0 lovely) (2 (2 unheard-of) (0 lovely)))\n" * 7, encoding="utf-8"
+    )
     material = prepare(recipe, data)
     second = run_seed(recipe, material, 1, tmp_path / "b")
     assert first.dev != second.dev
     assert "unheard-of" not in material.vocabulary.entries
     weights = second.model.state_dict()
-    assert all(bool((value == weights[name]).all()) for name, value in first.model.state_dict().items())
-    assert [record["watched"] for record in first.history] == [record["watched"] for record in second.history]
+    assert all(
+        bool((value == weights[name]).all()) for name, value in first.model.state_dict().items()
+    )
+    assert [record["watched"] for record in first.history] == [
+        record["watched"] for record in second.history
+    ]
 
 
 def test_a_treebank_of_one_tree_cannot_be_held_out(data: Path) -> None:
     (data / "train.txt").write_text("(2 good)\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"train\.txt: all examples \(1\) are set aside, none is left to train on"):
+    with pytest.raises(
+        DataError, match=r"train\.txt: all examples \(1\) are set aside, none is left to train on"
+    ):
         prepare(tiny_recipe.recipe(stop_on="held"), data)
 
 
@@ -163,32 +192,44 @@ def test_an_unknown_cell_is_refused_with_the_known_ones(data: Path, tmp_path: Pa
 
 
 def test_trees_of_another_kind_than_the_models_are_refused(data: Path) -> None:
-    recipe = tiny_recipe.recipe(cell={"name": "child_sum_lstm.v1"}, model={"trees": "dependency"}, sources=())
+    recipe = tiny_recipe.recipe(
+        cell={"name": "child_sum_lstm.v1"}, model={"trees": "dependency"}, sources=()
+    )
     with pytest.raises(TreeError, match=r"train\.txt: tree \d+: .*dependency"):
         prepare(recipe, data)
 
 
 @pytest.mark.parametrize(
-    ("head", "reads"), [("similarity.v1", "pairs"), ("entailment.v1", "pairs"), ("tree_ranker.v1", "candidates")]
+    ("head", "reads"),
+    [("similarity.v1", "pairs"), ("entailment.v1", "pairs"), ("tree_ranker.v1", "candidates")],
 )
-def test_a_head_whose_labels_no_treebank_file_holds_is_refused(data: Path, tmp_path: Path, head: str, reads: str) -> None:
+def test_a_head_whose_labels_no_treebank_file_holds_is_refused(
+    data: Path, tmp_path: Path, head: str, reads: str
+) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": head}})
     with pytest.raises(
         ConfigError,
-        match=rf"^model\.head: data\.task = 'phrases' needs a head that reads nodes or roots; {head} reads {reads}$",
+        match=(
+            r"^model\.head: data\.task = 'phrases' needs a head that reads nodes or roots; "
+            rf"{head} reads {reads}$"
+        ),
     ):
         run_seed(recipe, prepare(recipe, data), 1, tmp_path)
     assert list(tmp_path.iterdir()) == [data]
 
 
-# -- results ------------------------------------------------------------------------------------------------------------
+# -- results
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: Path) -> None:
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n", encoding="utf-8")
     recipe = tiny_recipe.recipe(epochs=1, stop_on="dev")
     result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
-    assert (result.dev["gold"]["root_binary_accuracy"], result.dev["gold"]["binary_roots"]) == (None, 0)
+    assert (result.dev["gold"]["root_binary_accuracy"], result.dev["gold"]["binary_roots"]) == (
+        None,
+        0,
+    )
     for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
         json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert summary([result])["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
@@ -202,13 +243,24 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -
         for seed, value in enumerate([50.0, 52.0, 57.0])
     ]
     figures = summary(results)["gold"]["root_accuracy"]
-    assert (figures["mean"], figures["std"]) == (pytest.approx(53.0), pytest.approx(np.std([50, 52, 57], ddof=1)))
+    assert (figures["mean"], figures["std"]) == (
+        pytest.approx(53.0),
+        pytest.approx(np.std([50, 52, 57], ddof=1)),
+    )
     assert summary(results[:1])["gold"]["root_accuracy"] == {"mean": 50.0, "std": 0.0}
 
 
 @pytest.mark.parametrize(
-    ("selections", "epoch"), [([3.0, 5.0, 4.0], 2), ([5.0, 5.0, 4.0], 1), ([None, None], 2)], ids=["best", "first best", "last"]
+    ("selections", "epoch"),
+    [([3.0, 5.0, 4.0], 2), ([5.0, 5.0, 4.0], 1), ([None, None], 2)],
+    ids=["best", "first best", "last"],
 )
 def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> None:
-    history = [{"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}} for value in selections]
-    assert SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={}).epoch == epoch
+    history = [
+        {"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}}
+        for value in selections
+    ]
+    assert (
+        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={}).epoch
+        == epoch
+    )

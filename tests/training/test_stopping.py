@@ -20,12 +20,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
 
 
-def train_watching(values: list[float], data: Path, folder: Path, **settings: Any) -> tuple[Weights, History]:
+def train_watching(
+    values: list[float], data: Path, folder: Path, **settings: Any
+) -> tuple[Weights, History]:
     """Train while the accuracy on what is watched is made up, an epoch after the other."""
     rest = iter(values)
 
-    def figures(model: TreeModel, examples: Any, source: str, task: str) -> tuple[dict[str, float | None], None]:
-        return {"root_accuracy": next(rest), "root_binary_accuracy": None, "phrase_accuracy": 0.0}, None
+    def figures(
+        model: TreeModel, examples: Any, source: str, task: str
+    ) -> tuple[dict[str, float | None], None]:
+        return {
+            "root_accuracy": next(rest),
+            "root_binary_accuracy": None,
+            "phrase_accuracy": 0.0,
+        }, None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "evaluate_model", figures)
@@ -34,12 +42,20 @@ def train_watching(values: list[float], data: Path, folder: Path, **settings: An
 
 def saved(folder: Path, module: str) -> Weights:
     found = load_file(folder / "checkpoint.safetensors")
-    return {name.removeprefix(f"{module}/"): value for name, value in found.items() if name.startswith(f"{module}/")}
+    return {
+        name.removeprefix(f"{module}/"): value
+        for name, value in found.items()
+        if name.startswith(f"{module}/")
+    }
 
 
 @pytest.mark.parametrize("stop_on", ["held", "dev"])
-def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, tmp_path: Path, stop_on: str) -> None:
-    kept, history = train_watching([10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3)
+def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(
+    data: Path, tmp_path: Path, stop_on: str
+) -> None:
+    kept, history = train_watching(
+        [10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3
+    )
     assert [record["selection"] for record in history] == [10, 30, 30, 20, 29]
 
     def stop(record: dict[str, Any]) -> None:
@@ -47,7 +63,12 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data: Path, t
             raise KilledError
 
     with pytest.raises(KilledError):
-        run(tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on), data, tmp_path / "b", on_epoch=stop)
+        run(
+            tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on),
+            data,
+            tmp_path / "b",
+            on_epoch=stop,
+        )
     second_epoch = saved(tmp_path / "b", "model")
     assert kept.keys() == second_epoch.keys()
     assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
@@ -57,16 +78,22 @@ def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
     """As correlations over several tree sources may add up to."""
     kept, history = train_watching([-2, -3], data, tmp_path / "two", stop_on="held", patience=1)
     assert [record["selection"] for record in history] == [-2, -3]
-    one_epoch, _ = run(tiny_recipe.recipe(epochs=1, sources=(), stop_on="held"), data, tmp_path / "one")
+    one_epoch, _ = run(
+        tiny_recipe.recipe(epochs=1, sources=(), stop_on="held"), data, tmp_path / "one"
+    )
     assert all(np.array_equal(value, kept[name]) for name, value in one_epoch.items())
 
 
 def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
-    _, history = train_watching([1, 0, 2, 1, 3, 2, 4, 3], data, tmp_path, stop_on="held", patience=2)
+    _, history = train_watching(
+        [1, 0, 2, 1, 3, 2, 4, 3], data, tmp_path, stop_on="held", patience=2
+    )
     assert len(history) == 8
 
 
-def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data: Path, tmp_path: Path) -> None:
+def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(
+    data: Path, tmp_path: Path
+) -> None:
     kept, history = run(tiny_recipe.recipe(epochs=6, patience=1, learning_rate=0.5), data, tmp_path)
     assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
     assert {tuple(record["watched"]) for record in history} == {()}
@@ -77,7 +104,10 @@ def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data: Path, 
 def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None:
     epochs: list[Weights] = []
     kept, _ = run(
-        tiny_recipe.recipe(epochs=4, average=0.6), data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path, "model"))
+        tiny_recipe.recipe(epochs=4, average=0.6),
+        data,
+        tmp_path,
+        on_epoch=lambda _: epochs.append(saved(tmp_path, "model")),
     )
     for name, value in kept.items():
         mean = np.mean([epochs[0][name], epochs[1][name]], axis=0, dtype=np.float64)

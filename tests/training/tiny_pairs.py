@@ -1,4 +1,5 @@
-"""Sentence pairs in the formats of SICK and SNLI, recipes over them, and what stands in for a dependency parser."""
+"""Sentence pairs in the formats of SICK and SNLI, recipes over them, and what stands in for a
+dependency parser."""
 
 import json
 import random
@@ -33,7 +34,8 @@ class TinyPair(NamedTuple):
 
 
 def pairs(count: int, *, seed: int) -> list[TinyPair]:
-    """Pairs rated by the words that they share; with "not" in the second sentence, they contradict each other."""
+    """Pairs rated by the words that they share; with "not" in the second sentence, they contradict
+    each other."""
     generator, found = random.Random(seed), []
     words = [*sorted(tiny_recipe.VALUES), "not"]
     for _ in range(count):
@@ -45,13 +47,19 @@ def pairs(count: int, *, seed: int) -> list[TinyPair]:
 
 
 def heads_of(words: Sequence[str]) -> list[int]:
-    """The head of each word, from 0: the middle word is the root, each other word depends on the next one towards it."""
+    """The head of each word, from 0: the middle word is the root, each other word depends on the
+    next one towards it."""
     middle = len(words) // 2
-    return [place + (place < middle) - (place > middle) if place != middle else -1 for place in range(len(words))]
+    return [
+        place + (place < middle) - (place > middle) if place != middle else -1
+        for place in range(len(words))
+    ]
 
 
 def dependency_tree(words: Sequence[str]) -> Tree:
-    return Tree.from_parents(heads_of(words), words, ["root" if head < 0 else "dep" for head in heads_of(words)])
+    return Tree.from_parents(
+        heads_of(words), words, ["root" if head < 0 else "dep" for head in heads_of(words)]
+    )
 
 
 def right_tree(words: Sequence[str]) -> str:
@@ -59,20 +67,35 @@ def right_tree(words: Sequence[str]) -> str:
 
 
 def right_parents(words: Sequence[str]) -> list[int]:
-    """The parent of each node of the same tree, from 1, the leaves first and then the inner nodes from the top."""
+    """The parent of each node of the same tree, from 1, the leaves first and then the inner nodes
+    from the top."""
     count = len(words)
-    return [*range(count + 1, 2 * count), 2 * count - 1, 0, *range(count + 1, 2 * count - 1)] if count > 1 else [0]
+    return (
+        [*range(count + 1, 2 * count), 2 * count - 1, 0, *range(count + 1, 2 * count - 1)]
+        if count > 1
+        else [0]
+    )
 
 
 def write_sick(folder: Path, found: Sequence[TinyPair], table: Path) -> None:
     """A folder as SICK's, with right-branching trees, and the table that has its classes."""
     folder.mkdir(parents=True)
     lines: dict[str, list[str]] = {}
-    for side, sentences in (("a", [pair.first for pair in found]), ("b", [pair.second for pair in found])):
+    for side, sentences in (
+        ("a", [pair.first for pair in found]),
+        ("b", [pair.second for pair in found]),
+    ):
         lines[f"{side}.toks"] = [" ".join(words) for words in sentences]
-        lines[f"{side}.parents"] = [" ".join(str(head + 1) for head in heads_of(words)) for words in sentences]
-        lines[f"{side}.rels"] = [" ".join("root" if head < 0 else "dep" for head in heads_of(words)) for words in sentences]
-        lines[f"{side}.cparents"] = [" ".join(map(str, right_parents(words))) for words in sentences]
+        lines[f"{side}.parents"] = [
+            " ".join(str(head + 1) for head in heads_of(words)) for words in sentences
+        ]
+        lines[f"{side}.rels"] = [
+            " ".join("root" if head < 0 else "dep" for head in heads_of(words))
+            for words in sentences
+        ]
+        lines[f"{side}.cparents"] = [
+            " ".join(map(str, right_parents(words))) for words in sentences
+        ]
     lines["id.txt"] = [str(number) for number in range(1, len(found) + 1)]
     lines["sim.txt"] = [str(pair.rating) for pair in found]
     for name, part in lines.items():
@@ -84,12 +107,18 @@ def write_sick(folder: Path, found: Sequence[TinyPair], table: Path) -> None:
 def write_snli(path: Path, found: Sequence[TinyPair]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for number, pair in enumerate(found):
-            parses = {f"sentence{side}_binary_parse": right_tree(words) for side, words in ((1, pair.first), (2, pair.second))}
-            file.write(json.dumps({"pairID": str(number), "gold_label": pair.label, **parses}) + "\n")
+            parses = {
+                f"sentence{side}_binary_parse": right_tree(words)
+                for side, words in ((1, pair.first), (2, pair.second))
+            }
+            file.write(
+                json.dumps({"pairID": str(number), "gold_label": pair.label, **parses}) + "\n"
+            )
 
 
 def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:
-    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), and of what `tiny_recipe` writes."""
+    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), and of what
+    `tiny_recipe` writes."""
     tiny_recipe.write_data(folder)
     for name, table, found in (
         ("train", "SICK_train.txt", pairs(train, seed=1)),
@@ -100,7 +129,9 @@ def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:
     return folder
 
 
-def recipe(task: str = "relatedness", trees: str = "binary", *, snli: bool = False, **settings: Any) -> Recipe:
+def recipe(
+    task: str = "relatedness", trees: str = "binary", *, snli: bool = False, **settings: Any
+) -> Recipe:
     """A recipe over `write_data`; settings as those of `tiny_recipe.recipe`."""
     labels, head = HEADS[task]
     files = {"train": "train", "dev": "dev", "format": "sick.v1"}
@@ -117,7 +148,11 @@ def recipe(task: str = "relatedness", trees: str = "binary", *, snli: bool = Fal
 
 def phrases_recipe(trees: str, **settings: Any) -> Recipe:
     """A recipe of phrases read as `trees`; dependency trees are those of a parser."""
-    files = {"parser": {"train": "parser.conllu", "dev": "parser.conllu"}} if trees == "dependency" else {}
+    files = (
+        {"parser": {"train": "parser.conllu", "dev": "parser.conllu"}}
+        if trees == "dependency"
+        else {}
+    )
     given = {name: settings.pop(name, {}) for name in ("data", "model", "cell")}
     return tiny_recipe.recipe(
         data={**files, **given["data"]},
@@ -130,4 +165,6 @@ def phrases_recipe(trees: str, **settings: Any) -> Recipe:
 def without_spacy(patch: pytest.MonkeyPatch) -> None:
     """Let `dependency_tree` stand in for the parser."""
     patch.setattr(material, "train_parser", lambda train, dev, folder: train)
-    patch.setattr(material, "parse", lambda parser, sentences: list(map(dependency_tree, sentences)))
+    patch.setattr(
+        material, "parse", lambda parser, sentences: list(map(dependency_tree, sentences))
+    )

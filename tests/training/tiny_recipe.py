@@ -7,7 +7,18 @@ from typing import Any
 from thinstack.config import Recipe
 
 LABELS = ("bad", "so-so", "good")
-VALUES = {"good": 2, "fine": 2, "lovely": 2, "bad": 0, "dull": 0, "awful": 0, "the": 1, "film": 1, "plot": 1, "is": 1}
+VALUES = {
+    "good": 2,
+    "fine": 2,
+    "lovely": 2,
+    "bad": 0,
+    "dull": 0,
+    "awful": 0,
+    "the": 1,
+    "film": 1,
+    "plot": 1,
+    "is": 1,
+}
 
 
 def tree(words: list[str], generator: random.Random) -> str:
@@ -27,7 +38,10 @@ def tree(words: list[str], generator: random.Random) -> str:
 def treebank(count: int, *, seed: int = 0) -> str:
     generator = random.Random(seed)
     words = sorted(VALUES)
-    return "".join(tree(generator.choices(words, k=generator.randrange(1, 7)), generator) + "\n" for _ in range(count))
+    return "".join(
+        tree(generator.choices(words, k=generator.randrange(1, 7)), generator) + "\n"
+        for _ in range(count)
+    )
 
 
 def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
@@ -38,19 +52,45 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
     generator = random.Random(3)
     for name, entries in {
         "words.txt": ["good", "bad", "the", "film", "never"],
-        "pieces.txt": ["[UNK]", "good", "fine", "love", "##ly", "bad", "dull", "aw", "##ful", "the", "film", "plot", "is"],
+        "pieces.txt": [
+            "[UNK]",
+            "good",
+            "fine",
+            "love",
+            "##ly",
+            "bad",
+            "dull",
+            "aw",
+            "##ful",
+            "the",
+            "film",
+            "plot",
+            "is",
+        ],
     }.items():
-        rows = (" ".join([entry, *(f"{generator.gauss(0, 0.3):.4f}" for _ in range(4))]) for entry in entries)
+        rows = (
+            " ".join([entry, *(f"{generator.gauss(0, 0.3):.4f}" for _ in range(4))])
+            for entry in entries
+        )
         (folder / name).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return folder
 
 
 def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
-    """A recipe over `write_data`; `training` are settings of its section, those of five others come in dicts of their name."""
-    nested = {name: training.pop(name, {}) for name in ("data", "embedding", "cell", "model", "export")}
+    """A recipe over `write_data`; `training` are settings of its section, those of five others come
+    in dicts of their name."""
+    nested = {
+        name: training.pop(name, {}) for name in ("data", "embedding", "cell", "model", "export")
+    }
     data = {
         "name": "tiny",
-        "data": {"train": "train.txt", "dev": "dev.txt", "vectors": vectors, "statement": "Made up.", **nested["data"]},
+        "data": {
+            "train": "train.txt",
+            "dev": "dev.txt",
+            "vectors": vectors,
+            "statement": "Made up.",
+            **nested["data"],
+        },
         "model": {
             "labels": LABELS,
             "embedding": {"kind": kind, "size": 4, "dropout": 0.1, **nested["embedding"]},
@@ -58,7 +98,13 @@ def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) 
             "head": {"name": "node_classifier.v1", "options": {"dropout": 0.2}},
             **nested["model"],
         },
-        "training": {"epochs": 3, "batch_size": 4, "stop_on": "nothing", "sources": ("balanced",), **training},
+        "training": {
+            "epochs": 3,
+            "batch_size": 4,
+            "stop_on": "nothing",
+            "sources": ("balanced",),
+            **training,
+        },
         "export": nested["export"],
     }
     return Recipe.parse(data, source="test")

@@ -30,5 +30,12 @@ class Trained(NamedTuple):
 def train(recipe: Recipe, data: Path, out: Path) -> Trained:
     """Train all seeds of the recipe in the folder `out`."""
     file = io.StringIO()
-    command.run(recipe, data=data, out=out, seeds=recipe.training.seeds, threads=None, console=Console(file=file, width=200))
+    command.run(
+        recipe,
+        data=data,
+        out=out,
+        seeds=recipe.training.seeds,
+        threads=None,
+        console=Console(file=file, width=200),
+    )
     return Trained(recipe, data, out, file.getvalue())

@@ -1,4 +1,5 @@
-"""What describes a model and how to train it: pydantic models that round-trip through JSON and TOML."""
+"""What describes a model and how to train it: pydantic models that round-trip through JSON and
+TOML."""
 
 from thinstack.config.base import Strict
 from thinstack.config.model import (
@@ -16,7 +17,14 @@ from thinstack.config.model import (
     TreeKind,
     TreeSource,
 )
-from thinstack.config.recipe import DataConfig, ExportConfig, ParserConfig, Recipe, Task, TrainingConfig
+from thinstack.config.recipe import (
+    DataConfig,
+    ExportConfig,
+    ParserConfig,
+    Recipe,
+    Task,
+    TrainingConfig,
+)
 
 __all__ = [
     "SCHEMA_VERSION",

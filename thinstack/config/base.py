@@ -21,20 +21,25 @@ class Strict(BaseModel):
 
     @classmethod
     def parse(cls, data: object, *, source: str) -> Self:
-        """Validate `data`, read from `source`. Raises ConfigError that names the field and what it should be."""
+        """Validate `data`, read from `source`. Raises ConfigError that names the field and what it
+        should be."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
+                f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found "
+                f"{item['input']!r:.80})"
                 for item in error.errors()[:MOST_PROBLEMS]
             )
             more = error.error_count() - MOST_PROBLEMS
-            raise ConfigError(f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}") from None
+            raise ConfigError(
+                f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}"
+            ) from None
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
-    """The data of a TOML file that holds a `kind`. Raises ConfigError if it is missing or no TOML."""
+    """The data of a TOML file that holds a `kind`. Raises ConfigError if it is missing or no
+    TOML."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

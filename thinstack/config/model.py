@@ -1,4 +1,5 @@
-"""What describes a model: leaf embedding, composition cell, encoder, task head, and what its sentences come as."""
+"""What describes a model: leaf embedding, composition cell, encoder, task head, and what its
+sentences come as."""
 
 from typing import Any, Final, Literal, Self
 
@@ -28,30 +29,31 @@ Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
 
 TreeSource = Literal["auto", "self", "balanced", "left", "right"]
-"""Where the tree of raw words comes from; `auto` is what the model was trained to get (`ModelConfig.tree_source`), `self` the
-parse of a model that has a parser."""
+"""Where the tree of raw words comes from; `auto` is what the model was trained to get
+(`ModelConfig.tree_source`), `self` the parse of a model that has a parser."""
 
 MadeTree = Literal["balanced", "left", "right", "distances", "self"]
-"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that the model brings along;
-`self` is the parse of the model itself."""
+"""How a tree is made of words; `distances` cuts at the greatest syntactic distance, by a table that
+the model brings along; `self` is the parse of the model itself."""
 
 EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
 """Whose trees an evaluation takes: the treebank's own (`gold`), or those of a `TreeSource`."""
 
 TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
-"""Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a word at every node), or plain
-sentences, read word by word as a chain."""
+"""Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
+word at every node), or plain sentences, read word by word as a chain."""
 
 Readout = Literal["up", "down", "leaves"]
-"""What a node's output is made of, side by side: its bottom-up state, its top-down state, the mean of the top-down states of
-the leaves below it. All three is (15) of Teng & Zhang 2017; over a sentence "up" is the last state of an LSTM, "leaves" the
-last of the one that reads backwards."""
+"""What a node's output is made of, side by side: its bottom-up state, its top-down state, the mean
+of the top-down states of the leaves below it. All three is (15) of Teng & Zhang 2017; over a
+sentence "up" is the last state of an LSTM, "leaves" the last of the one that reads backwards."""
 
 
 class EmbeddingConfig(Strict):
-    """Leaf embedding. `kind` is its vocabulary: words, or the pieces of words. `name` is that of a registered embedding, by
-    default `words.v1`, a table of word vectors, or `wordpieces.v1`, which gives a word the mean of its pieces' vectors;
-    `options` go to the plugin's own config. `size` is the width of a word's vector.
+    """Leaf embedding. `kind` is its vocabulary: words, or the pieces of words. `name` is that of a
+    registered embedding, by default `words.v1`, a table of word vectors, or `wordpieces.v1`, which
+    gives a word the mean of its pieces' vectors; `options` go to the plugin's own config. `size` is
+    the width of a word's vector.
     """
 
     kind: Literal["words", "wordpieces"]
@@ -84,10 +86,11 @@ class HeadConfig(Strict):
 class TrackerConfig(Strict):
     """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), of width `size`.
 
-    `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of the composition, the e of (1);
-    without it, given trees are composed by depth. `parses`: whether it has a transition classifier (5), so that
-    the model makes trees of its own. `beam`: how many hypotheses of a sentence's tree are kept while it does. `dropout`: of the
-    outputs of nodes that it reads.
+    `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of
+    the composition, the e of (1); without it, given trees are composed by depth. `parses`: whether
+    it has a transition classifier (5), so that the model makes trees of its own. `beam`: how many
+    hypotheses of a sentence's tree are kept while it does. `dropout`: of the outputs of nodes that
+    it reads.
     """
 
     size: int = Field(gt=0)
@@ -101,11 +104,13 @@ class TrackerConfig(Strict):
 class EncoderConfig(Strict):
     """How the cell of a model is put to work.
 
-    `layers`: each layer after the first reads, at every node, what the layer below made of it (Irsoy & Cardie 2014).
-    `top_down`: the cell of a pass from the root back to the leaves in each layer; "shared" is the bottom-up cell itself, one
-    set of weights for both directions (Tai, footnote 2). `separate`: whether the directions are two stacks of layers, each
-    reading its own below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if there is a
-    top-down pass. `tracker`: the tracking LSTM of SPINN, for one layer without a top-down pass.
+    `layers`: each layer after the first reads, at every node, what the layer below made of it
+    (Irsoy & Cardie 2014). `top_down`: the cell of a pass from the root back to the leaves in each
+    layer; "shared" is the bottom-up cell itself, one set of weights for both directions (Tai,
+    footnote 2). `separate`: whether the directions are two stacks of layers, each reading its own
+    below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if
+    there is a top-down pass. `tracker`: the tracking LSTM of SPINN, for one layer without a
+    top-down pass.
     """
 
     layers: int = Field(default=1, gt=0)
@@ -120,18 +125,25 @@ class EncoderConfig(Strict):
             raise ValueError("a tracker goes with one layer and no top_down")
         if len(set(self.readout)) != len(self.readout):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
-        idle = [name for name in ("separate", "readout") if getattr(self, name) != type(self).model_fields[name].default]
+        idle = [
+            name
+            for name in ("separate", "readout")
+            if getattr(self, name) != type(self).model_fields[name].default
+        ]
         if self.top_down is None and idle:
-            raise ValueError(f"{' and '.join(idle)} say how two directions go together, but there is no top_down")
+            raise ValueError(
+                f"{' and '.join(idle)} say how two directions go together, but there is no top_down"
+            )
         return self
 
 
 class ModelConfig(Strict):
-    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its classes, in order.
+    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its
+    classes, in order.
 
-    `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees that the cell tells apart;
-    any other is of kind 1, these of kinds 2 and up. `tree_source`: what makes the trees of raw words, by default the model
-    itself if it parses, else balanced trees.
+    `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees
+    that the cell tells apart; any other is of kind 1, these of kinds 2 and up. `tree_source`: what
+    makes the trees of raw words, by default the model itself if it parses, else balanced trees.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION

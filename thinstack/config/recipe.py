@@ -8,11 +8,19 @@ from pydantic import Field, field_validator, model_validator
 from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.model import MadeTree, ModelConfig
 
-__all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "ParserConfig", "Recipe", "Task", "TrainingConfig"]
+__all__ = [
+    "PAIR_TASKS",
+    "DataConfig",
+    "ExportConfig",
+    "ParserConfig",
+    "Recipe",
+    "Task",
+    "TrainingConfig",
+]
 
 Task = Literal["phrases", "sentences", "relatedness", "entailment"]
-"""What is learnt and measured: classes of phrases that go from negative to positive, classes of whole sentences, ratings of
-pairs of sentences, or classes of pairs."""
+"""What is learnt and measured: classes of phrases that go from negative to positive, classes of
+whole sentences, ratings of pairs of sentences, or classes of pairs."""
 
 PAIR_TASKS: tuple[Task, ...] = ("relatedness", "entailment")
 
@@ -27,15 +35,16 @@ class ParserConfig(Strict):
 class DataConfig(Strict):
     """Files of a recipe, relative to the data folder that the command names.
 
-    `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders) or "snli.v1".
-    `dev`: what is reported on; without it, `dev_size` of the training examples, evenly spread, are set aside for that.
-    `relabel`: other names for classes of the files, "" for none; sentences that have no class are then left out.
-    `parser`: what gives the sentences of a file of phrases dependency trees; their nodes get the labels of the phrases that
-    cover the same words (Tai et al. 2015, 5.1).
-    `statement`: what a bundle's card says of the data: what it is, its terms, and whom to cite.
-    `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which the first columns are taken, as many as the leaf table
-    has (`embedding.size`, but for embeddings with a table of another width), scaled to the standard deviation `vector_std` if
-    that is given; "" is none at all. A wordpiece model needs them, for they bring the pieces.
+    `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders)
+    or "snli.v1". `dev`: what is reported on; without it, `dev_size` of the training examples,
+    evenly spread, are set aside for that. `relabel`: other names for classes of the files, "" for
+    none; sentences that have no class are then left out. `parser`: what gives the sentences of a
+    file of phrases dependency trees; their nodes get the labels of the phrases that cover the same
+    words (Tai et al. 2015, 5.1). `statement`: what a bundle's card says of the data: what it is,
+    its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which
+    the first columns are taken, as many as the leaf table has (`embedding.size`, but for embeddings
+    with a table of another width), scaled to the standard deviation `vector_std` if that is given;
+    "" is none at all. A wordpiece model needs them, for they bring the pieces.
     """
 
     train: str
@@ -62,24 +71,29 @@ class DataConfig(Strict):
     @model_validator(mode="after")
     def _one_development_set(self) -> Self:
         if (self.dev is None) == (self.dev_size is None):
-            raise ValueError("name the file to report on (dev), or say how many training examples to set aside (dev_size)")
+            raise ValueError(
+                "name the file to report on (dev), or say how many training examples to set aside "
+                "(dev_size)"
+            )
         return self
 
 
 class TrainingConfig(Strict):
-    """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule of their own (Tai 5.3).
+    """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule
+    of their own (Tai 5.3).
 
-    `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training file ("held"), or nothing,
-    which runs all `epochs` on the whole training file.
-    `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree sources; each epoch every
-    sentence takes one of them, drawn evenly. Of other trees the phrases count that the treebank's tree has too.
-    "self" among them are the model's own parses, made anew before each epoch but the first, which takes the treebank's
-    instead: scheduled sampling (Bowman et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle.
-    `alpha`: weight of the loss of transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
-    `buckets`: minibatches are cut from so many times their number of sentences, sorted by length; more than 1 makes sentences
-    of a minibatch alike in length, which saves a model with a tracking LSTM time.
-    `average`: how much of the running average of the weights each epoch leaves standing; what is kept is the average, and
-    0 makes that the last epoch's weights.
+    `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training
+    file ("held"), or nothing, which runs all `epochs` on the whole training file.
+    `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree
+    sources; each epoch every sentence takes one of them, drawn evenly. Of other trees the phrases
+    count that the treebank's tree has too. "self" among them are the model's own parses, made anew
+    before each epoch but the first, which takes the treebank's instead: scheduled sampling (Bowman
+    et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle. `alpha`: weight of the loss of
+    transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
+    `buckets`: minibatches are cut from so many times their number of sentences, sorted by length;
+    more than 1 makes sentences of a minibatch alike in length, which saves a model with a tracking
+    LSTM time. `average`: how much of the running average of the weights each epoch leaves standing;
+    what is kept is the average, and 0 makes that the last epoch's weights.
     """
 
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
@@ -115,10 +129,11 @@ class TrainingConfig(Strict):
 class ExportConfig(Strict):
     """How the trained model is exported.
 
-    `quantize`: how weights are stored in the ONNX file; "int8-tables" is 8 bits with a scale a row for the leaf table (fp16,
-    where the embedding does more than to look words up in it), and fp16 for matrices; "int8" has matrices in 8 bits too, with a
-    scale a column, and computes with them so. `inference_only`: leave TorchScript out of the
-    bundle, and of the torch weights those that the ONNX file holds.
+    `quantize`: how weights are stored in the ONNX file; "int8-tables" is 8 bits with a scale a row
+    for the leaf table (fp16, where the embedding does more than to look words up in it), and fp16
+    for matrices; "int8" has matrices in 8 bits too, with a scale a column, and computes with them
+    so. `inference_only`: leave TorchScript out of the bundle, and of the torch weights those that
+    the ONNX file holds.
     """
 
     inference_only: bool = False
@@ -148,12 +163,22 @@ class Recipe(Strict):
     def _trees_fit(self) -> Self:
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
-            raise ValueError(f"training.sources: made trees are binary ones, found model.trees = {self.model.trees!r}")
+            raise ValueError(
+                "training.sources: made trees are binary ones, found model.trees = "
+                f"{self.model.trees!r}"
+            )
         if others and self.data.task in PAIR_TASKS and others != ["self"]:
-            raise ValueError(f"training.sources: pairs have their own trees or those of the model, 'self'; found {others}")
-        if self.data.parser is not None and (self.model.trees != "dependency" or self.data.task in PAIR_TASKS):
+            raise ValueError(
+                "training.sources: pairs have their own trees or those of the model, 'self'; "
+                f"found {others}"
+            )
+        if self.data.parser is not None and (
+            self.model.trees != "dependency" or self.data.task in PAIR_TASKS
+        ):
             found = f"model.trees = {self.model.trees!r} and data.task = {self.data.task!r}"
-            raise ValueError(f"data.parser makes dependency trees of sentences, not of pairs; found {found}")
+            raise ValueError(
+                f"data.parser makes dependency trees of sentences, not of pairs; found {found}"
+            )
         return self
 
     @model_validator(mode="after")
@@ -163,7 +188,8 @@ class Recipe(Strict):
         tracker = self.model.encoder.tracker
         if tracker is not None and tracker.beam > 1:
             raise ValueError(
-                "model.encoder.tracker.beam: a recipe ends with an ONNX file, which keeps one hypothesis; set it to 1"
+                "model.encoder.tracker.beam: a recipe ends with an ONNX file, which keeps one "
+                "hypothesis; set it to 1"
             )
         return self
 

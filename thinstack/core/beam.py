@@ -1,4 +1,5 @@
-"""Beam search over transitions: of all ways to go on from the hypotheses of a sentence, the likeliest few are kept."""
+"""Beam search over transitions: of all ways to go on from the hypotheses of a sentence, the
+likeliest few are kept."""
 
 import torch
 from torch import Tensor
@@ -14,10 +15,12 @@ def widen(rows: Tensor, width: int) -> Tensor:
 def likeliest(
     choices: Tensor, can_shift: Tensor, can_reduce: Tensor, scores: Tensor, width: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The hypotheses to go on with: which one (n,) each comes from, the transition (n,) it takes, and its score (n,).
+    """The hypotheses to go on with: which one (n,) each comes from, the transition (n,) it takes,
+    and its score (n,).
 
-    A score is the log-probability of all transitions so far; where only one is possible its probability is 1. A hypothesis of
-    score -inf fills a place for which there are not ways enough; it takes a possible transition too, so that it does no harm.
+    A score is the log-probability of all transitions so far; where only one is possible its
+    probability is 1. A hypothesis of score -inf fills a place for which there are not ways enough;
+    it takes a possible transition too, so that it does no harm.
 
     Args:
         choices: (n, 2) unnormalised scores of SHIFT and REDUCE of n = B * width hypotheses.
@@ -38,7 +41,8 @@ def trace(sources: list[Tensor], scores: list[Tensor], width: int) -> list[Tenso
     """Which hypothesis (B_t,) of each sentence leads to its best last one, at each step t.
 
     Args:
-        sources: at each step the hypothesis before it (B_t * width,) that each comes from; sentences end last first.
+        sources: at each step the hypothesis before it (B_t * width,) that each comes from;
+            sentences end last first.
         scores: at each step those of the hypotheses (B_t * width,).
         width: hypotheses of a sentence.
     """
@@ -48,7 +52,9 @@ def trace(sources: list[Tensor], scores: list[Tensor], width: int) -> list[Tenso
         if step + 1 < len(scores):
             rows = sources[step + 1].index_select(0, rows)
         ending = scores[step].view(-1, width)[rows.shape[0] :].argmax(1)
-        first = torch.arange(rows.shape[0], rows.shape[0] + ending.shape[0], device=rows.device) * width
+        first = (
+            torch.arange(rows.shape[0], rows.shape[0] + ending.shape[0], device=rows.device) * width
+        )
         rows = torch.cat([rows, first + ending])
         found.append(rows)
     found.reverse()

@@ -15,21 +15,24 @@ __all__ = ["Branching", "Heads", "binarize", "from_binary", "to_binary"]
 Branching = Literal["right", "left", "head"]
 
 Heads = Callable[[str | None, Sequence[str | None]], int]
-"""A phrase's label and those of its children, at least two -> the position (0-based) of the head child."""
+"""A phrase's label and those of its children, at least two -> the position (0-based) of the head
+child."""
 
 ADDED, CHAIN = "@", "+"
 
 
 def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
-    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`, a chain of single children its topmost node.
+    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`, a chain of single
+    children its topmost node.
 
     Nodes that stand for nodes of the tree keep their label, new ones have None.
 
-    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase of their own that branches
-    to the right; with none the leaf is left out, and so is every phrase that then has no word.
+    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase of
+    their own that branches to the right; with none the leaf is left out, and so is every phrase
+    that then has no word.
 
-    There is no way back; `to_binary` has one. Raises TreeError for a tree with words at inner nodes, for another number of
-    `leaves`, and if no word is left.
+    There is no way back; `to_binary` has one. Raises TreeError for a tree with words at inner
+    nodes, for another number of `leaves`, and if no word is left.
     """
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     words = _words_of_nodes(tree, leaves)
@@ -43,7 +46,8 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
         if not arities[node]:
             steps += [SHIFT] * count
             labels += [None] * count
-        # The children lie on top of the stack: reducing the top two until one is left branches to the right.
+        # The children lie on top of the stack: reducing the top two until one is left branches to
+        # the right.
         steps += [REDUCE] * (count - 1)
         labels += [None] * (count - 1)
         labels[-1] = label
@@ -51,23 +55,28 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
             children[parents[node]] += 1
     if not steps:
         raise TreeError("a tree needs at least one word, but none was left")
-    return Tree.from_transitions(np.array(steps, np.int8), [word for group in words for word in group], labels)
+    return Tree.from_transitions(
+        np.array(steps, np.int8), [word for group in words for word in group], labels
+    )
 
 
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
     """The binary tree of a constituency tree, from which `from_binary` makes that tree again.
 
-    A node that is added bears `@` and the label of the phrase that it is a part of; a chain of single children becomes one
-    node, its labels joined by `+` from the topmost down (a missing label is the empty string there). `branching`:
+    A node that is added bears `@` and the label of the phrase that it is a part of; a chain of
+    single children becomes one node, its labels joined by `+` from the topmost down (a missing
+    label is the empty string there). `branching`:
 
-    - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c d))`.
+    - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
+      d))`.
     - "left": left-branching (left-factored): `(A (@A b c) d)`.
-    - "head": head-outward (Collins 1999): the head child takes the siblings on its right one by one, then those on its left:
-      with the head c, `(A b (@A c d))`. `heads` tells the head child; `thinstack.data.head_rules.english_head` knows
-      the Penn Treebank's phrases.
+    - "head": head-outward (Collins 1999): the head child takes the siblings on its right one by
+      one, then those on its left: with the head c, `(A b (@A c d))`. `heads` tells the head child;
+      `thinstack.data.head_rules.english_head` knows the Penn Treebank's phrases.
 
-    Raises TreeError for a tree with words at inner nodes, for a label that is empty, holds `+` or starts with `@`, and for a
-    head that is not there; ValueError for another `branching`, and for "head" without `heads`.
+    Raises TreeError for a tree with words at inner nodes, for a label that is empty, holds `+` or
+    starts with `@`, and for a head that is not there; ValueError for another `branching`, and for
+    "head" without `heads`.
     """
     _check_constituency(tree)
     _check_labels(tree)
@@ -75,7 +84,9 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     taken = [0] * len(tree)  # children of each node so far
     steps: list[int] = []
-    chains: list[list[str | None]] = []  # the labels of each node of the new tree, from the bottom up
+    chains: list[
+        list[str | None]
+    ] = []  # the labels of each node of the new tree, from the bottom up
     for node, label in enumerate(tree.labels):
         above = parents[node]
         if arities[node] == 0:
@@ -86,8 +97,11 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
         else:
             chains[-1] = [label]  # the last REDUCE over its children makes the phrase itself
         if above >= 0 and arities[above] > 1:
-            # The head with all on its right lies on top of those on its left once the last child is there.
-            count = int(taken[above] > head[above]) + (head[above] if taken[above] == arities[above] - 1 else 0)
+            # The head with all on its right lies on top of those on its left once the last child is
+            # there.
+            count = int(taken[above] > head[above]) + (
+                head[above] if taken[above] == arities[above] - 1 else 0
+            )
             taken[above] += 1
             steps += [REDUCE] * count
             chains += [[ADDED + (tree.labels[above] or "")] for _ in range(count)]
@@ -95,9 +109,11 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
 
 
 def from_binary(tree: Tree) -> Tree:
-    """The tree that `to_binary` made this one from: what was added is taken out, and chains are laid out again.
+    """The tree that `to_binary` made this one from: what was added is taken out, and chains are
+    laid out again.
 
-    Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a part of a chain.
+    Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a
+    part of a chain.
     """
     _check_constituency(tree)
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
@@ -105,9 +121,12 @@ def from_binary(tree: Tree) -> Tree:
     for node, label in enumerate(tree.labels):
         added = label is not None and label.startswith(ADDED)
         chain = [] if added else [part or None for part in reversed((label or "").split(CHAIN))]
-        if any(part and part.startswith(ADDED) for part in chain) or (added and (parents[node] < 0 or not arities[node])):
+        if any(part and part.startswith(ADDED) for part in chain) or (
+            added and (parents[node] < 0 or not arities[node])
+        ):
             raise TreeError(
-                f"node {node} has the label {label!r}; '@' marks a node inside a phrase, and none that stands alone"
+                f"node {node} has the label {label!r}; '@' marks a node inside a phrase, and none "
+                "that stands alone"
             )
         chains.append(chain)
     ends = list(accumulate(map(len, chains)))
@@ -119,9 +138,15 @@ def from_binary(tree: Tree) -> Tree:
     tokens: list[str | None] = [None] * ends[-1]
     for node, (chain, end) in enumerate(zip(chains, ends, strict=True)):
         if chain:
-            above[end - 1] = ends[owner[node]] - len(chains[owner[node]]) if owner[node] >= 0 else -1
+            above[end - 1] = (
+                ends[owner[node]] - len(chains[owner[node]]) if owner[node] >= 0 else -1
+            )
             tokens[end - len(chain)] = tree.tokens[node]
-    return Tree(parents=np.array(above), tokens=tuple(tokens), labels=tuple(label for chain in chains for label in chain))
+    return Tree(
+        parents=np.array(above),
+        tokens=tuple(tokens),
+        labels=tuple(label for chain in chains for label in chain),
+    )
 
 
 def _joined(chain: Sequence[str | None]) -> str | None:
@@ -132,17 +157,21 @@ def _check_labels(tree: Tree) -> None:
     for node, label in enumerate(tree.labels):
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
             raise TreeError(
-                f"node {node} has the label {label!r}, which could not be told from those that binarisation makes; expected "
+                f"node {node} has the label {label!r}, which could not be told from those that "
+                "binarisation makes; expected "
                 f"one that is not empty, has no '+' and does not start with '@', or None"
             )
 
 
 def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
-    """The child of each node, counted from 0, that binarisation starts from; 0 where there are fewer than two."""
+    """The child of each node, counted from 0, that binarisation starts from; 0 where there are
+    fewer than two."""
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
     if branching == "head" and heads is None:
-        raise ValueError("branching 'head' needs heads, such as thinstack.data.head_rules.english_head")
+        raise ValueError(
+            "branching 'head' needs heads, such as thinstack.data.head_rules.english_head"
+        )
     found = [0] * len(tree)
     if branching == "right":
         found = [max(count - 1, 0) for count in tree.arities.tolist()]
@@ -151,7 +180,10 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
             if len(children) > 1:
                 found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
                 if not 0 <= found[node] < len(children):
-                    raise TreeError(f"node {node} has {len(children)} children; heads gave {found[node]} as its head child")
+                    raise TreeError(
+                        f"node {node} has {len(children)} children; heads gave {found[node]} as "
+                        "its head child"
+                    )
     return found
 
 
@@ -162,7 +194,10 @@ def _words_of_nodes(tree: Tree, leaves: Sequence[Sequence[str]] | None) -> list[
     if leaves is None:
         leaves = [(word,) for word in tree.words]
     if len(leaves) != len(tree.words):
-        raise TreeError(f"a tree of {len(tree.words)} leaves needs words for each of them, got {len(leaves)} groups of words")
+        raise TreeError(
+            f"a tree of {len(tree.words)} leaves needs words for each of them, got {len(leaves)} "
+            "groups of words"
+        )
     for node, group in zip(np.flatnonzero(tree.arities == 0).tolist(), leaves, strict=True):
         words[node] = group
     return words
@@ -171,4 +206,7 @@ def _words_of_nodes(tree: Tree, leaves: Sequence[Sequence[str]] | None) -> list[
 def _check_constituency(tree: Tree) -> None:
     for node in np.flatnonzero(tree.arities).tolist():
         if tree.tokens[node] is not None:
-            raise TreeError(f"node {node} has both a word and children; only constituency trees can be binarized")
+            raise TreeError(
+                f"node {node} has both a word and children; only constituency trees can be "
+                "binarized"
+            )

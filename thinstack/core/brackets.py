@@ -1,7 +1,8 @@
 """Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without, `( The acting )`.
 
-With labels a bracket holds its label, then one word or children; the label may be missing where there are children, as in the
-outermost bracket of the treebank's files. Without, a bracket holds children, and each word is a leaf by itself.
+With labels a bracket holds its label, then one word or children; the label may be missing where
+there are children, as in the outermost bracket of the treebank's files. Without, a bracket holds
+children, and each word is a leaf by itself.
 """
 
 import re
@@ -24,7 +25,8 @@ def parse(
 ) -> tuple[list[int], list[str | None], list[str | None]]:
     """Parents, tokens and labels of one bracketed tree, in transition order.
 
-    `line` is the number of the text's first line, 1 unless told. Raises TreeError, with line and column of what is wrong.
+    `line` is the number of the text's first line, 1 unless told. Raises TreeError, with line and
+    column of what is wrong.
     """
     reader = _Reader(labelled)
     at = 0
@@ -36,7 +38,9 @@ def parse(
         for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
             at, piece = match.start(), match.group()
             if reader.done:
-                raise TreeError(f"expected one tree, found {'(' if piece[0] == '(' else piece!r} after its end")
+                raise TreeError(
+                    f"expected one tree, found {'(' if piece[0] == '(' else piece!r} after its end"
+                )
             if piece[0] == "(":
                 reader.open(at, match[1] if labelled else None)
             elif piece == ")":
@@ -45,7 +49,9 @@ def parse(
                 reader.word(piece)
         if reader.frames:
             at, last = len(text.rstrip(SPACE)), "{}:{}".format(*place(reader.frames[-1].at))
-            raise TreeError(f"unbalanced brackets: {len(reader.frames)} '(' without a ')', the last at {last}")
+            raise TreeError(
+                f"unbalanced brackets: {len(reader.frames)} '(' without a ')', the last at {last}"
+            )
         if not reader.done:
             raise TreeError("expected a bracketed tree, found nothing")
     except TreeError as error:
@@ -113,14 +119,23 @@ class _Reader:
         self.labels.append(label)
 
 
-def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence[str | None], *, labelled: bool = True) -> str:
+def write(
+    parents: Sequence[int],
+    tokens: Sequence[str | None],
+    labels: Sequence[str | None],
+    *,
+    labelled: bool = True,
+) -> str:
     """The bracket string of a tree in transition order; without `labelled` the labels are left out.
 
-    Raises TreeError for a tree with a word at an inner node, for a leaf without a label, and for a word or label that brackets
-    cannot hold: an empty one, one with white space or with brackets (write those `-LRB-` and `-RRB-`).
+    Raises TreeError for a tree with a word at an inner node, for a leaf without a label, and for a
+    word or label that brackets cannot hold: an empty one, one with white space or with brackets
+    (write those `-LRB-` and `-RRB-`).
     """
     inner = set(parents)
-    opened: list[list[str]] = [[] for _ in parents]  # the brackets before each leaf, the innermost first
+    opened: list[list[str]] = [
+        [] for _ in parents
+    ]  # the brackets before each leaf, the innermost first
     for node, start in enumerate(_first_in_subtree(parents)):
         _check(node, tokens[node], labels[node], node in inner, labelled)
         if labelled:
@@ -139,16 +154,22 @@ def write(parents: Sequence[int], tokens: Sequence[str | None], labels: Sequence
 
 def _check(node: int, token: str | None, label: str | None, inner: bool, labelled: bool) -> None:
     if inner and token is not None:
-        raise TreeError(f"node {node} has both a word and children; brackets hold words at leaves only")
+        raise TreeError(
+            f"node {node} has both a word and children; brackets hold words at leaves only"
+        )
     if labelled and label is None and not inner:
         raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
     for what, text in (("label", label if labelled else None), ("word", token)):
         if text is not None and not _NAME.fullmatch(text):
-            raise TreeError(f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' inside one")
+            raise TreeError(
+                f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' "
+                "inside one"
+            )
 
 
 def _first_in_subtree(parents: Sequence[int]) -> list[int]:
-    """Position of the first node of each node's subtree, which is contiguous in transition order."""
+    """Position of the first node of each node's subtree, which is contiguous in transition
+    order."""
     first = list(range(len(parents)))
     for node, parent in enumerate(parents):
         if parent >= 0:

@@ -12,8 +12,10 @@ class Links(NamedTuple):
     """How the child states handed to `Cell.compose` hang on its n nodes.
 
     Attributes:
-        owner: int64 (E,), the row of `inputs` that each child state flows into, in no promised order. Fixed arity: (0,).
-        kind: int64, the edge type 1..kinds of each child: (E,), or (n, N) for fixed arity, where 0 says there is no such child.
+        owner: int64 (E,), the row of `inputs` that each child state flows into, in no promised
+            order. Fixed arity: (0,).
+        kind: int64, the edge type 1..kinds of each child: (E,), or (n, N) for fixed arity, where 0
+            says there is no such child.
     """
 
     owner: Tensor
@@ -26,7 +28,8 @@ def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
 
 
 def fan_in_uniform_(*matrices: Tensor) -> None:
-    """Draw matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), as torch's own layers do."""
+    """Draw matrices (..., fan in, fan out) uniformly within 1 / sqrt(fan in), as torch's own layers
+    do."""
     for matrix in matrices:
         bound = matrix.shape[-2] ** -0.5
         nn.init.uniform_(matrix, -bound, bound)
@@ -35,11 +38,12 @@ def fan_in_uniform_(*matrices: Tensor) -> None:
 class Cell(nn.Module):
     """Composes the states of children into the state of their parent, many nodes at a time.
 
-    A *state* is a list of tensors with one row a node, of widths `state_sizes`. Rows are independent in evaluation mode, and
-    n = 0 or E = 0 rows must work. `children` are fresh and may be overwritten, `inputs` may not. A cell never sees batches,
-    depths, ONNX or TorchScript. For their sake its methods are annotated, loop over nothing but the parts and children of a
-    state, and do not branch on values or on the number of rows; attributes are set in `__init__`. The exporters name what they
-    cannot take.
+    A *state* is a list of tensors with one row a node, of widths `state_sizes`. Rows are
+    independent in evaluation mode, and n = 0 or E = 0 rows must work. `children` are fresh and may
+    be overwritten, `inputs` may not. A cell never sees batches, depths, ONNX or TorchScript. For
+    their sake its methods are annotated, loop over nothing but the parts and children of a state,
+    and do not branch on values or on the number of rows; attributes are set in `__init__`. The
+    exporters name what they cannot take.
 
     Args:
         input_size: width X of a leaf's input.
@@ -48,7 +52,8 @@ class Cell(nn.Module):
         state_sizes: widths of the state's parts.
         arity: number N of children that `compose` is given, 0 for any number.
         kinds: number of edge types told apart, 0 if they are not looked at.
-        word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down pass reads it.
+        word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down
+            pass reads it.
     """
 
     def __init__(
@@ -72,7 +77,8 @@ class Cell(nn.Module):
         self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no children."""
+        """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no
+        children."""
         n = inputs.shape[0]
         none = torch.zeros([0], dtype=torch.long, device=inputs.device)
         children: list[Tensor] = []
@@ -80,14 +86,17 @@ class Cell(nn.Module):
             for width in self.state_sizes:
                 children.append(inputs.new_zeros([n, self.arity, width]))
             return self.compose(
-                inputs, children, Links(none, torch.zeros([n, self.arity], dtype=torch.long, device=inputs.device))
+                inputs,
+                children,
+                Links(none, torch.zeros([n, self.arity], dtype=torch.long, device=inputs.device)),
             )
         for width in self.state_sizes:
             children.append(inputs.new_zeros([0, width]))
         return self.compose(inputs, children, Links(none, none))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        """State of n nodes from inputs (n, inner_size) and children, each part (n, N, width), or (E, width) for any arity."""
+        """State of n nodes from inputs (n, inner_size) and children, each part (n, N, width), or
+        (E, width) for any arity."""
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:

@@ -1,6 +1,8 @@
-"""The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth instead of by transition.
+"""The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth
+instead of by transition.
 
-Every node's state is stored exactly once, in an order of our choosing, so the loop carries only the step before.
+Every node's state is stored exactly once, in an order of our choosing, so the loop carries only the
+step before.
 """
 
 from typing import Any
@@ -22,10 +24,14 @@ class DepthOrdered(nn.Module):
         super().__init__()
         self.cell = cell
 
-    def forward(self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule) -> tuple[Tensor, Tensor, Tensor]:
-        """Outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order of their trees, and head words.
+    def forward(
+        self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order of their
+        trees, and head words.
 
-        The head-word vectors (N, W) are the part of the state that the cell names so, in stacked order; without one, (N, 0).
+        The head-word vectors (N, W) are the part of the state that the cell names so, in stacked
+        order; without one, (N, 0).
 
         Args:
             leaf_inputs: (L, X) in stacked order.
@@ -40,7 +46,10 @@ class DepthOrdered(nn.Module):
         leaves = self.cell.leaf(leaf_inputs)
         leaf_steps = [torch.split(part, leaf_counts) for part in leaves]
         inputs = torch.split(inner_inputs, inner_counts)
-        children, child_kinds = torch.split(schedule.children, inner_counts), torch.split(schedule.child_kinds, inner_counts)
+        children, child_kinds = (
+            torch.split(schedule.children, inner_counts),
+            torch.split(schedule.child_kinds, inner_counts),
+        )
         owners, kinds = torch.split(schedule.owners, counts), torch.split(schedule.kinds, counts)
         places = torch.split(schedule.places, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
@@ -67,7 +76,11 @@ class DepthOrdered(nn.Module):
             if word_part >= 0:
                 words.append(previous[word_part])
         last = [torch.cat([previous[k], leaf_steps[k][-1]]) for k in range(len(leaves))]
-        return torch.cat(outputs), self.cell.output(last).index_select(0, schedule.roots), torch.cat(words)
+        return (
+            torch.cat(outputs),
+            self.cell.output(last).index_select(0, schedule.roots),
+            torch.cat(words),
+        )
 
 
 def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
@@ -76,7 +89,8 @@ def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
 
 
 def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
-    """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the other side, 0 = absent."""
+    """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the
+    other side, 0 = absent."""
     if torch.is_grad_enabled():
         taken: Tensor = _Take.apply(rows, index, places)  # type: ignore[no-untyped-call]
         return taken
@@ -84,7 +98,8 @@ def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
 
 
 class _Take(torch.autograd.Function):
-    """A gather that reads each row once, so that its backward is a gather too instead of an accumulation."""
+    """A gather that reads each row once, so that its backward is a gather too instead of an
+    accumulation."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
@@ -95,5 +110,6 @@ class _Take(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         (places,) = ctx.saved_tensors
-        # Row 0 stands for absent children: it is a constant, so whatever gradient it gets goes nowhere.
+        # Row 0 stands for absent children: it is a constant, so whatever gradient it gets goes
+        # nowhere.
         return grad.index_select(0, torch.cat([places.new_zeros([1]), places])), None, None

@@ -8,7 +8,8 @@ __all__ = ["Dropout"]
 
 
 class Dropout(nn.Module):
-    """In training each entry is 0 with probability p, and 1 / (1 - p) times itself else; in evaluation nothing happens.
+    """In training each entry is 0 with probability p, and 1 / (1 - p) times itself else; in
+    evaluation nothing happens.
 
     Args:
         p: in [0, 1); where the faster draw is taken it is rounded to a multiple of 1/256.

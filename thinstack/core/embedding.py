@@ -1,4 +1,5 @@
-"""The contract of a leaf embedding: from the ids of words, or of their pieces, to the inputs of an encoder's leaves."""
+"""The contract of a leaf embedding: from the ids of words, or of their pieces, to the inputs of an
+encoder's leaves."""
 
 from typing import Literal
 
@@ -12,7 +13,8 @@ Lookup = Literal["rows", "mean", "none"]
 
 - `rows`: a word's own row of the table.
 - `mean`: the mean of the rows of a word's pieces.
-- `none`: what the module computes of its table in a way of its own; it is exported as it is written.
+- `none`: what the module computes of its table in a way of its own; it is exported as it is
+  written.
 """
 
 READ = {"rows": ["token_ids"], "mean": ["piece_ids", "pieces_per_word"]}
@@ -21,15 +23,18 @@ READ = {"rows": ["token_ids"], "mean": ["piece_ids", "pieces_per_word"]}
 class Embedding(nn.Module):
     """Gives words vectors (L, X), from a table (V, W) with a row for each entry of the vocabulary.
 
-    Training fills the table with the first W columns of pretrained vectors, and gives it a learning rate and rule of its own;
-    it may have sparse gradients, further weights may not. A word's vector depends on no other word in evaluation mode, and
-    L = 0 must work. For the sake of TorchScript and ONNX the rules of a `Cell` hold.
+    Training fills the table with the first W columns of pretrained vectors, and gives it a learning
+    rate and rule of its own; it may have sparse gradients, further weights may not. A word's vector
+    depends on no other word in evaluation mode, and L = 0 must work. For the sake of TorchScript
+    and ONNX the rules of a `Cell` hold.
 
     Args:
         table_size: V and W.
         size: width X of a word's vector.
-        index_names: names of the index inputs that it reads: `token_ids` of words, or `piece_ids` and `pieces_per_word`.
-        lookup: what it gives; with `rows` and `mean`, W is X, and exports can store the table in 8 bits.
+        index_names: names of the index inputs that it reads: `token_ids` of words, or `piece_ids`
+            and `pieces_per_word`.
+        lookup: what it gives; with `rows` and `mean`, W is X, and exports can store the table in 8
+            bits.
 
     Attributes:
         table: (V, W), drawn at random.
@@ -38,13 +43,21 @@ class Embedding(nn.Module):
     Raises ValueError for an unknown `lookup`, and for sizes or names that it does not go with.
     """
 
-    def __init__(self, *, table_size: tuple[int, int], size: int, index_names: list[str], lookup: Lookup = "none"):
+    def __init__(
+        self,
+        *,
+        table_size: tuple[int, int],
+        size: int,
+        index_names: list[str],
+        lookup: Lookup = "none",
+    ):
         super().__init__()
         if lookup != "none" and lookup not in READ:
             raise ValueError(f"lookup must be rows, mean or none, found {lookup!r}")
         if lookup != "none" and (table_size[1] != size or index_names != READ[lookup]):
             raise ValueError(
-                f"lookup {lookup!r} needs a table of size = {size} columns and reads {READ[lookup]}, "
+                f"lookup {lookup!r} needs a table of size = {size} columns and reads "
+                f"{READ[lookup]}, "
                 f"found {table_size[1]} columns and {index_names}; say lookup = 'none'"
             )
         self.index_names = list(index_names)
@@ -54,6 +67,6 @@ class Embedding(nn.Module):
         self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from the index inputs by name, int32 or int64: `token_ids` (L,), or `piece_ids` (P,) of all
-        pieces and `pieces_per_word` (L,), at least 1 each."""
+        """Vectors (L, X) of words, from the index inputs by name, int32 or int64: `token_ids` (L,),
+        or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each."""
         raise NotImplementedError("an Embedding must define forward")

@@ -19,7 +19,8 @@ class Encoding(NamedTuple):
     """What an encoder makes of a forest.
 
     Attributes:
-        stacked: (N, H) outputs of all nodes in the schedule's stacked order; `in_node_order` puts them in the forest's.
+        stacked: (N, H) outputs of all nodes in the schedule's stacked order; `in_node_order` puts
+            them in the forest's.
         roots: (B, H) outputs of the roots, in the order of the trees.
         words: (N, W) head-word vectors of all nodes in stacked order, (N, 0) if the cell has none.
     """
@@ -30,10 +31,12 @@ class Encoding(NamedTuple):
 
 
 class Layer(nn.Module):
-    """One pass of a cell from the leaves to the roots and, for a bidirectional encoder, one of another back to the leaves.
+    """One pass of a cell from the leaves to the roots and, for a bidirectional encoder, one of
+    another back to the leaves.
 
-    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3) or, where there is none, an input
-    of its own at every node. Both may be one cell, whose weights the directions share.
+    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3) or,
+    where there is none, an input of its own at every node. Both may be one cell, whose weights the
+    directions share.
 
     Attributes:
         size: width of what the next layer reads: both directions side by side.
@@ -48,12 +51,14 @@ class Layer(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, down_inputs: Tensor, schedule: Schedule
     ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """Outputs of each direction, (N, H) each, root outputs (B, H) bottom-up, head words (N, W); nodes in stacked order.
+        """Outputs of each direction, (N, H) each, root outputs (B, H) bottom-up, head words (N, W);
+        nodes in stacked order.
 
         Args:
             leaf_inputs: (L, X) in stacked order.
             inner_inputs: (I, inner_size) in stacked order.
-            down_inputs: (N, X) in stacked order, for a top-down cell where the bottom-up one has no head words.
+            down_inputs: (N, X) in stacked order, for a top-down cell where the bottom-up one has no
+                head words.
             schedule: of the forest.
         """
         outputs, roots, words = self.up(leaf_inputs, inner_inputs, schedule)
@@ -64,18 +69,21 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Layers of composition, each reading at every node what the layer below made of it (Irsoy & Cardie 2014).
+    """Layers of composition, each reading at every node what the layer below made of it (Irsoy &
+    Cardie 2014).
 
-    Over trees with words at the leaves, or at every node: dependency trees, and the chains that make it a sequential LSTM.
+    Over trees with words at the leaves, or at every node: dependency trees, and the chains that
+    make it a sequential LSTM.
 
     Args:
         layers: from the first, which reads the words.
         words_at_leaves: whether only leaves have a word.
-        separate: whether the directions are two stacks of layers, each reading its own below (Tai et al. 2015, Table 1),
-            instead of both reading both.
-        readout: what the outputs of a bidirectional last layer are made of, side by side: "up" and "down", a node's states in
-            the two directions, and "leaves", the mean of the top-down states of the leaves below it. All three is (15) of Teng
-            & Zhang 2017, for every node instead of the root alone. A bottom-up layer gives its one state.
+        separate: whether the directions are two stacks of layers, each reading its own below (Tai
+            et al. 2015, Table 1), instead of both reading both.
+        readout: what the outputs of a bidirectional last layer are made of, side by side: "up" and
+            "down", a node's states in the two directions, and "leaves", the mean of the top-down
+            states of the leaves below it. All three is (15) of Teng & Zhang 2017, for every node
+            instead of the root alone. A bottom-up layer gives its one state.
 
     Attributes:
         hidden_size: width H of a node's output.
@@ -97,8 +105,12 @@ class Encoder(nn.Module):
         up, down = layers[-1].up.cell, layers[-1].down
         self.readout = list(readout) if down is not None else ["up"]
         down_size = 0 if down is None else down.cell.hidden_size
-        self.mean = DepthOrdered(SubtreeMean(input_size=down_size)) if "leaves" in self.readout else None
-        self.hidden_size = sum(up.hidden_size if part == "up" else down_size for part in self.readout)
+        self.mean = (
+            DepthOrdered(SubtreeMean(input_size=down_size)) if "leaves" in self.readout else None
+        )
+        self.hidden_size = sum(
+            up.hidden_size if part == "up" else down_size for part in self.readout
+        )
         self.word_size = up.state_sizes[up.word_part] if up.word_part >= 0 else 0
 
     def stack(self) -> list[Layer]:
@@ -106,7 +118,8 @@ class Encoder(nn.Module):
         return cast(list[Layer], list(self.layers))
 
     def forward(self, words: Tensor, schedule: Schedule) -> Encoding:
-        """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every node has one."""
+        """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every
+        node has one."""
         leaves = schedule.leaf_words if self.words_at_leaves else schedule.leaves
         leaf_inputs = words.index_select(0, leaves)
         none = words.new_zeros([schedule.inner.shape[0], 0])
@@ -118,7 +131,10 @@ class Encoder(nn.Module):
         for depth, layer in enumerate(self.layers):
             if depth > 0:
                 joined = outputs[0] if self.separate or len(outputs) == 1 else torch.cat(outputs, 1)
-                leaf_inputs, inner_inputs = joined[: leaf_inputs.shape[0]], joined[leaf_inputs.shape[0] :]
+                leaf_inputs, inner_inputs = (
+                    joined[: leaf_inputs.shape[0]],
+                    joined[leaf_inputs.shape[0] :],
+                )
                 down_inputs = outputs[-1] if self.separate else joined
             outputs, roots, heads = layer(leaf_inputs, inner_inputs, down_inputs, schedule)
         if len(outputs) == 1:

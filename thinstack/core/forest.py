@@ -35,15 +35,20 @@ class Forest:
     def of(cls, trees: Iterable[Tree], relations: Sequence[str] = ()) -> "Forest":
         """Concatenate trees; slots count siblings from the left.
 
-        An edge is of kind 2 + i if the label of its child is `relations[i]` (distinct names), of kind 1 for any other label,
-        so R relations make R + 1 kinds.
+        An edge is of kind 2 + i if the label of its child is `relations[i]` (distinct names), of
+        kind 1 for any other label, so R relations make R + 1 kinds.
         """
         trees = list(trees)
         sizes = np.array([len(tree) for tree in trees], np.int64)
         offsets = np.repeat(np.cumsum(sizes) - sizes, sizes)
         flat = np.concatenate([np.zeros(0, np.int64), *(tree.parents for tree in trees)])
         parents = np.where(flat < 0, -1, flat + offsets)
-        return cls(parents=parents, slots=_sibling_ranks(parents), kinds=_kinds(trees, parents, relations), sizes=sizes)
+        return cls(
+            parents=parents,
+            slots=_sibling_ranks(parents),
+            kinds=_kinds(trees, parents, relations),
+            sizes=sizes,
+        )
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
@@ -54,13 +59,19 @@ class Forest:
 
     @property
     def transitions(self) -> NDArray[np.int8]:
-        """Transitions (N,) of binary trees in transition order, 0 SHIFT and 1 REDUCE. Raises TreeError for any other."""
+        """Transitions (N,) of binary trees in transition order, 0 SHIFT and 1 REDUCE. Raises
+        TreeError for any other."""
         arities = np.bincount(self.parents[self.parents >= 0], minlength=len(self.parents))
         if np.any((arities != 0) & (arities != 2)):
-            raise TreeError("transitions exist for forests of binary trees only: binarize the trees first")
+            raise TreeError(
+                "transitions exist for forests of binary trees only: binarize the trees first"
+            )
         steps = validate((arities == 2).astype(np.int8))
         if not np.array_equal(parents_of(steps)[0], self.parents):
-            raise TreeError("transitions exist for nodes in transition order only, and a dependency tree keeps its own order")
+            raise TreeError(
+                "transitions exist for nodes in transition order only, and a dependency tree "
+                "keeps its own order"
+            )
         return steps
 
 

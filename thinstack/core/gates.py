@@ -1,7 +1,8 @@
-"""The pointwise part that LSTM cells over trees share: squash the gates, mix the children's cells, open the output.
+"""The pointwise part that LSTM cells over trees share: squash the gates, mix the children's cells,
+open the output.
 
-While training it is one `autograd.Function`, which runs in place and saves each gate once; autograd over the separate
-operations would keep a copy of every intermediate.
+While training it is one `autograd.Function`, which runs in place and saves each gate once; autograd
+over the separate operations would keep a copy of every intermediate.
 """
 
 from typing import Any
@@ -19,7 +20,8 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     """Hidden state and memory cell, each (n, H), of an LSTM over N children.
 
     Args:
-        gates: (n, (3 + N) H) before squashing, in the order input, output, N forget gates, update. It is overwritten.
+        gates: (n, (3 + N) H) before squashing, in the order input, output, N forget gates, update.
+            It is overwritten.
         cells: (n, N, H) memory cells of the children.
     """
     if torch.is_grad_enabled():
@@ -36,7 +38,8 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _LstmGates(torch.autograd.Function):
-    """`lstm_gates` as one node of the graph; the result is (n, 2, H) since TorchScript takes one tensor from a Function."""
+    """`lstm_gates` as one node of the graph; the result is (n, 2, H) since TorchScript takes one
+    tensor from a Function."""
 
     @staticmethod
     def forward(ctx: Any, gates: Tensor, cells: Tensor) -> Tensor:
@@ -61,7 +64,9 @@ class _LstmGates(torch.autograd.Function):
         split = (2 + children) * width
         squashed, update = gates[:, :split], gates[:, split:]
         grad_hidden = grad_state[:, 0]
-        grad_cell = torch.ops.aten.tanh_backward(grad_hidden * squashed[:, width : 2 * width], tanh).add_(grad_state[:, 1])
+        grad_cell = torch.ops.aten.tanh_backward(
+            grad_hidden * squashed[:, width : 2 * width], tanh
+        ).add_(grad_state[:, 1])
         grad_gates, grad_cells = torch.empty_like(gates), torch.empty_like(cells)
         torch.mul(grad_cell, update, out=grad_gates[:, :width])
         torch.mul(grad_hidden, tanh, out=grad_gates[:, width : 2 * width])
@@ -69,7 +74,11 @@ class _LstmGates(torch.autograd.Function):
             forget = slice((2 + k) * width, (3 + k) * width)
             torch.mul(grad_cell, cells[:, k], out=grad_gates[:, forget])
             torch.mul(grad_cell, squashed[:, forget], out=grad_cells[:, k])
-        torch.ops.aten.sigmoid_backward.grad_input(grad_gates[:, :split], squashed, grad_input=grad_gates[:, :split])
+        torch.ops.aten.sigmoid_backward.grad_input(
+            grad_gates[:, :split], squashed, grad_input=grad_gates[:, :split]
+        )
         torch.mul(grad_cell, squashed[:, :width], out=grad_gates[:, split:])
-        torch.ops.aten.tanh_backward.grad_input(grad_gates[:, split:], update, grad_input=grad_gates[:, split:])
+        torch.ops.aten.tanh_backward.grad_input(
+            grad_gates[:, split:], update, grad_input=grad_gates[:, split:]
+        )
         return grad_gates, grad_cells

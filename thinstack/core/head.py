@@ -12,13 +12,15 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 - `nodes`: the output (H,) of every node; a label for each node.
 - `roots`: the output (H,) of a tree's root; a label for each tree.
 - `pairs`: the root outputs of trees 2k and 2k + 1 side by side (2H,); a label for each pair.
-- `candidates`: for each inner node of a binary tree the outputs of its left and right child and, where the cell has one, the
-  node's head-word vector, side by side (2H + word_size,); every tree is one candidate for its sentence.
+- `candidates`: for each inner node of a binary tree the outputs of its left and right child and,
+  where the cell has one, the node's head-word vector, side by side (2H + word_size,); every tree is
+  one candidate for its sentence.
 """
 
 
 class TaskHead(nn.Module):
-    """Reads rows that come from node outputs, gives scores (n, C) and a loss. Rows are independent in evaluation mode.
+    """Reads rows that come from node outputs, gives scores (n, C) and a loss. Rows are independent
+    in evaluation mode.
 
     Args:
         hidden_size: width H of a node's output.
@@ -41,8 +43,10 @@ class TaskHead(nn.Module):
         raise NotImplementedError("a TaskHead must define scores")
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum of the losses of unnormalised scores (n, C) against labels int64 (n,), -1 where there is none.
+        """Sum of the losses of unnormalised scores (n, C) against labels int64 (n,), -1 where there
+        is none.
 
-        A head may document labels of its own, such as ratings; one that reads candidates takes scores of trees (B,).
+        A head may document labels of its own, such as ratings; one that reads candidates takes
+        scores of trees (B,).
         """
         raise NotImplementedError("a TaskHead must define loss")

@@ -14,8 +14,9 @@ __all__ = ["Hypotheses", "Step", "first_hypotheses", "first_of", "rows_of"]
 class Hypotheses(NamedTuple):
     """Where the sentences that go on are, each with one or more hypotheses side by side.
 
-    `front` is the next word of the buffer, `ends` the one after the last; a row of `queue` is what stands on the stack, over
-    two numbers of nothing, up to `height`; `hidden` and `memory` are those of the tracking LSTM; `scores` log-probabilities.
+    `front` is the next word of the buffer, `ends` the one after the last; a row of `queue` is what
+    stands on the stack, over two numbers of nothing, up to `height`; `hidden` and `memory` are
+    those of the tracking LSTM; `scores` log-probabilities.
     """
 
     front: Tensor
@@ -28,8 +29,9 @@ class Hypotheses(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What the hypotheses did: `pairs` was on top of their stacks, `numbers` they pushed, `taken` is the transition, `choices`
-    its scores, `free` whether there was a choice; `source` is the hypothesis before, empty without a beam."""
+    """What the hypotheses did: `pairs` was on top of their stacks, `numbers` they pushed, `taken`
+    is the transition, `choices` its scores, `free` whether there was a choice; `source` is the
+    hypothesis before, empty without a beam."""
 
     pairs: Tensor
     numbers: Tensor
@@ -40,8 +42,11 @@ class Step(NamedTuple):
     source: Tensor
 
 
-def first_hypotheses(words: Tensor, lengths: Tensor, table: Timetable, tracker_size: int, beam: int) -> Hypotheses:
-    """One hypothesis for each sentence, by falling length, and with a beam others of no probability."""
+def first_hypotheses(
+    words: Tensor, lengths: Tensor, table: Timetable, tracker_size: int, beam: int
+) -> Hypotheses:
+    """One hypothesis for each sentence, by falling length, and with a beam others of no
+    probability."""
     counts = lengths.long().index_select(0, table.order)
     ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
     front, ends = widen(ends - counts, beam), widen(ends, beam)
@@ -50,7 +55,9 @@ def first_hypotheses(words: Tensor, lengths: Tensor, table: Timetable, tracker_s
     scores[:, 1:] = float("-inf")
     hidden = words.new_zeros([front.shape[0], tracker_size])
     queue = front.new_zeros([front.shape[0], 2 + longest])
-    return Hypotheses(front, torch.full_like(front, 2), queue, ends, hidden, hidden, scores.flatten())
+    return Hypotheses(
+        front, torch.full_like(front, 2), queue, ends, hidden, hidden, scores.flatten()
+    )
 
 
 def first_of(now: Hypotheses, count: int) -> Hypotheses:

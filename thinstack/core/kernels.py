@@ -1,9 +1,11 @@
-"""Three operations that an eager float32 model on a CPU does faster by a detour; everything else takes torch's own.
+"""Three operations that an eager float32 model on a CPU does faster by a detour; everything else
+takes torch's own.
 
-`affine` goes through oneDNN, which on the AMD processor that it was measured on is twice as fast as `torch.addmm`, that is MKL;
-torch has no public name for it on plain tensors. `tanh_` goes through the sigmoid, which torch vectorises itself. `dropout`
-draws eight entries at once, a byte each, where `Tensor.bernoulli_` draws a double for every entry.
-`torch.backends.mkldnn.enabled = False` switches all off.
+`affine` goes through oneDNN, which on the AMD processor that it was measured on is twice as fast as
+`torch.addmm`, that is MKL; torch has no public name for it on plain tensors. `tanh_` goes through
+the sigmoid, which torch vectorises itself. `dropout` draws eight entries at once, a byte each,
+where `Tensor.bernoulli_` draws a double for every entry. `torch.backends.mkldnn.enabled = False`
+switches all off.
 """
 
 from typing import Any
@@ -17,7 +19,8 @@ __all__ = ["affine", "dropout", "tanh_"]
 
 _LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)  # not in every build of torch
 _SMALL = 4096  # entries below which the extra calls of `tanh_` cost more than they save
-# A product of fewer multiplications, by a smaller matrix, gains nothing from oneDNN and loses what that spends on a new shape.
+# A product of fewer multiplications, by a smaller matrix, gains nothing from oneDNN and loses what
+# that spends on a new shape.
 _SMALL_PRODUCT, _SMALL_MATRIX = 1 << 22, 1 << 18
 
 
@@ -29,14 +32,16 @@ def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
 
 
 def tanh_(values: Tensor) -> Tensor:
-    """The hyperbolic tangent in place, as 2 sigmoid(2x) - 1 where that is faster: to the same absolute error."""
+    """The hyperbolic tangent in place, as 2 sigmoid(2x) - 1 where that is faster: to the same
+    absolute error."""
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
         return _tanh_(values)
     return values.tanh_()
 
 
 def dropout(values: Tensor, p: float) -> Tensor:
-    """Each entry 0 with probability p in [0, 1), and 1 / (1 - p) times itself else; p may be rounded to a multiple of 1/256."""
+    """Each entry 0 with probability p in [0, 1), and 1 / (1 - p) times itself else; p may be
+    rounded to a multiple of 1/256."""
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
         return _dropout(values, p)
     return functional.dropout(values, p, True)
@@ -73,7 +78,8 @@ def _dropout(values: Tensor, p: float) -> Tensor:
 
 
 def _eager_float32(values: Tensor) -> bool:
-    """Whether `values` is computed on right now: what is traced or exported must hold the plain operations."""
+    """Whether `values` is computed on right now: what is traced or exported must hold the plain
+    operations."""
     return (
         values.is_cpu
         and values.dtype == torch.float32
@@ -90,7 +96,8 @@ def _product(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def _dense(matrix: Tensor) -> Tensor:
-    """The same without gaps between rows or columns, for those oneDNN takes a path that is a thousand times slower."""
+    """The same without gaps between rows or columns, for those oneDNN takes a path that is a
+    thousand times slower."""
     return matrix if matrix.is_contiguous() or matrix.t().is_contiguous() else matrix.contiguous()
 
 

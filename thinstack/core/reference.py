@@ -1,4 +1,5 @@
-"""The slow, obvious recursion that every executor is tested against: one node at a time. It is never optimised."""
+"""The slow, obvious recursion that every executor is tested against: one node at a time. It is
+never optimised."""
 
 from typing import NamedTuple
 
@@ -13,8 +14,11 @@ from thinstack.core.transitions import REDUCE, SHIFT
 __all__ = ["SpinnNodes", "encode", "encode_spinn", "encode_top_down"]
 
 
-def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor | None = None) -> list[list[Tensor]]:
-    """State of each node of the forest, a list of parts (1, width) a node, computed from the equations of `cell.compose`.
+def encode(
+    cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor | None = None
+) -> list[list[Tensor]]:
+    """State of each node of the forest, a list of parts (1, width) a node, computed from the
+    equations of `cell.compose`.
 
     Args:
         leaf_inputs: (L, X), leaves in node order.
@@ -43,9 +47,11 @@ def encode(cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor
 
 
 def encode_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> list[list[Tensor]]:
-    """State of each node of the forest from the roots down: a root is a leaf of the cell, any other node composes its parent.
+    """State of each node of the forest from the roots down: a root is a leaf of the cell, any other
+    node composes its parent.
 
-    The kind of that one link says which child of its parent a node is, counted from 1. States are as `encode` gives them.
+    The kind of that one link says which child of its parent a node is, counted from 1. States are
+    as `encode` gives them.
 
     Args:
         cell: of arity 1 or 0.
@@ -57,7 +63,12 @@ def encode_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> list[list[Ten
     def visit(node: int, state: list[Tensor]) -> None:
         states[node] = state
         for child in below[node]:
-            visit(child, _compose(cell, inputs[child : child + 1], [state], [0], [1 + int(forest.slots[child])]))
+            visit(
+                child,
+                _compose(
+                    cell, inputs[child : child + 1], [state], [0], [1 + int(forest.slots[child])]
+                ),
+            )
 
     for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
         visit(root, cell.leaf(inputs[root : root + 1]))
@@ -81,15 +92,22 @@ class SpinnNodes(NamedTuple):
 
 
 def encode_spinn(
-    cell: Cell, tracker: TrackingLSTM | None, words: Tensor, lengths: Tensor, transitions: Tensor | None = None
+    cell: Cell,
+    tracker: TrackingLSTM | None,
+    words: Tensor,
+    lengths: Tensor,
+    transitions: Tensor | None = None,
 ) -> SpinnNodes:
-    """SPINN as Bowman et al. 2016 tell it in 3.1-3.4: a stack and a buffer for each sentence, one transition after the other.
+    """SPINN as Bowman et al. 2016 tell it in 3.1-3.4: a stack and a buffer for each sentence, one
+    transition after the other.
 
     Args:
-        cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, whose h is then its e, or 0.
+        cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, whose h
+            is then its e, or 0.
         tracker: None for none.
         words: (L, X) of all sentences; lengths: (B,), how many are each one's.
-        transitions: (N,); without them the likelier transition is taken wherever both are possible, SHIFT on a tie.
+        transitions: (N,); without them the likelier transition is taken wherever both are possible,
+            SHIFT on a tie.
     """
     nodes = SpinnNodes([], [], [], [])
     for sentence in torch.split(words, lengths.tolist()):
@@ -112,7 +130,9 @@ def encode_spinn(
                 stack.append(buffer.pop(0))
             else:
                 right, left = stack.pop(), stack.pop()
-                stack.append(_compose(cell, hidden[:, : cell.inner_size], [left, right], [0, 1], [1, 1]))
+                stack.append(
+                    _compose(cell, hidden[:, : cell.inner_size], [left, right], [0, 1], [1, 1])
+                )
             nodes.states.append(stack[-1])
             nodes.transitions.append(transition)
             nodes.choices.append(scores)
@@ -121,15 +141,24 @@ def encode_spinn(
 
 
 def _track(
-    cell: Cell, tracker: TrackingLSTM, stack: list[list[Tensor]], buffer: list[list[Tensor]], hidden: Tensor, memory: Tensor
+    cell: Cell,
+    tracker: TrackingLSTM,
+    stack: list[list[Tensor]],
+    buffer: list[list[Tensor]],
+    hidden: Tensor,
+    memory: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Section 3.3: the LSTM reads the top two of the stack, the lower one first, and the next words; zeros for what is not
-    there."""
+    """Section 3.3: the LSTM reads the top two of the stack, the lower one first, and the next
+    words; zeros for what is not there."""
     nothing = hidden.new_zeros([1, cell.hidden_size])
     reads = [nothing, nothing, *map(cell.output, stack)][-2:]
     reads += [*map(cell.output, buffer), *[nothing] * tracker.lookahead][: tracker.lookahead]
     gates = hidden @ tracker.u + tracker.b
-    for read, weight in zip(reads, [*tracker.w_stack.chunk(2, 1), *tracker.w_buffer.chunk(tracker.lookahead, 1)], strict=True):
+    for read, weight in zip(
+        reads,
+        [*tracker.w_stack.chunk(2, 1), *tracker.w_buffer.chunk(tracker.lookahead, 1)],
+        strict=True,
+    ):
         gates = gates + read @ weight
     i, o, f, g = gates.chunk(4, 1)
     memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
@@ -144,7 +173,9 @@ def _children(forest: Forest) -> list[list[int]]:
     return below
 
 
-def _compose(cell: Cell, inputs: Tensor, children: list[list[Tensor]], slots: list[int], kinds: list[int]) -> list[Tensor]:
+def _compose(
+    cell: Cell, inputs: Tensor, children: list[list[Tensor]], slots: list[int], kinds: list[int]
+) -> list[Tensor]:
     parts = range(len(cell.state_sizes))
     if cell.arity == 0:
         owner = torch.zeros(len(children), dtype=torch.long)

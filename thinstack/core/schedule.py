@@ -1,7 +1,8 @@
 """The order in which a forest is computed: by depth, deepest first, all roots last.
 
-Every child of a node at depth d stands at depth d + 1, so a step needs only the step before it and the leaves of that depth.
-The whole schedule is a handful of vectorised torch operations on flat arrays; nothing is done node by node.
+Every child of a node at depth d stands at depth d + 1, so a step needs only the step before it and
+the leaves of that depth. The whole schedule is a handful of vectorised torch operations on flat
+arrays; nothing is done node by node.
 """
 
 from typing import NamedTuple
@@ -9,14 +10,22 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Schedule", "child_rows", "root_rows", "schedule_lengths", "schedule_parents", "schedule_transitions"]
+__all__ = [
+    "Schedule",
+    "child_rows",
+    "root_rows",
+    "schedule_lengths",
+    "schedule_parents",
+    "schedule_transitions",
+]
 
 
 class Schedule(NamedTuple):
-    """Index tensors (int64) of one forest of N nodes in B trees, with L leaves and I = N - L inner nodes.
+    """Index tensors (int64) of one forest of N nodes in B trees, with L leaves and I = N - L inner
+    nodes.
 
-    Steps go from the deepest depth D to 0. Within a step inner nodes come before leaves, each by position. *Stacked order* is
-    all leaves by step, then all inner nodes by step.
+    Steps go from the deepest depth D to 0. Within a step inner nodes come before leaves, each by
+    position. *Stacked order* is all leaves by step, then all inner nodes by step.
 
     Attributes:
         leaves: (L,) positions of the leaves in stacked order.
@@ -24,9 +33,11 @@ class Schedule(NamedTuple):
         leaf_words: (L,) the place of each stacked leaf among the leaves, counted by position.
         leaf_counts: (D + 1,) leaves of each step.
         inner_counts: (D + 1,) inner nodes of each step; the first is 0.
-        children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is none; arity 0: (I, 0).
+        children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is
+            none; arity 0: (I, 0).
         child_kinds: (I, arity) edge type of each child, 0 where there is none.
-        owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots: 0).
+        owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots:
+            0).
         kinds: (N,) by step: the type of the edge to the parent.
         slots: (N,) by step: which child of its parent a node is, from 0.
         places: (N,) by step: owner * arity + slot, the inverse of `children`.
@@ -52,20 +63,27 @@ class Schedule(NamedTuple):
 
 
 def schedule_transitions(transitions: Tensor) -> Schedule:
-    """Schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the left child is slot 0."""
+    """Schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the left child is
+    slot 0."""
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
-    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its neighbour when sorted by depth.
+    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
+    # neighbour when sorted by depth.
     order = torch.argsort(torch.cumsum(1 - 2 * steps, 0), stable=True)
     before = torch.zeros_like(position).index_copy(0, order[1:], order[:-1])
     reduces = steps.nonzero().squeeze(1)
-    parents = torch.full_like(position, -1).index_copy(0, before[reduces], reduces).index_copy(0, reduces - 1, reduces)
+    parents = (
+        torch.full_like(position, -1)
+        .index_copy(0, before[reduces], reduces)
+        .index_copy(0, reduces - 1, reduces)
+    )
     slots = torch.zeros_like(position).index_fill(0, reduces - 1, 1)
     return schedule_parents(parents, slots, torch.ones_like(position), 2)
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Schedule of sentences as chains, from the number >= 1 of words (B,) of each: a word's one child is the word before it."""
+    """Schedule of sentences as chains, from the number >= 1 of words (B,) of each: a word's one
+    child is the word before it."""
     ends = torch.cumsum(lengths.long(), 0) - 1
     words = int(lengths.sum())
     parents = torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
@@ -77,7 +95,8 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
 
     Args:
         parents: (N,) int64. Raises ValueError if they hold a cycle.
-        slots: (N,) int64, which child of its parent a node is, below `arity`; not looked at when `arity` is 0.
+        slots: (N,) int64, which child of its parent a node is, below `arity`; not looked at when
+            `arity` is 0.
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
         arity: number of children of an inner node, 0 for any number.
     """
@@ -90,7 +109,9 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
     step = top - depth
     group = 2 * step + (1 - inner)
     order = torch.argsort(group, stable=True)
-    counts = torch.zeros([2 * top + 2], dtype=torch.long, device=parents.device).index_add(0, group, torch.ones_like(group))
+    counts = torch.zeros([2 * top + 2], dtype=torch.long, device=parents.device).index_add(
+        0, group, torch.ones_like(group)
+    )
     inner_counts, leaf_counts = counts.view(-1, 2).unbind(1)
     level_start = torch.cumsum(inner_counts + leaf_counts, 0) - (inner_counts + leaf_counts)
     rank = torch.empty_like(position).index_copy(0, order, position)
@@ -132,16 +153,22 @@ def root_rows(schedule: Schedule) -> Tensor:
 
 
 def child_rows(schedule: Schedule) -> Tensor:
-    """Stacked rows (I, arity) of the children of the inner nodes, in stacked order; no child may be missing."""
+    """Stacked rows (I, arity) of the children of the inner nodes, in stacked order; no child may be
+    missing."""
     sizes = schedule.leaf_counts + schedule.inner_counts
-    below = torch.repeat_interleave((torch.cumsum(sizes, 0) - sizes)[:-1], schedule.inner_counts[1:])
+    below = torch.repeat_interleave(
+        (torch.cumsum(sizes, 0) - sizes)[:-1], schedule.inner_counts[1:]
+    )
     places = below.unsqueeze(1) + schedule.children - 1
     return schedule.rows.index_select(0, places.flatten()).view(places.shape)
 
 
 def _depths(parents: Tensor) -> tuple[Tensor, int]:
-    """Distance of each node from its root (N,), and the greatest, by pointer jumping in log2(depth) rounds."""
-    ancestor = torch.where(parents < 0, torch.arange(parents.shape[0], device=parents.device), parents)
+    """Distance of each node from its root (N,), and the greatest, by pointer jumping in log2(depth)
+    rounds."""
+    ancestor = torch.where(
+        parents < 0, torch.arange(parents.shape[0], device=parents.device), parents
+    )
     depth = (parents >= 0).long()
     for _ in range(64):
         further = ancestor.index_select(0, ancestor)

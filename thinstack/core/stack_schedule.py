@@ -1,7 +1,8 @@
-"""What stands on the stacks at each step, for transitions that are known beforehand: vectorised over the batch.
+"""What stands on the stacks at each step, for transitions that are known beforehand: vectorised
+over the batch.
 
-Sentences stand in order of falling length, so that those still going on at a step are the first ones. *Time-major* order is all
-first transitions, then all second ones, and so on.
+Sentences stand in order of falling length, so that those still going on at a step are the first
+ones. *Time-major* order is all first transitions, then all second ones, and so on.
 """
 
 from typing import NamedTuple
@@ -9,7 +10,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["StackSchedule", "Timetable", "numbers_by_making", "schedule_stack", "sentence_lengths", "timetable"]
+__all__ = [
+    "StackSchedule",
+    "Timetable",
+    "numbers_by_making",
+    "schedule_stack",
+    "sentence_lengths",
+    "timetable",
+]
 
 
 class Timetable(NamedTuple):
@@ -40,9 +48,10 @@ class StackSchedule(NamedTuple):
     """Index tensors (int64) of one batch.
 
     Attributes:
-        pairs: (N, 2) numbers of the nodes under the top and at the top of the stack before each transition, 0 for none,
+        pairs: (N, 2) numbers of the nodes under the top and at the top of the stack before each
+            transition, 0 for none, time-major.
+        fronts: (N,) the next word of the buffer before each transition, L if it is empty,
             time-major.
-        fronts: (N,) the next word of the buffer before each transition, L if it is empty, time-major.
         reduce_counts: (T,) how many sentences REDUCE at each step.
         reducing: (N - L,) which of the sentences going on REDUCE, by step.
         free: (N,) 1 where both transitions were possible, in node order.
@@ -56,8 +65,8 @@ class StackSchedule(NamedTuple):
 
 
 def sentence_lengths(transitions: Tensor) -> Tensor:
-    """The words (B,) of each sentence, from the transitions (N,) of whole binary trees: the last of a tree leaves the stack
-    lower than any later one."""
+    """The words (B,) of each sentence, from the transitions (N,) of whole binary trees: the last of
+    a tree leaves the stack lower than any later one."""
     depth = torch.cumsum(1 - 2 * transitions.long(), 0)
     later = torch.cummin(depth.flip(0), 0)[0].flip(0)
     last = torch.cat([depth[:-1] < later[1:], torch.ones_like(depth[:1]) > 0]).nonzero().squeeze(1)
@@ -69,12 +78,18 @@ def timetable(lengths: Tensor) -> Timetable:
     words = lengths.long()
     sizes = 2 * words - 1
     order = torch.argsort(words, descending=True, stable=True)
-    rank = torch.empty_like(order).index_copy(0, order, torch.arange(order.shape[0], device=order.device))
+    rank = torch.empty_like(order).index_copy(
+        0, order, torch.arange(order.shape[0], device=order.device)
+    )
     sentence = torch.repeat_interleave(torch.arange(sizes.shape[0], device=sizes.device), sizes)
-    time = torch.arange(sentence.shape[0], device=sizes.device) - (torch.cumsum(sizes, 0) - sizes).index_select(0, sentence)
+    time = torch.arange(sentence.shape[0], device=sizes.device) - (
+        torch.cumsum(sizes, 0) - sizes
+    ).index_select(0, sentence)
     places = torch.argsort(time * max(1, sizes.shape[0]) + rank.index_select(0, sentence))
     steps = int(sizes.max()) if sizes.shape[0] > 0 else 0
-    counts = torch.zeros([steps], dtype=torch.long, device=sizes.device).index_add(0, time, torch.ones_like(time))
+    counts = torch.zeros([steps], dtype=torch.long, device=sizes.device).index_add(
+        0, time, torch.ones_like(time)
+    )
     ends = torch.cumsum(words, 0)
     return Timetable(
         order=order,
@@ -89,22 +104,27 @@ def timetable(lengths: Tensor) -> Timetable:
 
 
 def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
-    """Numbers (N,) of the nodes: 1 .. L of the words, and L + 1 .. N of the others, in the order in which they are made."""
+    """Numbers (N,) of the nodes: 1 .. L of the words, and L + 1 .. N of the others, in the order in
+    which they are made."""
     words = 1 - transitions.long()
-    reduces = table.places.index_select(0, (1 - words).index_select(0, table.places).nonzero().squeeze(1))
+    reduces = table.places.index_select(
+        0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
+    )
     first = words.shape[0] - reduces.shape[0] + 1
     made = torch.arange(first, first + reduces.shape[0], device=words.device)
     return torch.cumsum(words, 0).index_copy(0, reduces, made)
 
 
 def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> StackSchedule:
-    """The schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this timetable.
+    """The schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this
+    timetable.
 
     `numbers`: (N,) >= 1 that the nodes go by.
     """
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
-    # Under a node lies the last earlier one at the stack depth below its own, counted from the ground of its own sentence.
+    # Under a node lies the last earlier one at the stack depth below its own, counted from the
+    # ground of its own sentence.
     depth = torch.cumsum(1 - 2 * steps, 0)
     height = depth - (torch.cumsum(table.firsts, 0) - 1)
     key = depth * (steps.shape[0] + 1) + position

@@ -1,4 +1,5 @@
-"""The mean over the leaves below each node, as a cell: executors and exporters know it like any other."""
+"""The mean over the leaves below each node, as a cell: executors and exporters know it like any
+other."""
 
 from torch import Tensor
 
@@ -8,7 +9,8 @@ __all__ = ["SubtreeMean"]
 
 
 class SubtreeMean(Cell):
-    """State: the sum (n, X) of the leaf inputs below a node, and their number (n, 1). Output: the mean (n, X).
+    """State: the sum (n, X) of the leaf inputs below a node, and their number (n, 1). Output: the
+    mean (n, X).
 
     Args:
         input_size: width X of a leaf's input.
@@ -19,7 +21,11 @@ class SubtreeMean(Cell):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
-            input_size=input_size, inner_size=inner_size, hidden_size=input_size, state_sizes=[input_size, 1], arity=0
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=input_size,
+            state_sizes=[input_size, 1],
+            arity=0,
         )
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
@@ -27,7 +33,10 @@ class SubtreeMean(Cell):
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         n = inputs.shape[0]
-        total, number = sum_by_owner(children[0], links.owner, n), sum_by_owner(children[1], links.owner, n)
+        total, number = (
+            sum_by_owner(children[0], links.owner, n),
+            sum_by_owner(children[1], links.owner, n),
+        )
         if self.inner_size > 0:
             return [total + inputs, number + 1]
         return [total, number]

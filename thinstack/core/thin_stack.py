@@ -1,7 +1,9 @@
-"""The thin stack (Bowman et al. 2016, Algorithm 1): a table with a row for every node, written once and read by row numbers.
+"""The thin stack (Bowman et al. 2016, Algorithm 1): a table with a row for every node, written once
+and read by row numbers.
 
-Under autograd one table of gradients goes with it, so that a backward pass touches the rows that a step read or wrote, and not
-all rows at each step. A *token* tells autograd their order: each write gives a new one, which later reads and writes take.
+Under autograd one table of gradients goes with it, so that a backward pass touches the rows that a
+step read or wrote, and not all rows at each step. A *token* tells autograd their order: each write
+gives a new one, which later reads and writes take.
 """
 
 from typing import Any
@@ -19,7 +21,8 @@ def gradients_of(store: Tensor) -> Tensor:
 
 
 def write(store: Tensor, gradients: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-    """Write rows (n, W) into `store` from row `first` on, where nothing was written before. Returns the next token."""
+    """Write rows (n, W) into `store` from row `first` on, where nothing was written before. Returns
+    the next token."""
     if torch.is_grad_enabled():
         places = torch.arange(first, first + rows.shape[0], device=rows.device)
         written: Tensor = _Write.apply(token, rows, store, gradients, places)  # type: ignore[no-untyped-call]
@@ -38,7 +41,9 @@ def read(store: Tensor, gradients: Tensor, token: Tensor, index: Tensor) -> Tens
 
 class _Write(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, token: Tensor, rows: Tensor, store: Tensor, gradients: Tensor, places: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, token: Tensor, rows: Tensor, store: Tensor, gradients: Tensor, places: Tensor
+    ) -> Tensor:
         store.index_copy_(0, places, rows)
         ctx.gradients, ctx.places = gradients, places
         return token.clone()
@@ -66,7 +71,8 @@ class _Read(torch.autograd.Function):
 
 
 def _of_this_pass(gradients: Tensor) -> Tensor:
-    """The table, emptied if another backward pass has been here: one to some inputs only leaves rows that nobody took."""
+    """The table, emptied if another backward pass has been here: one to some inputs only leaves
+    rows that nobody took."""
     table: Any = gradients if gradients._base is None else gradients._base
     task = torch._C._current_graph_task_id()  # private: see docs/decisions.md
     if getattr(table, "backward_pass", None) != task:

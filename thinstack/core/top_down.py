@@ -1,4 +1,5 @@
-"""The depth-ordered executor in reverse: from the roots to the leaves, all nodes of one depth at a time."""
+"""The depth-ordered executor in reverse: from the roots to the leaves, all nodes of one depth at a
+time."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,8 @@ __all__ = ["TopDown"]
 
 
 class TopDown(nn.Module):
-    """Runs a cell over a forest from the roots down. A node's one "child" is its parent, and a root is the cell's leaf.
+    """Runs a cell over a forest from the roots down. A node's one "child" is its parent, and a root
+    is the cell's leaf.
 
     The kind of that link says which child of its parent the node is, counted from 1.
 
@@ -26,12 +28,16 @@ class TopDown(nn.Module):
         """Outputs of all nodes (N, H) from their inputs (N, X), both in stacked order."""
         counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
         by_step = torch.split(inputs.index_select(0, schedule.rows), counts)
-        owners, sides = torch.split(schedule.owners, counts), torch.split(schedule.slots + 1, counts)
+        owners, sides = (
+            torch.split(schedule.owners, counts),
+            torch.split(schedule.slots + 1, counts),
+        )
         previous = self.cell.leaf(by_step[-1])
         outputs = [self.cell.output(previous)]
         for back in range(1, len(counts)):
             step = len(counts) - 1 - back
-            # Inner nodes come first in a step, so the parent's row among them is its row in `previous`.
+            # Inner nodes come first in a step, so the parent's row among them is its row in
+            # `previous`.
             above = [part.index_select(0, owners[step]) for part in previous]
             if self.cell.arity > 0:
                 links = Links(owners[step][:0], sides[step].unsqueeze(1))

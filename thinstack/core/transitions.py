@@ -1,7 +1,9 @@
-"""Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorised over a whole batch.
+"""Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorised over a
+whole batch.
 
-A batch is plain concatenation: the transitions of B trees over L words in all are one flat array of N = 2L - B entries,
-0 for SHIFT (a word) and 1 for REDUCE (a node over the top two of the stack). Position i is node i of the forest.
+A batch is plain concatenation: the transitions of B trees over L words in all are one flat array of
+N = 2L - B entries, 0 for SHIFT (a word) and 1 for REDUCE (a node over the top two of the stack).
+Position i is node i of the forest.
 """
 
 from functools import lru_cache
@@ -11,7 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from thinstack.errors import TreeError
 
-__all__ = ["REDUCE", "SHIFT", "balanced", "check_words", "left", "parents_of", "right", "spans_of", "validate"]
+__all__ = [
+    "REDUCE",
+    "SHIFT",
+    "balanced",
+    "check_words",
+    "left",
+    "parents_of",
+    "right",
+    "spans_of",
+    "validate",
+]
 
 SHIFT, REDUCE = 0, 1
 
@@ -36,7 +48,8 @@ def right(words: int) -> Transitions:
 
 
 def balanced(words: int) -> Transitions:
-    """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the left half."""
+    """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the
+    left half."""
     check_words(words)
     return _balanced(words)
 
@@ -62,19 +75,27 @@ def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
     """Check the transitions of a whole forest and return them as int8 (N,).
 
     `words`: the number of words they must SHIFT in all.
-    Raises TreeError when an entry is neither 0 nor 1, a REDUCE finds fewer than two nodes on the stack, or the words differ.
-    Where one tree ends and the next begins is not told by the array: that needs its sizes.
+    Raises TreeError when an entry is neither 0 nor 1, a REDUCE finds fewer than two nodes on the
+    stack, or the words differ. Where one tree ends and the next begins is not told by the array:
+    that needs its sizes.
     """
     array = np.asarray(transitions)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
-        raise TreeError(f"transitions must be a flat array of integers, got shape {array.shape} of {array.dtype}")
+        raise TreeError(
+            f"transitions must be a flat array of integers, got shape {array.shape} of "
+            f"{array.dtype}"
+        )
     wrong = np.flatnonzero((array != SHIFT) & (array != REDUCE))
     if wrong.size:
-        raise TreeError(f"transition {wrong[0]} is {array[wrong[0]]}; expected 0 (SHIFT) or 1 (REDUCE)")
+        raise TreeError(
+            f"transition {wrong[0]} is {array[wrong[0]]}; expected 0 (SHIFT) or 1 (REDUCE)"
+        )
     depth = np.cumsum(1 - 2 * array.astype(np.int64))
     empty = np.flatnonzero((depth < 1) & (array == REDUCE))
     if empty.size:
-        raise TreeError(f"transition {empty[0]} is a REDUCE, but there are fewer than two nodes on the stack")
+        raise TreeError(
+            f"transition {empty[0]} is a REDUCE, but there are fewer than two nodes on the stack"
+        )
     shifts = int((array == SHIFT).sum())
     if words is not None and shifts != words:
         raise TreeError(f"transitions shift {shifts} words, but there are {words}")
@@ -87,10 +108,12 @@ def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:
 
 
 def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
-    """Parents (N,), roots = -1, and slots (N,), 0 = left child and 1 = right child (roots: 0), of valid transitions.
+    """Parents (N,), roots = -1, and slots (N,), 0 = left child and 1 = right child (roots: 0), of
+    valid transitions.
 
-    The right child of a REDUCE is the node before it; its left child is the last earlier node at the stack depth that the
-    REDUCE leaves behind, found for all of them by one sort on (depth, position).
+    The right child of a REDUCE is the node before it; its left child is the last earlier node at
+    the stack depth that the REDUCE leaves behind, found for all of them by one sort on (depth,
+    position).
     """
     size = len(transitions)
     parents, slots = np.full(size, -1, np.int64), np.zeros(size, np.int64)
@@ -105,7 +128,8 @@ def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
 
 
 def spans_of(transitions: NDArray[np.integer]) -> IntArray:
-    """Words covered by each node, (N, 2) as [start, end) counted over the whole batch, of valid transitions."""
+    """Words covered by each node, (N, 2) as [start, end) counted over the whole batch, of valid
+    transitions."""
     position = np.arange(len(transitions))
     depth = _stack_depth(transitions)
     ends = np.cumsum(transitions == SHIFT)

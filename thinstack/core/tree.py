@@ -19,12 +19,14 @@ Array = TypeVar("Array", bound=NDArray[Any])
 class Tree:
     """A rooted, ordered tree. No method recurses, so depth is bounded by memory alone.
 
-    A tree whose words stand at its leaves only (constituency) has its nodes in *transition order*: every child before its
-    parent, left before right, the root last. One with words at inner nodes (dependency) keeps the order it was given.
-    Build one with `from_brackets`, `from_transitions`, `from_parents`, `left`, `right` or `balanced`.
+    A tree whose words stand at its leaves only (constituency) has its nodes in *transition order*:
+    every child before its parent, left before right, the root last. One with words at inner nodes
+    (dependency) keeps the order it was given. Build one with `from_brackets`, `from_transitions`,
+    `from_parents`, `left`, `right` or `balanced`.
 
     Attributes:
-        parents: (N,) int64, read-only; the root's is -1. Children of a node are ordered by position.
+        parents: (N,) int64, read-only; the root's is -1. Children of a node are ordered by
+            position.
         tokens: N entries, the word at a node or None.
         labels: N entries, the label of a node or None.
     """
@@ -35,7 +37,9 @@ class Tree:
     tokens: tuple[str | None, ...]
     labels: tuple[str | None, ...]
 
-    def __init__(self, *, parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]):
+    def __init__(
+        self, *, parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]
+    ):
         parents = _frozen(np.array(parents, np.int64))
         for name, value in (("parents", parents), ("tokens", tokens), ("labels", labels)):
             object.__setattr__(self, name, value)
@@ -46,11 +50,15 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
 
-    # -- building -----------------------------------------------------------------------------------------------------
+    # -- building
+    # ----------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_brackets(cls, text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None) -> Self:
-        """Read one PTB bracket tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with `labelled=False`.
+    def from_brackets(
+        cls, text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None
+    ) -> Self:
+        """Read one PTB bracket tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with
+        `labelled=False`.
 
         `source` and `line` name the place in the errors. Raises TreeError with line and column.
         """
@@ -58,35 +66,56 @@ class Tree:
         return cls(parents=np.array(parents, np.int64), tokens=tuple(tokens), labels=tuple(labels))
 
     @classmethod
-    def from_transitions(cls, steps: ArrayLike, words: Sequence[str], labels: Iterable[str | None] | None = None) -> Self:
-        """Build the binary tree of `steps` (2n-1,), 0 SHIFT and 1 REDUCE, over n words; `labels` in transition order.
+    def from_transitions(
+        cls, steps: ArrayLike, words: Sequence[str], labels: Iterable[str | None] | None = None
+    ) -> Self:
+        """Build the binary tree of `steps` (2n-1,), 0 SHIFT and 1 REDUCE, over n words; `labels` in
+        transition order.
 
         Raises TreeError if the steps are not one tree over the words.
         """
         transitions.check_words(len(words))
         steps = transitions.validate(steps, words=len(words))
         if len(steps) != 2 * len(words) - 1:
-            raise TreeError(f"the tree over {len(words)} words has {2 * len(words) - 1} transitions, got {len(steps)}")
+            raise TreeError(
+                f"the tree over {len(words)} words has {2 * len(words) - 1} transitions, got "
+                f"{len(steps)}"
+            )
         tokens: list[str | None] = [None] * len(steps)
-        for node, word in zip(np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True):
+        for node, word in zip(
+            np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True
+        ):
             tokens[node] = word
         parents, _ = transitions.parents_of(steps)
         return cls(parents=parents, tokens=tuple(tokens), labels=_labels(labels, len(steps)))
 
     @classmethod
-    def from_parents(cls, parents: ArrayLike, tokens: Sequence[str | None], labels: Iterable[str | None] | None = None) -> Self:
-        """Build a tree from the position of each node's parent (0-based, -1 for the root) and each node's word or None.
+    def from_parents(
+        cls,
+        parents: ArrayLike,
+        tokens: Sequence[str | None],
+        labels: Iterable[str | None] | None = None,
+    ) -> Self:
+        """Build a tree from the position of each node's parent (0-based, -1 for the root) and each
+        node's word or None.
 
-        Words at leaves only: the words count in the order given, and the nodes are put in transition order.
-        Raises TreeError unless there is exactly one root, every parent exists, nothing is its own ancestor, every leaf has a
-        word and, with words at leaves only, every node covers words that stand side by side.
+        Words at leaves only: the words count in the order given, and the nodes are put in
+        transition order. Raises TreeError unless there is exactly one root, every parent exists,
+        nothing is its own ancestor, every leaf has a word and, with words at leaves only, every
+        node covers words that stand side by side.
         """
         array = np.asarray(parents)
         if array.ndim != 1 or not array.size or not np.issubdtype(array.dtype, np.integer):
-            raise TreeError(f"parents must be a flat, non-empty array of integers, got {array.dtype} {array.shape}")
+            raise TreeError(
+                f"parents must be a flat, non-empty array of integers, got {array.dtype} "
+                f"{array.shape}"
+            )
         array, words, names = array.astype(np.int64), tuple(tokens), _labels(labels, len(array))
         if len(words) != len(array):
-            raise TreeError(f"{len(array)} parents need {len(array)} tokens (None where there is no word), got {len(words)}")
+            raise TreeError(
+                f"{len(array)} parents need {len(array)} tokens (None where there is no word), "
+                f"got {len(words)}"
+            )
         _check_parents(array)
         inner = np.zeros(len(array), bool)
         inner[array[array >= 0]] = True
@@ -98,11 +127,17 @@ class Tree:
             leaves = order[~inner[order]]
             crossed = np.flatnonzero(np.diff(leaves) < 0)
             if crossed.size:
-                raise TreeError(f"the word at node {leaves[crossed[0] + 1]} lies inside a phrase that it is not part of")
+                raise TreeError(
+                    f"the word at node {leaves[crossed[0] + 1]} lies inside a phrase that it is "
+                    "not part of"
+                )
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
             array = np.where(array[order] < 0, -1, rank[array[order]])
-            words, names = tuple(words[i] for i in order.tolist()), tuple(names[i] for i in order.tolist())
+            words, names = (
+                tuple(words[i] for i in order.tolist()),
+                tuple(names[i] for i in order.tolist()),
+            )
         return cls(parents=array, tokens=words, labels=names)
 
     @classmethod
@@ -120,7 +155,8 @@ class Tree:
         """The balanced binary tree over at least one word."""
         return cls.from_transitions(transitions.balanced(len(words)), words)
 
-    # -- reading ------------------------------------------------------------------------------------------------------
+    # -- reading
+    # ----------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Number of nodes, N."""
@@ -155,7 +191,9 @@ class Tree:
     @cached_property
     def arities(self) -> IntArray:
         """Number of children of each node, (N,)."""
-        return _frozen(np.bincount(self.parents[self.parents >= 0], minlength=len(self)).astype(np.int64))
+        return _frozen(
+            np.bincount(self.parents[self.parents >= 0], minlength=len(self)).astype(np.int64)
+        )
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -168,21 +206,29 @@ class Tree:
 
     @cached_property
     def transitions(self) -> NDArray[np.int8]:
-        """Transitions (2n-1,) of a binary tree with words at its leaves only. Raises TreeError for any other."""
+        """Transitions (2n-1,) of a binary tree with words at its leaves only. Raises TreeError for
+        any other."""
         arities = self.arities
         other = np.flatnonzero((arities != 0) & (arities != 2))
         if other.size:
             raise TreeError(
-                f"node {other[0]} has {arities[other[0]]} children; transitions exist for binary trees: binarize it first"
+                f"node {other[0]} has {arities[other[0]]} children; transitions exist for binary "
+                "trees: binarize it first"
             )
-        worded = [node for node in np.flatnonzero(arities).tolist() if self.tokens[node] is not None]
+        worded = [
+            node for node in np.flatnonzero(arities).tolist() if self.tokens[node] is not None
+        ]
         if worded:
-            raise TreeError(f"node {worded[0]} has both a word and children; transitions hold words at leaves only")
+            raise TreeError(
+                f"node {worded[0]} has both a word and children; transitions hold words at leaves "
+                "only"
+            )
         return _frozen((arities == 2).astype(np.int8))
 
     @cached_property
     def spans(self) -> IntArray:
-        """Words covered by each node, (N, 2) as [start, end). For a dependency tree: the extent of the node's subtree."""
+        """Words covered by each node, (N, 2) as [start, end). For a dependency tree: the extent of
+        the node's subtree."""
         has_word = np.array([token is not None for token in self.tokens])
         before = np.cumsum(has_word) - has_word
         starts = np.where(has_word, before, len(self)).tolist()
@@ -197,7 +243,8 @@ class Tree:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Whether words that are not below a node stand between words that are, (N,): the non-projective subtrees."""
+        """Whether words that are not below a node stand between words that are, (N,): the
+        non-projective subtrees."""
         words = [int(token is not None) for token in self.tokens]
         parents = self.parents.tolist()
         for node in _children_first(self.parents).tolist():
@@ -210,14 +257,21 @@ class Tree:
         return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
 
     def to_brackets(self, *, labelled: bool = True) -> str:
-        """The PTB bracket string of a constituency tree, its inverse `from_brackets`; `labelled=False` leaves labels out.
+        """The PTB bracket string of a constituency tree, its inverse `from_brackets`;
+        `labelled=False` leaves labels out.
 
-        Raises TreeError if a leaf lacks a label, an inner node has a word, or a label or word holds white space or brackets.
+        Raises TreeError if a leaf lacks a label, an inner node has a word, or a label or word holds
+        white space or brackets.
         """
         return brackets.write(self.parents.tolist(), self.tokens, self.labels, labelled=labelled)
 
 
-def _rebuild(cls: type[Tree], parents: IntArray, tokens: tuple[str | None, ...], labels: tuple[str | None, ...]) -> Tree:
+def _rebuild(
+    cls: type[Tree],
+    parents: IntArray,
+    tokens: tuple[str | None, ...],
+    labels: tuple[str | None, ...],
+) -> Tree:
     return cls(parents=parents, tokens=tokens, labels=labels)
 
 
@@ -231,12 +285,15 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
         return (None,) * nodes
     found = tuple(labels)
     if len(found) != nodes:
-        raise TreeError(f"{nodes} nodes need {nodes} labels (None where there is none), got {len(found)}")
+        raise TreeError(
+            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(found)}"
+        )
     return found
 
 
 def depths(parents: IntArray) -> IntArray:
-    """Distance of each node from its root, (N,), by pointer jumping; -1 on a cycle and below one."""
+    """Distance of each node from its root, (N,), by pointer jumping; -1 on a cycle and below
+    one."""
     position = np.arange(len(parents))
     ancestor = np.where(parents < 0, position, parents)
     depth = (parents >= 0).astype(np.int64)
@@ -254,7 +311,10 @@ def _children_first(parents: IntArray) -> IntArray:
 def _check_parents(parents: IntArray) -> None:
     outside = np.flatnonzero((parents < -1) | (parents >= len(parents)))
     if outside.size:
-        raise TreeError(f"node {outside[0]} has parent {parents[outside[0]]}; expected -1 or 0 to {len(parents) - 1}")
+        raise TreeError(
+            f"node {outside[0]} has parent {parents[outside[0]]}; expected -1 or 0 to "
+            f"{len(parents) - 1}"
+        )
     roots = np.flatnonzero(parents < 0)
     if roots.size != 1:
         raise TreeError(f"a tree has exactly one root (parent -1), got {roots.size}")

@@ -1,6 +1,8 @@
-"""CoNLL-U: dependency trees, a word a line in ten columns (https://universaldependencies.org/format.html).
+"""CoNLL-U: dependency trees, a word a line in ten columns
+(https://universaldependencies.org/format.html).
 
-Node i of a tree is word i, its label the word's relation to its head. `_` in the column DEPREL is the label None.
+Node i of a tree is word i, its label the word's relation to its head. `_` in the column DEPREL is
+the label None.
 """
 
 import re
@@ -22,17 +24,20 @@ ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
 _HEAD = re.compile(_NUMBER)
-_ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")  # of a word `3`, a multiword token `3-4`, an empty node `3.1`
+_ID = re.compile(
+    f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?"
+)  # of a word `3`, a multiword token `3-4`, an empty node `3.1`
 _ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
 
 
 def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """Read the sentences of a file; the words of multiword tokens (`3-4`) are read, they and empty nodes (`3.1`) left out.
+    """Read the sentences of a file; the words of multiword tokens (`3-4`) are read, they and empty
+    nodes (`3.1`) left out.
 
     `skipped`: takes the error of each malformed sentence, which is then left out of the result.
 
-    Raises TreeError with file, line and column of the first malformed sentence, unless there is `skipped`; DataError for a
-    file that is missing, is not UTF-8 or holds no sentence.
+    Raises TreeError with file, line and column of the first malformed sentence, unless there is
+    `skipped`; DataError for a file that is missing, is not UTF-8 or holds no sentence.
     """
     trees, found = [], False
     for sentence in _sentences(path):
@@ -44,14 +49,17 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
                 raise
             skipped.append(error)
     if not found:
-        raise DataError(f"{path}: expected sentences in CoNLL-U, a word a line in {COLUMNS} columns, found none")
+        raise DataError(
+            f"{path}: expected sentences in CoNLL-U, a word a line in {COLUMNS} columns, found none"
+        )
     return trees
 
 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
     """Write a file that `read_conllu` reads as the same trees.
 
-    Raises what `to_conllu` raises, with the number of the tree, counted from 0; DataError where the file cannot be written.
+    Raises what `to_conllu` raises, with the number of the tree, counted from 0; DataError where the
+    file cannot be written.
     """
     lines: list[str] = []
     for number, tree in enumerate(trees):
@@ -63,20 +71,31 @@ def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
 
 
 def to_conllu(tree: Tree) -> str:
-    """The lines of a tree and the empty one behind them, with FORM, HEAD and DEPREL and `_` in the other columns.
+    """The lines of a tree and the empty one behind them, with FORM, HEAD and DEPREL and `_` in the
+    other columns.
 
-    Raises TreeError for a tree with a node without a word, and for a word or label that a column cannot hold: an empty one,
-    one with a tab or an end of line, a label `_`.
+    Raises TreeError for a tree with a node without a word, and for a word or label that a column
+    cannot hold: an empty one, one with a tab or an end of line, a label `_`.
     """
     lines = []
-    for node, (parent, word, label) in enumerate(zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)):
+    for node, (parent, word, label) in enumerate(
+        zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    ):
         if word is None:
-            raise TreeError(f"node {node} has no word; CoNLL-U holds dependency trees, which have one at every node")
+            raise TreeError(
+                f"node {node} has no word; CoNLL-U holds dependency trees, which have one at "
+                "every node"
+            )
         for what, text in (("word", word), ("label", label)):
             if text is not None and (not text or _ENDS.search(text)):
-                raise TreeError(f"node {node} has the {what} {text!r}; CoNLL-U holds no empty one, no tab and no end of line")
+                raise TreeError(
+                    f"node {node} has the {what} {text!r}; CoNLL-U holds no empty one, no tab and "
+                    "no end of line"
+                )
         if label == "_":
-            raise TreeError(f"node {node} has the label '_', which CoNLL-U reads as none; make it None")
+            raise TreeError(
+                f"node {node} has the label '_', which CoNLL-U reads as none; make it None"
+            )
         lines.append(f"{node + 1}\t{word}\t_\t_\t_\t_\t{parent + 1}\t{label or '_'}\t_\t_\n")
     return "".join(lines) + "\n"
 
@@ -89,9 +108,12 @@ class _Row(NamedTuple):
     columns: list[str]
 
     def error(self, column: int, expected: str, found: object) -> TreeError:
-        """What was expected where a column (0-based) starts, or at the end of the line if there is no such column."""
+        """What was expected where a column (0-based) starts, or at the end of the line if there is
+        no such column."""
         start = sum(len(text) + 1 for text in self.columns[:column]) + (column < len(self.columns))
-        return TreeError(f"expected {expected}, found {found}", source=self.source, line=self.line, column=start)
+        return TreeError(
+            f"expected {expected}, found {found}", source=self.source, line=self.line, column=start
+        )
 
 
 def _sentences(path: str | Path) -> Iterator[list[_Row]]:
@@ -117,7 +139,8 @@ def _tree(sentence: list[_Row]) -> Tree:
 
 
 def _words(sentence: list[_Row]) -> list[_Row]:
-    """The rows of words. They count from 1; a multiword token stands before its words, an empty node behind its word."""
+    """The rows of words. They count from 1; a multiword token stands before its words, an empty
+    node behind its word."""
     words: list[_Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:
@@ -135,13 +158,17 @@ def _words(sentence: list[_Row]) -> list[_Row]:
     if not words:
         raise sentence[0].error(ID, "a sentence of at least one word", "none")
     if covered > len(words):
-        raise cover.error(ID, f"a multiword token of words up to {len(words)}", repr(cover.columns[ID]))
+        raise cover.error(
+            ID, f"a multiword token of words up to {len(words)}", repr(cover.columns[ID])
+        )
     return words
 
 
 def _check_columns(row: _Row) -> None:
     if len(row.columns) != COLUMNS:
-        raise row.error(min(COLUMNS, len(row.columns)), f"{COLUMNS} columns between tabs", len(row.columns))
+        raise row.error(
+            min(COLUMNS, len(row.columns)), f"{COLUMNS} columns between tabs", len(row.columns)
+        )
     for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ for none")):
         if not row.columns[column]:
             raise row.error(column, expected, "an empty column")
@@ -162,5 +189,7 @@ def _parents(words: list[_Row]) -> NDArray[np.int64]:
     circling = np.flatnonzero(depths(parents) < 0).tolist()
     if circling:
         word = circling[0] + 1
-        raise words[circling[0]].error(HEAD, "heads that lead to the root", f"that word {word} leads to a cycle")
+        raise words[circling[0]].error(
+            HEAD, "heads that lead to the root", f"that word {word} leads to a cycle"
+        )
     return parents

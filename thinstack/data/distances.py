@@ -1,7 +1,8 @@
 """Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
 
-Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here the distance is linear in the
-words around the gap: small enough to be a table in a bundle, and to need nothing but numpy.
+Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here the
+distance is linear in the words around the gap: small enough to be a table in a bundle, and to need
+nothing but numpy.
 """
 
 import json
@@ -20,16 +21,37 @@ SCHEMA_VERSION = 1
 WINDOW = 3
 """Words read on either side of a gap."""
 
-_SCRAMBLE = 0x9E3779B9  # 2**32 over the golden ratio: multiples of it are spread evenly modulo 2**32
+_SCRAMBLE = (
+    0x9E3779B9  # 2**32 over the golden ratio: multiples of it are spread evenly modulo 2**32
+)
 
-_ENDINGS = ("ing", "ed", "ly", "ness", "tion", "ity", "ment", "able", "ous", "ful", "ive", "al", "ic", "est", "er", "s", "y")
+_ENDINGS = (
+    "ing",
+    "ed",
+    "ly",
+    "ness",
+    "tion",
+    "ity",
+    "ment",
+    "able",
+    "ous",
+    "ful",
+    "ive",
+    "al",
+    "ic",
+    "est",
+    "er",
+    "s",
+    "y",
+)
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
-    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n - 1 distances.
+    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n
+    - 1 distances.
 
-    Equal distances are ranked by a scrambled position, so that words that repeat themselves make a tree of logarithmic depth
-    (a treap) and not a chain.
+    Equal distances are ranked by a scrambled position, so that words that repeat themselves make a
+    tree of logarithmic depth (a treap) and not a chain.
     """
     steps = [0]
     open_gaps: list[tuple[float, int]] = []
@@ -47,25 +69,33 @@ def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
 class DistanceTable:
     """The distance of a gap: a sum of weights, one for each of the WINDOW words on either side.
 
-    A word has a weight of its own if it is one of `words` (lower case), else that of its form: a number, a compound, its
-    ending, and whether it has a capital.
+    A word has a weight of its own if it is one of `words` (lower case), else that of its form: a
+    number, a compound, its ending, and whether it has a capital.
 
     Args:
         words: the words that have weights of their own.
-        weights: (2 WINDOW, F) by place, from WINDOW words before the gap to WINDOW after, and by feature: 0 is what lies
-            beyond the sentence, then `words`, then `forms()`.
+        weights: (2 WINDOW, F) by place, from WINDOW words before the gap to WINDOW after, and by
+            feature: 0 is what lies beyond the sentence, then `words`, then `forms()`.
     """
 
     def __init__(self, words: Sequence[str], weights: NDArray[np.floating]):
         self.words = tuple(words)
         repeated = len({*self.words, *forms()}) < len(self.words) + len(forms())
         if repeated:
-            raise DataError("distance words: expected distinct words, none of them spelt as a form such as <number>")
-        self._features = {feature: number for number, feature in enumerate((*self.words, *forms()), start=1)}
+            raise DataError(
+                "distance words: expected distinct words, none of them spelt as a form such as "
+                "<number>"
+            )
+        self._features = {
+            feature: number for number, feature in enumerate((*self.words, *forms()), start=1)
+        }
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
         if self.weights.shape != expected or not np.isfinite(self.weights).all():
-            raise DataError(f"distance weights: expected finite numbers of shape {expected}, found {self.weights.shape}")
+            raise DataError(
+                f"distance weights: expected finite numbers of shape {expected}, found "
+                f"{self.weights.shape}"
+            )
         self._cache = Cache(self._feature)
 
     def features(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -77,7 +107,9 @@ class DistanceTable:
 
     def distances(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Distances (n - 1,) of the gaps between n words."""
-        total: NDArray[np.float32] = self.weights[np.arange(2 * WINDOW)[:, None], self.features(words)].sum(axis=0)
+        total: NDArray[np.float32] = self.weights[
+            np.arange(2 * WINDOW)[:, None], self.features(words)
+        ].sum(axis=0)
         return total
 
     def transitions(self, words: Sequence[str]) -> NDArray[np.int8]:
@@ -87,7 +119,12 @@ class DistanceTable:
     def to_bytes(self) -> bytes:
         """The table as JSON; it makes the same trees when it is read back."""
         rows = [[float(f"{weight:.9g}") for weight in row] for row in self.weights.tolist()]
-        table = {"schema_version": SCHEMA_VERSION, "window": WINDOW, "words": self.words, "weights": rows}
+        table = {
+            "schema_version": SCHEMA_VERSION,
+            "window": WINDOW,
+            "words": self.words,
+            "weights": rows,
+        }
         return (json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
     @classmethod
@@ -96,8 +133,13 @@ class DistanceTable:
         try:
             table: dict[str, Any] = json.loads(content)
             if (table["schema_version"], table["window"]) != (SCHEMA_VERSION, WINDOW):
-                raise DataError(f"schema {table['schema_version']}, window {table['window']}; upgrade thinstack to read it")
-            return cls([str(word) for word in table["words"]], np.array(table["weights"], np.float32))
+                raise DataError(
+                    f"schema {table['schema_version']}, window {table['window']}; upgrade "
+                    "thinstack to read it"
+                )
+            return cls(
+                [str(word) for word in table["words"]], np.array(table["weights"], np.float32)
+            )
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
 
@@ -108,11 +150,16 @@ class DistanceTable:
 def forms() -> tuple[str, ...]:
     """The forms that words without weights of their own have."""
     endings = (*_ENDINGS, "")
-    return ("<number>", "<compound>", *(f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings))
+    return (
+        "<number>",
+        "<compound>",
+        *(f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings),
+    )
 
 
 def form_of(word: str) -> str:
-    """The form of a word: a number, a compound with a hyphen, or its ending with or without a capital."""
+    """The form of a word: a number, a compound with a hyphen, or its ending with or without a
+    capital."""
     if word[:1].isdigit():
         return "<number>"
     if "-" in word:

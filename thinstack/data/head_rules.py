@@ -1,4 +1,5 @@
-"""Head children of English phrases: the head table of Collins (1999, appendix A) for the labels of the Penn Treebank."""
+"""Head children of English phrases: the head table of Collins (1999, appendix A) for the labels of
+the Penn Treebank."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -32,8 +33,8 @@ _TABLE = {
     "WHPP": ("right", "IN TO FW"),
 }
 
-# A noun phrase has steps: from one end, the first child with any of the labels. Collins's step before these, a last child POS,
-# is contained in the first of them.
+# A noun phrase has steps: from one end, the first child with any of the labels. Collins's step
+# before these, a last child POS, is contained in the first of them.
 _NOUN_PHRASE = (
     ("right", "NN NNP NNPS NNS NX POS JJR"),
     ("left", "NP"),
@@ -49,15 +50,18 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 def english_head(label: str | None, children: Sequence[str | None]) -> int:
     """The position (0-based) of the head child of a phrase over `children`, at least one.
 
-    Function tags and indices are left out of account (`NP-SBJ-1` is an NP). Of a coordination the head is the conjunct before
-    the conjunction. Where the table has no answer it is the outermost child at the end where the search starts, which is the
-    left for phrases that the table lacks (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head
-    only where there is nothing else. Raises ValueError without children.
+    Function tags and indices are left out of account (`NP-SBJ-1` is an NP). Of a coordination the
+    head is the conjunct before the conjunction. Where the table has no answer it is the outermost
+    child at the end where the search starts, which is the left for phrases that the table lacks
+    (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head only where
+    there is nothing else. Raises ValueError without children.
     """
     if not children:
         raise ValueError("a phrase without children has no head")
     plain = [_plain(child) for child in children]
-    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION] or list(range(len(plain)))
+    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION] or list(
+        range(len(plain))
+    )
     below = [plain[place] for place in places]
     head = _noun_head(below) if _plain(label) == "NP" else _table_head(_plain(label), below)
     if head >= 2 and below[head - 1] == "CC":

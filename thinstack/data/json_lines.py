@@ -22,12 +22,14 @@ def read_records(
     *,
     skipped: list[TreeError] | None = None,
 ) -> list[Item]:
-    """What `make` makes of each line's `fields`; other fields and blank lines are left out of account.
+    """What `make` makes of each line's `fields`; other fields and blank lines are left out of
+    account.
 
     `skipped`: takes the error of each malformed line, which is then left out of the result.
 
-    Raises TreeError with file and line of the first line that is no such object or of which `make` raises one, unless there
-    is `skipped`; DataError for a file that is missing, is not UTF-8 or holds no object.
+    Raises TreeError with file and line of the first line that is no such object or of which `make`
+    raises one, unless there is `skipped`; DataError for a file that is missing, is not UTF-8 or
+    holds no object.
     """
     items, empty = [], True
     for number, line in enumerate(read_lines(path), start=1):
@@ -42,12 +44,16 @@ def read_records(
                 raise placed from None
             skipped.append(placed)
     if empty:
-        raise DataError(f"{path}: expected a JSON object a line, with the fields {', '.join(fields)}, found blank lines only")
+        raise DataError(
+            f"{path}: expected a JSON object a line, with the fields {', '.join(fields)}, found "
+            "blank lines only"
+        )
     return items
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
-    """The tree in a field's brackets as `binarize` makes it binary: a chain of single children becomes its topmost node.
+    """The tree in a field's brackets as `binarize` makes it binary: a chain of single children
+    becomes its topmost node.
 
     Raises TreeError that names the field and the character.
     """
@@ -62,10 +68,17 @@ def _record(line: str, fields: Sequence[str]) -> dict[str, str]:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
         problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
-        raise TreeError(f"expected a JSON object with the fields {', '.join(fields)}: {problem}", column=column) from None
+        raise TreeError(
+            f"expected a JSON object with the fields {', '.join(fields)}: {problem}", column=column
+        ) from None
     if not isinstance(found, dict):
-        raise TreeError(f"expected a JSON object with the fields {', '.join(fields)}, found {line:.60}")
+        raise TreeError(
+            f"expected a JSON object with the fields {', '.join(fields)}, found {line:.60}"
+        )
     for field in fields:
         if not isinstance(found.get(field), str):
-            raise TreeError(f"expected a text in the field {field!r}, found {found.get(field, 'no such field')!r:.60}")
+            raise TreeError(
+                f"expected a text in the field {field!r}, found "
+                f"{found.get(field, 'no such field')!r:.60}"
+            )
     return {field: found[field] for field in fields}

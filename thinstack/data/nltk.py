@@ -12,10 +12,12 @@ __all__ = ["from_nltk", "to_nltk"]
 
 
 def from_nltk(tree: "nltk.Tree") -> Tree:
-    """The same tree. A string that is its parent's only child is that parent's word, any other a leaf without a label.
+    """The same tree. A string that is its parent's only child is that parent's word, any other a
+    leaf without a label.
 
-    The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without children, and for labels or words
-    that are no strings; MissingExtraError without the package nltk.
+    The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without
+    children, and for labels or words that are no strings; MissingExtraError without the package
+    nltk.
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
@@ -37,8 +39,9 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
 def to_nltk(tree: Tree) -> "nltk.Tree":
     """The nltk tree that `from_nltk` reads as `tree`, each label None as "".
 
-    A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around one.
-    Raises TreeError for a tree with a word at an inner node or a label ""; MissingExtraError without the package nltk.
+    A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
+    one. Raises TreeError for a tree with a word at an inner node or a label ""; MissingExtraError
+    without the package nltk.
     """
     kind = _tree_type()
     arities = tree.arities.tolist()
@@ -47,9 +50,13 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
         if arities[node] and word is not None:
-            raise TreeError(f"node {node} has both a word and children; nltk trees hold words at leaves only")
+            raise TreeError(
+                f"node {node} has both a word and children; nltk trees hold words at leaves only"
+            )
         if label == "":
-            raise TreeError(f"node {node} has the label '', which nltk trees have for none; make it None")
+            raise TreeError(
+                f"node {node} has the label '', which nltk trees have for none; make it None"
+            )
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
         made = word if bare else kind(label or "", below[node] or [word])
         if parent >= 0:
@@ -72,7 +79,10 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
 
 def _string(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TreeError(f"expected {what} that are strings, found {type(value).__name__} {value!r}; convert the tree first")
+        raise TreeError(
+            f"expected {what} that are strings, found {type(value).__name__} {value!r}; convert "
+            "the tree first"
+        )
     return value
 
 

@@ -13,7 +13,8 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 __all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs"]
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
-"""What reads the trees; to a binary model and to one of word sequences they are the constituency trees, which are binary."""
+"""What reads the trees; to a binary model and to one of word sequences they are the constituency
+trees, which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
 
@@ -33,18 +34,25 @@ class Pair:
     target: float | str
 
 
-def read_pairs(path: str | Path, *, format: str, trees: PairTrees, target: PairTarget) -> list[Pair]:
-    """Read the pairs of `sick.v1`, the folder of a split (`read_sick`), or of `snli.v1`, JSON lines (`read_snli`).
+def read_pairs(
+    path: str | Path, *, format: str, trees: PairTrees, target: PairTarget
+) -> list[Pair]:
+    """Read the pairs of `sick.v1`, the folder of a split (`read_sick`), or of `snli.v1`, JSON lines
+    (`read_snli`).
 
-    Raises UnknownNameError for another format, ConfigError for trees or a target that the format does not have; DataError and
-    TreeError as the formats' own functions do, and DataError for entailment of a SICK folder without its source table.
+    Raises UnknownNameError for another format, ConfigError for trees or a target that the format
+    does not have; DataError and TreeError as the formats' own functions do, and DataError for
+    entailment of a SICK folder without its source table.
     """
     if format not in FORMATS:
         raise UnknownNameError("format of sentence pairs", format, FORMATS)
     known = FORMATS[format]
     for what, asked, there in (("trees", trees, known.trees), ("target", target, known.targets)):
         if asked not in there:
-            raise ConfigError(f"pairs in {format} have no {what} {asked!r}; choose from {', '.join(there)}, or another format")
+            raise ConfigError(
+                f"pairs in {format} have no {what} {asked!r}; choose from {', '.join(there)}, or "
+                "another format"
+            )
     return known.read(Path(path), trees, target)
 
 
@@ -62,7 +70,8 @@ def _read_sick(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
 def _entailment(pair: SickPair, folder: Path) -> str:
     if pair.entailment is None:
         raise DataError(
-            f"{folder}: its pairs have no entailment label; expected a folder named {', '.join(TABLES)} "
+            f"{folder}: its pairs have no entailment label; expected a folder named "
+            f"{', '.join(TABLES)} "
             f"with the source table ({', '.join(TABLES.values())}) beside it"
         )
     return pair.entailment.lower()
@@ -81,6 +90,10 @@ class _Format(NamedTuple):
 
 
 FORMATS = {
-    "sick.v1": _Format(("binary", "constituency", "dependency", "sequence"), ("relatedness", "entailment"), _read_sick),
+    "sick.v1": _Format(
+        ("binary", "constituency", "dependency", "sequence"),
+        ("relatedness", "entailment"),
+        _read_sick,
+    ),
     "snli.v1": _Format(("binary", "constituency", "sequence"), ("entailment",), _read_snli),
 }

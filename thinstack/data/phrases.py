@@ -1,4 +1,5 @@
-"""The labelled phrases of a tree as sequences of words, to train a sequential model on (Tai et al. 2015, 5.1)."""
+"""The labelled phrases of a tree as sequences of words, to train a sequential model on (Tai et al.
+2015, 5.1)."""
 
 from typing import NamedTuple
 
@@ -13,16 +14,23 @@ IntArray = NDArray[np.int64]
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The labelled phrases: their words [start, end), (S, 2), and classes, (S,); last the whole sentence, labelled or not.
+    """The labelled phrases: their words [start, end), (S, 2), and classes, (S,); last the whole
+    sentence, labelled or not.
 
     Args:
         tree: of any kind. A node whose subtree has gaps (`Tree.gaps`) is no phrase.
-        labels: class of each node, (N,), -1 for none. Of several nodes over the same words the topmost one counts.
+        labels: class of each node, (N,), -1 for none. Of several nodes over the same words the
+            topmost one counts.
     """
     classes = np.asarray(labels, np.int64)
     spans, contiguous = tree.spans.tolist(), (~tree.gaps).tolist()
-    # Where nodes share their words, parents come after their children (transition order): the topmost one stays.
-    found = {tuple(span): label for span, label, whole in zip(spans, classes.tolist(), contiguous, strict=True) if whole}
+    # Where nodes share their words, parents come after their children (transition order): the
+    # topmost one stays.
+    found = {
+        tuple(span): label
+        for span, label, whole in zip(spans, classes.tolist(), contiguous, strict=True)
+        if whole
+    }
     sentence = (0, len(tree.words))
     last = found.pop(sentence)
     phrases = [(*span, label) for span, label in found.items() if label >= 0]
@@ -36,7 +44,8 @@ class Chains(NamedTuple):
     Attributes:
         words: (T,) position of each word in the sentence.
         lengths: (C,) words of each sequence.
-        labels: (T,) class of the phrase that ends at a word and starts with its sequence, -1 for none.
+        labels: (T,) class of the phrase that ends at a word and starts with its sequence, -1 for
+            none.
     """
 
     words: IntArray
@@ -45,13 +54,16 @@ class Chains(NamedTuple):
 
 
 def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
-    """The phrases of `phrases_of` for a model that reads forwards, whose state behind a word is that of the phrase it ends.
+    """The phrases of `phrases_of` for a model that reads forwards, whose state behind a word is
+    that of the phrase it ends.
 
-    Phrases that start at the same word are prefixes of the longest one and share its sequence. The sequence of the whole
-    sentence is the last, and the last of all words is its end.
+    Phrases that start at the same word are prefixes of the longest one and share its sequence. The
+    sequence of the whole sentence is the last, and the last of all words is its end.
     """
     table, classes = np.asarray(spans, np.int64).reshape(-1, 2), np.asarray(labels, np.int64)
-    starts, sequence = np.unique(-table[:, 0], return_inverse=True)  # from the right, so that word 0 is the last
+    starts, sequence = np.unique(
+        -table[:, 0], return_inverse=True
+    )  # from the right, so that word 0 is the last
     ends = np.zeros(len(starts), np.int64)
     np.maximum.at(ends, sequence, table[:, 1])
     lengths = ends + starts

@@ -11,24 +11,35 @@ __all__ = ["project_labels"]
 
 
 def project_labels(phrases: Tree, tree: Tree) -> Tree:
-    """`tree` with the label of the phrase at each node that covers the same words, and None elsewhere (Tai et al. 2015, 5.1).
+    """`tree` with the label of the phrase at each node that covers the same words, and None
+    elsewhere (Tai et al. 2015, 5.1).
 
     Args:
-        phrases: constituency tree of the sentence. Of several phrases over the same words the topmost one counts.
-        tree: dependency tree of the sentence, or any other. A node whose subtree has gaps (`Tree.gaps`) covers no phrase.
+        phrases: constituency tree of the sentence. Of several phrases over the same words the
+            topmost one counts.
+        tree: dependency tree of the sentence, or any other. A node whose subtree has gaps
+            (`Tree.gaps`) covers no phrase.
 
-    Raises TreeError if the trees are not about the same words, or if `phrases` has a word at an inner node.
+    Raises TreeError if the trees are not about the same words, or if `phrases` has a word at an
+    inner node.
     """
     for place, (ours, theirs) in enumerate(zip_longest(phrases.words, tree.words), start=1):
         if ours != theirs:
             ours, theirs = ("the end" if word is None else repr(word) for word in (ours, theirs))
             raise TreeError(
-                f"expected trees over the same words, found {ours} in the phrases and {theirs} in the tree at word {place}"
+                f"expected trees over the same words, found {ours} in the phrases and {theirs} in "
+                f"the tree at word {place}"
             )
     for node in np.flatnonzero(phrases.arities).tolist():
         if phrases.tokens[node] is not None:
-            raise TreeError(f"node {node} of the phrases has both a word and children; expected a constituency tree")
+            raise TreeError(
+                f"node {node} of the phrases has both a word and children; expected a "
+                "constituency tree"
+            )
     # Parents come after their children, so the topmost phrase is the one that stays.
-    known = {(start, end): label for (start, end), label in zip(phrases.spans.tolist(), phrases.labels, strict=True)}
+    known = {
+        (start, end): label
+        for (start, end), label in zip(phrases.spans.tolist(), phrases.labels, strict=True)
+    }
     spans = zip(tree.spans.tolist(), tree.gaps.tolist(), strict=True)
     return tree.with_labels(None if gap else known.get((start, end)) for (start, end), gap in spans)

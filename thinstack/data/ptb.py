@@ -1,4 +1,5 @@
-"""Penn Treebank escapes: how treebanks write brackets, slashes, asterisks and quotation marks inside a word."""
+"""Penn Treebank escapes: how treebanks write brackets, slashes, asterisks and quotation marks
+inside a word."""
 
 import re
 
@@ -13,7 +14,8 @@ _QUOTES = {"``": '"', "''": '"'}
 
 
 def escape(word: str) -> str:
-    """The treebank's spelling of a word: `(` as `-LRB-`, `and/or` as `and\\/or`, `*` as `\\*`, wherever they stand in it."""
+    """The treebank's spelling of a word: `(` as `-LRB-`, `and/or` as `and\\/or`, `*` as `\\*`,
+    wherever they stand in it."""
     return _SPECIAL.sub(lambda match: _ESCAPES[match.group()], word)
 
 

@@ -14,15 +14,18 @@ _QUOTES = re.compile("[`'\"\\s]")  # parsers rewrite them
 
 
 def read_questions(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """Read lines `{"sentence": ..., "label": ..., "parse": ...}`: a binary tree each, its root labelled with `label`.
+    """Read lines `{"sentence": ..., "label": ..., "parse": ...}`: a binary tree each, its root
+    labelled with `label`.
 
-    `parse` is a tree in Penn Treebank brackets, whose words stand as they are there, with their escapes, and whose own labels
-    are dropped; a chain of single children becomes one node, and more than two children branch to the right.
+    `parse` is a tree in Penn Treebank brackets, whose words stand as they are there, with their
+    escapes, and whose own labels are dropped; a chain of single children becomes one node, and more
+    than two children branch to the right.
 
     `skipped`: takes the error of each malformed line, which is then left out of the result.
 
-    Raises TreeError with file and line of the first malformed line, one whose parse is of another sentence among them, unless
-    there is `skipped`; DataError for a file that is missing, is not UTF-8 or holds no question.
+    Raises TreeError with file and line of the first malformed line, one whose parse is of another
+    sentence among them, unless there is `skipped`; DataError for a file that is missing, is not
+    UTF-8 or holds no question.
     """
     return read_records(path, ("sentence", "label", "parse"), _question, skipped=skipped)
 
@@ -32,7 +35,10 @@ def _question(record: dict[str, str]) -> Tree:
     if not record["label"]:
         raise TreeError("expected the question's class in the field 'label', found an empty text")
     if _letters(tree.words) != _letters(record["sentence"].split()):
-        raise TreeError(f"expected a parse of {record['sentence']!r:.200}, found one of {' '.join(tree.words)!r:.200}")
+        raise TreeError(
+            f"expected a parse of {record['sentence']!r:.200}, found one of "
+            f"{' '.join(tree.words)!r:.200}"
+        )
     return tree.with_labels([*[None] * (len(tree) - 1), record["label"]])
 
 

@@ -1,4 +1,5 @@
-"""From a general tokeniser's words to the treebank's, and from the treebank's words to running text."""
+"""From a general tokeniser's words to the treebank's, and from the treebank's words to running
+text."""
 
 import re
 from array import array
@@ -12,7 +13,17 @@ from thinstack.data import ptb
 
 __all__ = ["detokenize", "treebank_words"]
 
-_REPLACED = {"–": "--", "—": "--", "―": "--", "…": "...", "“": "``", "„": "``", "«": "``", "”": "''", "»": "''"}
+_REPLACED = {
+    "–": "--",
+    "—": "--",
+    "―": "--",
+    "…": "...",
+    "“": "``",
+    "„": "``",
+    "«": "``",
+    "”": "''",
+    "»": "''",
+}
 _RUN = re.compile(r"-{3,}$|\.{4,}$")
 _APOSTROPHES = frozenset("'‘’")
 _JOINERS = frozenset("-/")
@@ -25,25 +36,35 @@ _SHOWN = {"``": '"', "''": '"', "`": "'"}
 _CLITICS = frozenset({"'", "'s", "'re", "'ve", "'ll", "'d", "'m", "n't"})
 _AFTER_WORD = re.compile(r"[.,:;?!%)\]}]+$")
 _BEFORE_WORD = frozenset({"``", "`", "(", "[", "{", "$", "#"})
-_TWO_IN_ONE = frozenset({("can", "not"), ("gon", "na"), ("got", "ta"), ("wan", "na"), ("gim", "me"), ("lem", "me")})
+_TWO_IN_ONE = frozenset(
+    {("can", "not"), ("gon", "na"), ("got", "ta"), ("wan", "na"), ("gim", "me"), ("lem", "me")}
+)
 
 
-def treebank_words(tokens: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a sentence as the Penn Treebank, and the sentiment treebank after it, would have them.
+def treebank_words(
+    tokens: Sequence[str], spaces: Sequence[bool]
+) -> tuple[list[str], NDArray[np.int64]]:
+    """The words of a sentence as the Penn Treebank, and the sentiment treebank after it, would have
+    them.
 
-    `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i (spaCy's `whitespace_`).
-    Returns L words and their tokens, (L, 2) int64 as [first, last + 1); every word comes from at least one token.
+    `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i
+    (spaCy's `whitespace_`). Returns L words and their tokens, (L, 2) int64 as [first, last + 1);
+    every word comes from at least one token.
 
     - Tokens of white space are dropped.
-    - What the treebank keeps whole is joined where no space stands between: `well-made`, `and/or`, `gonna`, `'80s`, `b.s.`;
-      `can` and `not` stay two words.
-    - Double quotes become two backticks or two apostrophes, single ones a backtick or an apostrophe: opening after a space,
-      closing before one, else (double ones) by what is open. Curly apostrophes become straight (`n't`, `'s`).
-    - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped (`ptb.escape`).
+    - What the treebank keeps whole is joined where no space stands between: `well-made`, `and/or`,
+      `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
+    - Double quotes become two backticks or two apostrophes, single ones a backtick or an
+      apostrophe: opening after a space, closing before one, else (double ones) by what is open.
+          Curly apostrophes become straight (`n't`, `'s`).
+    - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped
+      (`ptb.escape`).
     """
     words: list[str] = []
     firsts, ends = array("q"), array("q")
-    glued = joining = quoted = False  # no space before this token; it goes on with the last word; a double quote is open
+    glued = joining = quoted = (
+        False  # no space before this token; it goes on with the last word; a double quote is open
+    )
     before = ""
     for i, token in enumerate(tokens):
         if not token or token.isspace():
@@ -61,7 +82,11 @@ def treebank_words(tokens: Sequence[str], spaces: Sequence[bool]) -> tuple[list[
                 words.append("``" if quoted else "''")
             elif token in _APOSTROPHES:
                 joining = opens and _ELIDED.match(after) is not None
-                words.append("`" if not joining and (token == "‘" or (token == "'" and opens and after)) else "'")
+                words.append(
+                    "`"
+                    if not joining and (token == "‘" or (token == "'" and opens and after))
+                    else "'"
+                )
             else:
                 words.append(token if token.isalnum() else _spelt(token))
             firsts.append(i)
@@ -89,10 +114,12 @@ def _spelt(token: str) -> str:
 
 
 def detokenize(words: Sequence[str]) -> str:
-    """Running text of treebank words: escapes undone, straight quotes, and spaces as in English print.
+    """Running text of treebank words: escapes undone, straight quotes, and spaces as in English
+    print.
 
-    Punctuation, closing marks and clitics (`'s`, `n't`) touch the word before, opening marks, `$` and `#` the word after,
-    `can not` becomes `cannot`; dashes (`-`, `--`) stand between spaces. A full stop after an abbreviation's is left out.
+    Punctuation, closing marks and clitics (`'s`, `n't`) touch the word before, opening marks, `$`
+    and `#` the word after, `can not` becomes `cannot`; dashes (`-`, `--`) stand between spaces. A
+    full stop after an abbreviation's is left out.
     """
     out: list[str] = []
     before, touches = "", True
@@ -100,7 +127,11 @@ def detokenize(words: Sequence[str]) -> str:
         text = _SHOWN.get(word) or ptb.unescape(word)
         if text == "." and re.search(r"\w\.$", before):
             continue
-        clitic = word == "''" or text.lower() in _CLITICS or (before.lower(), text.lower()) in _TWO_IN_ONE
+        clitic = (
+            word == "''"
+            or text.lower() in _CLITICS
+            or (before.lower(), text.lower()) in _TWO_IN_ONE
+        )
         if not (touches or (clitic and word != "`") or _AFTER_WORD.match(text)):
             out.append(" ")
         out.append(text)

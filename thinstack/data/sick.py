@@ -1,4 +1,5 @@
-"""Reading the sentence pairs of SICK (Marelli et al. 2014) with the parses that Tai et al. (2015) gave them."""
+"""Reading the sentence pairs of SICK (Marelli et al. 2014) with the parses that Tai et al. (2015)
+gave them."""
 
 import os
 from dataclasses import dataclass
@@ -23,10 +24,12 @@ class SickPair:
 
     Attributes:
         id: the pair's number, as the files write it.
-        dependency: trees of the first and the second sentence; node i is word i, labelled with its relation to its head.
+        dependency: trees of the first and the second sentence; node i is word i, labelled with its
+            relation to its head.
         constituency: binary trees of the first and the second sentence, without labels.
         relatedness: mean score of the annotators, 1 to 5.
-        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION as the source table has it; None without that table.
+        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION as the source table has it; None without
+            that table.
     """
 
     id: str
@@ -39,24 +42,41 @@ class SickPair:
 def read_sick(folder: str | Path) -> list[SickPair]:
     """Read the folder of one split.
 
-    It holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the same for `b`, `id.txt` and `sim.txt`.
-    For a folder named as one of `TABLES`, entailment comes from that table, by id, where it stands beside the folder.
+    It holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the same for
+    `b`, `id.txt` and `sim.txt`. For a folder named as one of `TABLES`, entailment comes from that
+    table, by id, where it stands beside the folder.
 
-    Raises DataError for a file that is missing or does not fit the others, with its path, and for a score or a row that
-    cannot be read; TreeError for a malformed tree.
+    Raises DataError for a file that is missing or does not fit the others, with its path, and for a
+    score or a row that cannot be read; TreeError for a malformed tree.
     """
     folder = Path(os.path.abspath(folder))  # so that "." has a name too
     dependency = [
-        read_dependency_trees(folder / f"{side}.toks", folder / f"{side}.parents", folder / f"{side}.rels") for side in "ab"
+        read_dependency_trees(
+            folder / f"{side}.toks", folder / f"{side}.parents", folder / f"{side}.rels"
+        )
+        for side in "ab"
     ]
-    constituency = [read_constituency_trees(folder / f"{side}.toks", folder / f"{side}.cparents") for side in "ab"]
+    constituency = [
+        read_constituency_trees(folder / f"{side}.toks", folder / f"{side}.cparents")
+        for side in "ab"
+    ]
     ids = [line.strip() for line in read_lines(folder / "id.txt")]
     scores = _scores(folder / "sim.txt")
     for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
         if len(found) != len(dependency[0]):
-            raise DataError(f"{folder / name}: expected {len(dependency[0])} lines, as many as a.toks has, found {len(found)}")
+            raise DataError(
+                f"{folder / name}: expected {len(dependency[0])} lines, as many as a.toks has, "
+                f"found {len(found)}"
+            )
     entailment = _entailment(folder, ids)
-    parts = zip(ids, zip(*dependency, strict=True), zip(*constituency, strict=True), scores, entailment, strict=True)
+    parts = zip(
+        ids,
+        zip(*dependency, strict=True),
+        zip(*constituency, strict=True),
+        scores,
+        entailment,
+        strict=True,
+    )
     return [SickPair(*part) for part in parts]
 
 
@@ -80,14 +100,21 @@ def _entailment(folder: Path, ids: list[str]) -> list[str] | list[None]:
         return [None] * len(ids)
     header, *rows = [line.split("\t") for line in read_lines(path)]
     if not {ID, ENTAILMENT} <= set(header):
-        raise DataError(f"{path}:1: expected the columns {ID} and {ENTAILMENT} between tabs, found {header}")
+        raise DataError(
+            f"{path}:1: expected the columns {ID} and {ENTAILMENT} between tabs, found {header}"
+        )
     key, value = header.index(ID), header.index(ENTAILMENT)
     labels = {}
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
-            raise DataError(f"{path}:{number}: expected {len(header)} fields between tabs, found {len(row)}")
+            raise DataError(
+                f"{path}:{number}: expected {len(header)} fields between tabs, found {len(row)}"
+            )
         labels[row[key]] = row[value]
     absent = [pair for pair in ids if pair not in labels]
     if absent:
-        raise DataError(f"{path}: expected a row for every pair of {folder / 'id.txt'}, found none for {absent[0]!r}")
+        raise DataError(
+            f"{path}: expected a row for every pair of {folder / 'id.txt'}, found none for "
+            f"{absent[0]!r}"
+        )
     return [labels[pair] for pair in ids]

@@ -31,12 +31,13 @@ class SnliPair:
 
 
 def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[SnliPair]:
-    """Read SNLI's JSON lines without the pairs on which the annotators found no majority, whose `gold_label` is "-".
+    """Read SNLI's JSON lines without the pairs on which the annotators found no majority, whose
+    `gold_label` is "-".
 
     `skipped`: takes the error of each malformed line, which is then left out of the result.
 
-    Raises TreeError with file and line of the first malformed line, unless there is `skipped`; DataError for a file that is
-    missing, is not UTF-8 or holds no pair.
+    Raises TreeError with file and line of the first malformed line, unless there is `skipped`;
+    DataError for a file that is missing, is not UTF-8 or holds no pair.
     """
     pairs = read_records(path, FIELDS, _pair, skipped=skipped)
     return [pair for pair in pairs if pair.label != UNDECIDED]
@@ -45,6 +46,11 @@ def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> li
 def _pair(record: dict[str, str]) -> SnliPair:
     label = record["gold_label"]
     if label not in (*LABELS, UNDECIDED):
-        raise TreeError(f"expected gold_label to be one of {', '.join(LABELS)} or {UNDECIDED!r} for none, found {label!r:.60}")
-    first, second = (binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2))
+        raise TreeError(
+            f"expected gold_label to be one of {', '.join(LABELS)} or {UNDECIDED!r} for none, "
+            f"found {label!r:.60}"
+        )
+    first, second = (
+        binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
+    )
     return SnliPair(record["pairID"], (first, second), label)

@@ -11,7 +11,8 @@ _MARK = "\ufeff"
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
-    """The text of a file, without a byte order mark. Raises DataError for a file that is missing or is not in `encoding`."""
+    """The text of a file, without a byte order mark. Raises DataError for a file that is missing or
+    is not in `encoding`."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -29,7 +30,8 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a file in UTF-8, without their ends. Raises what `read_text` raises, and DataError for an empty file."""
+    """The lines of a file in UTF-8, without their ends. Raises what `read_text` raises, and
+    DataError for an empty file."""
     text = read_text(path)
     if not text:
         raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
@@ -38,7 +40,8 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Write lines that hold no line end, in UTF-8; `read_lines` gives them back. Raises DataError where that cannot be done."""
+    """Write lines that hold no line end, in UTF-8; `read_lines` gives them back. Raises DataError
+    where that cannot be done."""
     text = "".join(f"{line}\n" for line in lines)
     if text.startswith(_MARK):
         text = _MARK + text  # of two at the start of a file the second is text
@@ -48,4 +51,6 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise DataError(f"{path}:{line}: {text[error.start]!r} cannot be written in UTF-8") from None
+        raise DataError(
+            f"{path}:{line}: {text[error.start]!r} cannot be written in UTF-8"
+        ) from None

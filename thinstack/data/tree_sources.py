@@ -17,8 +17,11 @@ TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
 SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
 
-def tree_maker(source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None) -> TreeMaker:
-    """What makes the trees of `source`: "balanced", "left", "right", "distances" by the table given, or "self", the parser.
+def tree_maker(
+    source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None
+) -> TreeMaker:
+    """What makes the trees of `source`: "balanced", "left", "right", "distances" by the table
+    given, or "self", the parser.
 
     Raises InputError for any other source, or if there is no table or parser.
     """

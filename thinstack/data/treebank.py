@@ -1,8 +1,9 @@
 """Reading treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-A tree may go on over lines that are indented deeper than its first or start with `)`. It ends where its brackets close, and the
-next one starts on a line of its own. A blank line, and one that is indented no deeper than trees of the file are, ends a tree
-with brackets still open, and so a malformed tree takes nothing with it but the lines that are indented below it.
+A tree may go on over lines that are indented deeper than its first or start with `)`. It ends where
+its brackets close, and the next one starts on a line of its own. A blank line, and one that is
+indented no deeper than trees of the file are, ends a tree with brackets still open, and so a
+malformed tree takes nothing with it but the lines that are indented below it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,16 +24,21 @@ Labelled = tuple[Tree, NDArray[np.int64]]
 
 
 def read_trees(
-    path: str | Path, *, labelled: bool = True, encoding: str = "utf-8", skipped: list[TreeError] | None = None
+    path: str | Path,
+    *,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    skipped: list[TreeError] | None = None,
 ) -> list[Tree]:
     """Read a file of bracketed trees; blank lines and a byte order mark are left out of account.
 
     Args:
-        labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in `( The acting )`.
+        labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
+            `( The acting )`.
         skipped: takes the error of each malformed tree, which is then left out of the result.
 
-    Raises TreeError with file, line and column of the first malformed tree, unless there is `skipped`; DataError for a file
-    that is missing, is not in `encoding` or holds no tree.
+    Raises TreeError with file, line and column of the first malformed tree, unless there is
+    `skipped`; DataError for a file that is missing, is not in `encoding` or holds no tree.
     """
     return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
 
@@ -45,17 +51,22 @@ def read_labelled(
     skipped: list[TreeError] | None = None,
     read: Callable[[str | Path], list[Tree]] | None = None,
 ) -> list[Labelled]:
-    """Read trees as `read_trees` does, or by the function `read`, each with its nodes' `label_ids` (N,).
+    """Read trees as `read_trees` does, or by the function `read`, each with its nodes' `label_ids`
+    (N,).
 
-    Raises what both raise; a tree with an unknown label counts as malformed, and its error has file and line (the number of
-    the tree, from 0, where `read` read it).
+    Raises what both raise; a tree with an unknown label counts as malformed, and its error has file
+    and line (the number of the tree, from 0, where `read` read it).
     """
     found = []
-    for place, tree in _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path)):
+    for place, tree in (
+        _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
+    ):
         try:
             found.append((tree, label_ids(tree, labels)))
         except TreeError as error:
-            line, message = (place, error.message) if read is None else (None, f"tree {place}: {error.message}")
+            line, message = (
+                (place, error.message) if read is None else (None, f"tree {place}: {error.message}")
+            )
             placed = TreeError(message, source=str(path), line=line)
             if skipped is None:
                 raise placed from None
@@ -66,8 +77,8 @@ def read_labelled(
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
     """The class of each node, (N,); -1 where a node has no label.
 
-    A node's label is the name of one of the C classes `labels`, or its number "0" to "C-1" (a name wins over a number).
-    Raises TreeError for any other label.
+    A node's label is the name of one of the C classes `labels`, or its number "0" to "C-1" (a name
+    wins over a number). Raises TreeError for any other label.
     """
     known: dict[str | None, int] = {str(number): number for number in range(len(labels))}
     known.update((name, number) for number, name in enumerate(labels))
@@ -78,34 +89,46 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         node = next(node for node, label in enumerate(tree.labels) if label not in known)
         start, end = tree.spans[node].tolist()
         raise TreeError(
-            f"node {node} ({' '.join(tree.words[start:end])[:60]!r}) has the label {tree.labels[node]!r}; "
+            f"node {node} ({' '.join(tree.words[start:end])[:60]!r}) has the label "
+            f"{tree.labels[node]!r}; "
             f"expected one of {', '.join(labels)} or a number from 0 to {len(labels) - 1}"
         ) from None
 
 
-def _numbered(path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None) -> Iterator[tuple[int, Tree]]:
+def _numbered(
+    path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None
+) -> Iterator[tuple[int, Tree]]:
     """Each tree with the number of its first line (1-based)."""
     source, empty = str(path), True
     for block in _blocks(read_text(path, encoding)):
         empty = False
         try:
-            yield from [(line, Tree.from_brackets(text, labelled=labelled, source=source, line=line)) for line, text in block]
+            yield from [
+                (line, Tree.from_brackets(text, labelled=labelled, source=source, line=line))
+                for line, text in block
+            ]
         except TreeError as error:
             if skipped is None:
                 raise
             skipped.append(error)
     if empty:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        raise DataError(f"{path}: expected bracketed trees, such as {example}, found no tree at all")
+        raise DataError(
+            f"{path}: expected bracketed trees, such as {example}, found no tree at all"
+        )
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     """The blocks of a file: the texts of their trees, each with the number of its first line."""
-    # Split at "\n" only: treebanks hold no-break spaces and other separators of Unicode inside words.
+    # Split at "\n" only: treebanks hold no-break spaces and other separators of Unicode inside
+    # words.
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
     level = len(text)  # the least indentation of a tree so far
-    first, opened = 0, 0  # the line where the tree at hand starts, and how many of its brackets are open, or too many
+    first, opened = (
+        0,
+        0,
+    )  # the line where the tree at hand starts, and how many of its brackets are open, or too many
     for number, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip(SPACE))
         blank = indent == len(line)

@@ -15,30 +15,44 @@ from thinstack.errors import DataError
 
 __all__ = ["WordVectors", "read_vectors", "standardise"]
 
-# An array of more bytes than the first must not be compressed better than the second, which vectors never are.
+# An array of more bytes than the first must not be compressed better than the second, which vectors
+# never are.
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
-    """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32, finite."""
+    """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32,
+    finite."""
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
 
 
 def read_vectors(path: str | Path) -> WordVectors:
-    """Read `.npz` (arrays `words` or `pieces`, and `vectors`; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+    """Read `.npz` (arrays `words` or `pieces`, and `vectors`; no pickle) or GloVe / word2vec text
+    (`word v1 v2 ...`).
 
-    In text the last X fields of a line are the vector, so a word may contain spaces; a first line `V X` is skipped.
-    Raises DataError, naming the file and the word or line: missing or damaged file, no vectors, duplicate words, lines
-    of unequal length, values that are not finite, a column that is the same for all words.
+    In text the last X fields of a line are the vector, so a word may contain spaces; a first line
+    `V X` is skipped. Raises DataError, naming the file and the word or line: missing or damaged
+    file, no vectors, duplicate words, lines of unequal length, values that are not finite, a column
+    that is the same for all words.
     """
     try:
         found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}") from None
-    except (OSError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
+        raise DataError(
+            f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
+        ) from None
+    except (
+        OSError,
+        EOFError,
+        MemoryError,
+        RuntimeError,
+        zipfile.BadZipFile,
+        zlib.error,
+        lzma.LZMAError,
+    ) as error:
         # RuntimeError: a zip that is encrypted or compressed in a way that is not known
         raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
     _check(found, path)
@@ -46,13 +60,17 @@ def read_vectors(path: str | Path) -> WordVectors:
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
-    """The vectors (V, X) scaled by one factor, so that the standard deviation over all their entries is `std`.
+    """The vectors (V, X) scaled by one factor, so that the standard deviation over all their
+    entries is `std`.
 
     Raises DataError where their own is zero or not finite.
     """
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(f"vectors of standard deviation {own} cannot be scaled to {std}: expected finite values that differ")
+        raise DataError(
+            f"vectors of standard deviation {own} cannot be scaled to {std}: expected finite "
+            "values that differ"
+        )
     return (vectors * (std / own)).astype(np.float32)
 
 
@@ -63,24 +81,42 @@ def _read_npz(path: str | Path) -> WordVectors:
         stored = {member.filename.removesuffix(".npy") for member in members}
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if key is None or "vectors" not in stored:
-            raise DataError(f"{path}: expected the arrays 'words' (or 'pieces') and 'vectors', found {sorted(stored)}")
+            raise DataError(
+                f"{path}: expected the arrays 'words' (or 'pieces') and 'vectors', found "
+                f"{sorted(stored)}"
+            )
         for member in members:
             if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
                 raise DataError(
-                    f"{path}: {member.filename} grows from {member.compress_size:,} bytes to {member.file_size:,}, as a "
+                    f"{path}: {member.filename} grows from {member.compress_size:,} bytes to "
+                    f"{member.file_size:,}, as a "
                     "decompression bomb does; if it is none, save it uncompressed with numpy.savez"
                 )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise error if isinstance(error, DataError) else DataError(f"{path}: holds no plain arrays: {error}") from None
+        raise (
+            error
+            if isinstance(error, DataError)
+            else DataError(f"{path}: holds no plain arrays: {error}")
+        ) from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
-        raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy as numpy.savez writes them")
+        raise DataError(
+            f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy as numpy.savez "
+            "writes them"
+        )
     if words.ndim != 1 or words.dtype.kind != "U":
-        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {words.dtype} {words.shape}")
+        raise DataError(
+            f"{path}: {key!r} must be a flat array of strings, found {words.dtype} {words.shape}"
+        )
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
-        raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {vectors.dtype} {vectors.shape}")
-    with np.errstate(over="ignore"):  # what does not fit float32 becomes infinite, and is refused below
+        raise DataError(
+            f"{path}: expected float vectors ({len(words)}, X), found {vectors.dtype} "
+            f"{vectors.shape}"
+        )
+    with np.errstate(
+        over="ignore"
+    ):  # what does not fit float32 becomes infinite, and is refused below
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32))
 
 
@@ -96,17 +132,24 @@ def _read_text(path: str | Path) -> WordVectors:
         except ValueError:
             fields = []
         if len(fields) != size or not size or not word or (" " in word and _trailing_numbers(word)):
-            raise DataError(f"{path}:{number}: expected a word and {size or 'its'} numbers, found {line[:60]!r}")
+            raise DataError(
+                f"{path}:{number}: expected a word and {size or 'its'} numbers, found {line[:60]!r}"
+            )
         words.append(word)
     return WordVectors(tuple(words), np.array(values, np.float32).reshape(len(words), size))
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines that hold a vector, with their numbers (1-based)."""
-    with open(path, encoding="utf-8-sig", newline="\n") as file:  # words may hold any other separator of Unicode
+    with open(
+        path, encoding="utf-8-sig", newline="\n"
+    ) as file:  # words may hold any other separator of Unicode
         for number, line in enumerate(file, start=1):
             line = line.rstrip("\r\n ")
-            header = number == 1 and [field.isdecimal() for field in line.split(" ")] == [True, True]
+            header = number == 1 and [field.isdecimal() for field in line.split(" ")] == [
+                True,
+                True,
+            ]
             if line and not header:
                 yield number, line
 
@@ -134,7 +177,12 @@ def _check(found: WordVectors, path: str | Path) -> None:
         seen.add(word)
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(f"{path}: the vector of {words[broken[0]]!r} is not finite ({broken.size} such words)")
+        raise DataError(
+            f"{path}: the vector of {words[broken[0]]!r} is not finite ({broken.size} such words)"
+        )
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
-        raise DataError(f"{path}: column {constant[0]} (of 0 to {vectors.shape[1] - 1}) is the same for all words; remove it")
+        raise DataError(
+            f"{path}: column {constant[0]} (of 0 to {vectors.shape[1] - 1}) is the same for all "
+            "words; remove it"
+        )

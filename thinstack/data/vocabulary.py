@@ -17,7 +17,8 @@ Value = TypeVar("Value")
 
 
 class Cache(dict[str, Value]):
-    """`cache[word]` is `compute(word)`, remembered. Emptied when `limit` words are in it; very long words are not kept."""
+    """`cache[word]` is `compute(word)`, remembered. Emptied when `limit` words are in it; very long
+    words are not kept."""
 
     LONGEST = 100
 
@@ -35,7 +36,8 @@ class Cache(dict[str, Value]):
 
 
 class Vocabulary:
-    """Distinct entries in id order, with a text form: UTF-8, one entry a line, "\\n" the only line separator.
+    """Distinct entries in id order, with a text form: UTF-8, one entry a line, "\\n" the only line
+    separator.
 
     Raises DataError for duplicate or empty entries and for one that holds a line break.
     """
@@ -47,12 +49,19 @@ class Vocabulary:
         self._position = {entry: number for number, entry in enumerate(self.entries)}
         for number, entry in enumerate(self.entries):
             if not entry or "\n" in entry:
-                raise DataError(f"vocabulary entry {number}: expected a word without line breaks, found {entry!r}")
+                raise DataError(
+                    f"vocabulary entry {number}: expected a word without line breaks, found "
+                    f"{entry!r}"
+                )
             if self._position[entry] != number:
                 raise DataError(f"vocabulary entry {number}: {entry!r} occurs twice")
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, Vocabulary) and self.entries == other.entries
+        return (
+            type(other) is type(self)
+            and isinstance(other, Vocabulary)
+            and self.entries == other.entries
+        )
 
     def __hash__(self) -> int:
         return hash(self.entries)
@@ -66,7 +75,8 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote. Raises DataError for a file that is missing, is not UTF-8 or holds no vocabulary."""
+        """Read what `save` wrote. Raises DataError for a file that is missing, is not UTF-8 or
+        holds no vocabulary."""
         try:
             text = Path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -90,8 +100,8 @@ class Vocabulary:
 class WordVocabulary(Vocabulary):
     """V words with ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the rows of its table.
 
-    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6), then, in the same order, without
-    its Penn Treebank escapes.
+    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6), then, in
+    the same order, without its Penn Treebank escapes.
     """
 
     UNKNOWN = 0
@@ -120,5 +130,8 @@ class WordVocabulary(Vocabulary):
 
 
 def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V vectors (V, X)."""
-    return np.concatenate([vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32), vectors])
+    """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V
+    vectors (V, X)."""
+    return np.concatenate(
+        [vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32), vectors]
+    )

@@ -1,4 +1,5 @@
-"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT's uncased scheme)."""
+"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT's uncased
+scheme)."""
 
 import string
 import unicodedata
@@ -32,16 +33,20 @@ _IDEOGRAPHS = (
 class WordpieceVocabulary(Vocabulary):
     """P pieces in id order, among them `[UNK]`; a piece that continues a word starts with `##`.
 
-    A treebank word is unescaped (`-LRB-`, `\\/`, two backticks), cleaned of control characters, lower-cased, freed of
-    accents, split at punctuation and around ideographs, and each part cut greedily into the longest pieces there are
-    (Devlin et al. 2019). A part that cannot be cut, or is longer than 100 characters, is `[UNK]`; so is a word of no part.
-    Raises DataError without `[UNK]`.
+    A treebank word is unescaped (`-LRB-`, `\\/`, two backticks), cleaned of control characters,
+    lower-cased, freed of accents, split at punctuation and around ideographs, and each part cut
+    greedily into the longest pieces there are (Devlin et al. 2019). A part that cannot be cut, or
+    is longer than 100 characters, is `[UNK]`; so is a word of no part. Raises DataError without
+    `[UNK]`.
     """
 
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
-            raise DataError(f"a word-piece vocabulary needs the piece {UNKNOWN}, not found among {len(self.entries)} pieces")
+            raise DataError(
+                f"a word-piece vocabulary needs the piece {UNKNOWN}, not found among "
+                f"{len(self.entries)} pieces"
+            )
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
@@ -53,9 +58,12 @@ class WordpieceVocabulary(Vocabulary):
         return self._cache[word]
 
     def ids(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ids of the pieces of L words, one word after the other, (P,), and the number of pieces of each, (L,)."""
+        """The ids of the pieces of L words, one word after the other, (P,), and the number of
+        pieces of each, (L,)."""
         pieces = list(map(self._cache.__getitem__, words))
-        return np.array(list(chain.from_iterable(pieces)), np.int64), np.array(list(map(len, pieces)), np.int64)
+        return np.array(list(chain.from_iterable(pieces)), np.int64), np.array(
+            list(map(len, pieces)), np.int64
+        )
 
     def _cut(self, word: str) -> tuple[int, ...]:
         found: list[int] = []
@@ -83,7 +91,9 @@ class WordpieceVocabulary(Vocabulary):
 def _parts(text: str) -> list[str]:
     """What BERT's uncased basic tokenizer makes of a text: words and single punctuation marks."""
     text = "".join(map(_cleaned, text))
-    text = "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+    text = "".join(
+        char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn"
+    )
     # Lower-cased one by one: the final sigma of a Greek word is no special case.
     return "".join(map(_isolated, map(str.lower, text))).split()
 
@@ -102,4 +112,8 @@ def _cleaned(char: str) -> str:
 @lru_cache(maxsize=4096)
 def _isolated(char: str) -> str:
     """A punctuation mark between spaces; all ASCII symbols count as punctuation."""
-    return f" {char} " if char in string.punctuation or unicodedata.category(char[0])[0] == "P" else char
+    return (
+        f" {char} "
+        if char in string.punctuation or unicodedata.category(char[0])[0] == "P"
+        else char
+    )

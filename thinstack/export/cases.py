@@ -1,4 +1,5 @@
-"""The cases that are stored beside an export: inputs, and what any runtime of any language must make of them."""
+"""The cases that are stored beside an export: inputs, and what any runtime of any language must
+make of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,20 +11,35 @@ from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
 from thinstack.export.own_parse import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.samples import Inputs, Scores, eager_scores, join_inputs, random_tree, sample_trees, without_trees
+from thinstack.export.samples import (
+    Inputs,
+    Scores,
+    eager_scores,
+    join_inputs,
+    random_tree,
+    sample_trees,
+    without_trees,
+)
 from thinstack.models import Model, SpinnModel
 
 __all__ = ["reference_cases"]
 
 TOLERANCE = 1e-4
-LEAD, DRAWS = 1e-2, 30  # by which the better transition should score more, and how often words are drawn for its sake
+LEAD, DRAWS = (
+    1e-2,
+    30,
+)  # by which the better transition should score more, and how often words are drawn for its sake
 
 
-def reference_cases(model: Model, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0) -> dict[str, Any]:
-    """A few inputs and the scores that they must give, fit for JSON: any runtime of any language can check itself on them.
+def reference_cases(
+    model: Model, config: ModelConfig, *, quantize: Quantize = "none", seed: int = 0
+) -> dict[str, Any]:
+    """A few inputs and the scores that they must give, fit for JSON: any runtime of any language
+    can check itself on them.
 
-    A model with a parser gets each over given trees and over its own, of words that leave it in little doubt. Returns
-    `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs": {name: [...]}, "outputs": {name: [[...]]}}.
+    A model with a parser gets each over given trees and over its own, of words that leave it in
+    little doubt. Returns `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs":
+    {name: [...]}, "outputs": {name: [[...]]}}.
     """
     generator = np.random.default_rng(seed)
     rounded = dequantised(model, quantize)
@@ -39,11 +55,19 @@ def reference_cases(model: Model, config: ModelConfig, *, quantize: Quantize = "
         if isinstance(rounded, SpinnModel) and rounded.parses:
             own = _clear(rounded, forest, generator)
             cases.append(_case(own, eager_scores(rounded, own)))
-    return {"schema_version": SCHEMA_VERSION, "labels": list(config.labels), "tolerance": TOLERANCE, "cases": cases}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "labels": list(config.labels),
+        "tolerance": TOLERANCE,
+        "cases": cases,
+    }
 
 
-def _clear(model: SpinnModel, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator) -> Inputs:
-    """Sentences as long as these, whose trees the model makes itself: of some drawings the one with the clearest choices."""
+def _clear(
+    model: SpinnModel, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator
+) -> Inputs:
+    """Sentences as long as these, whose trees the model makes itself: of some drawings the one with
+    the clearest choices."""
     clearest, least = {}, np.inf
     for _ in range(DRAWS):
         inputs = without_trees(join_inputs(sample_trees(model, forest, generator)))
@@ -59,7 +83,9 @@ def _case(inputs: Inputs, outputs: Scores) -> dict[str, Any]:
     return {
         "inputs": {name: values.tolist() for name, values in inputs.items()},
         "outputs": {
-            name: values.tolist() if values.dtype.kind == "i" else values.astype(float).round(7).tolist()
+            name: values.tolist()
+            if values.dtype.kind == "i"
+            else values.astype(float).round(7).tolist()
             for name, values in outputs.items()
         },
     }

@@ -15,7 +15,8 @@ FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
 class Table:
-    """A table (V, X) of vectors, stored as `quantize` says; only the rows that are looked up are brought back to float32."""
+    """A table (V, X) of vectors, stored as `quantize` says; only the rows that are looked up are
+    brought back to float32."""
 
     def __init__(self, g: Graph, values: NDArray[np.float32], quantize: Quantize):
         self._g = g
@@ -39,20 +40,35 @@ class Table:
 
 
 def mean_of_pieces(g: Graph, table: Table, piece_ids: str, pieces_per_word: str) -> str:
-    """Vectors (L, X) of words: the mean of the vectors of their pieces (P,), of which each has at least one.
+    """Vectors (L, X) of words: the mean of the vectors of their pieces (P,), of which each has at
+    least one.
 
     Most words are one piece: each takes its first piece as it is, and only further ones are added.
     """
     counts = g.op("Cast", pieces_per_word, to=INT64)
-    shares = g.op("Cast", g.op("Max", counts, g.scalar(1)), to=FLOAT)  # a word without pieces would be 0 / 0
+    shares = g.op(
+        "Cast", g.op("Max", counts, g.scalar(1)), to=FLOAT
+    )  # a word without pieces would be 0 / 0
     starts = g.op("CumSum", counts, g.scalar(0), exclusive=1)
-    none = g.op("ConstantOfShape", g.op("Shape", piece_ids), value=onnx.helper.make_tensor("value", INT64, [1], [0]))
-    one = g.op("ConstantOfShape", g.op("Shape", starts), value=onnx.helper.make_tensor("value", INT64, [1], [1]))
+    none = g.op(
+        "ConstantOfShape",
+        g.op("Shape", piece_ids),
+        value=onnx.helper.make_tensor("value", INT64, [1], [0]),
+    )
+    one = g.op(
+        "ConstantOfShape",
+        g.op("Shape", starts),
+        value=onnx.helper.make_tensor("value", INT64, [1], [1]),
+    )
     is_first = g.op("ScatterElements", none, starts, one, axis=0)
     word = g.op("Sub", g.op("CumSum", is_first, g.scalar(0)), g.scalar(1))
     further = g.op("Squeeze", g.op("NonZero", g.op("Sub", g.scalar(1), is_first)), g.vector(0))
     added = table.rows(g.op("Gather", piece_ids, further))
-    owner = g.op("Expand", g.op("Unsqueeze", g.op("Gather", word, further), g.vector(1)), g.op("Shape", added))
+    owner = g.op(
+        "Expand",
+        g.op("Unsqueeze", g.op("Gather", word, further), g.vector(1)),
+        g.op("Shape", added),
+    )
     first = table.rows(g.op("Gather", piece_ids, starts))
     total = g.op("ScatterElements", first, owner, added, axis=0, reduction="add")
     return g.op("Div", total, g.op("Unsqueeze", shares, g.vector(1)))

@@ -1,4 +1,5 @@
-"""An encoder in an ONNX graph: the passes of its layers one after the other, as `thinstack.core.encoder` runs them."""
+"""An encoder in an ONNX graph: the passes of its layers one after the other, as
+`thinstack.core.encoder` runs them."""
 
 from typing import NamedTuple
 
@@ -13,44 +14,55 @@ __all__ = ["Encoding", "Words", "encode", "encode_roots", "score_nodes"]
 
 
 class Words(NamedTuple):
-    """Names of values: vectors (U, X), and the row of each word among them (L,), or "" where each word has its own."""
+    """Names of values: vectors (U, X), and the row of each word among them (L,), or "" where each
+    word has its own."""
 
     vectors: str
     rows: str = ""
 
 
 class Encoding(NamedTuple):
-    """Names of values: outputs (N, H) of all nodes, and their head-word vectors (N, W) or "", in stacked order."""
+    """Names of values: outputs (N, H) of all nodes, and their head-word vectors (N, W) or "", in
+    stacked order."""
 
     stacked: str
     words: str
 
 
 def score_nodes(g: Graph, encoder: Encoder, head: TaskHead, words: Words, plan: Schedule) -> str:
-    """Scores (N, C) of all nodes in stacked order, by a head that reads single nodes, from the words in node order.
+    """Scores (N, C) of all nodes in stacked order, by a head that reads single nodes, from the
+    words in node order.
 
-    Over one bottom-up layer the head runs inside the loop, which then collects C numbers a node instead of H.
+    Over one bottom-up layer the head runs inside the loop, which then collects C numbers a node
+    instead of H.
     """
     if _is_one_pass(encoder):
         cell = encoder.stack()[0].up.cell
-        return bottom_up(g, cell, export_cell(cell, head), *_word_inputs(g, encoder, words, plan), plan)[0]
+        return bottom_up(
+            g, cell, export_cell(cell, head), *_word_inputs(g, encoder, words, plan), plan
+        )[0]
     rows = encode(g, encoder, words, plan).stacked
     return inline(g, export_head(head, encoder.hidden_size), [rows])[0]
 
 
 def encode_roots(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> str:
-    """Outputs (B, H) of the roots, from the words in node order. Over one bottom-up layer no other node is kept."""
+    """Outputs (B, H) of the roots, from the words in node order. Over one bottom-up layer no other
+    node is kept."""
     if _is_one_pass(encoder):
         cell = encoder.stack()[0].up.cell
         inputs = _word_inputs(g, encoder, words, plan)
         return bottom_up(g, cell, export_cell(cell), *inputs, plan, roots_only=True)[0]
-    return g.op("Gather", encode(g, encoder, words, plan).stacked, g.op("Gather", plan.stacked, plan.roots))
+    return g.op(
+        "Gather", encode(g, encoder, words, plan).stacked, g.op("Gather", plan.stacked, plan.roots)
+    )
 
 
 def encode(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> Encoding:
     """Outputs of all nodes, from the words (L,), or (N,) if every node has one, in node order."""
     leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
-    down_inputs = g.op("Concat", leaf_inputs, inner_inputs, axis=0) if not encoder.words_at_leaves else ""
+    down_inputs = (
+        g.op("Concat", leaf_inputs, inner_inputs, axis=0) if not encoder.words_at_leaves else ""
+    )
     outputs, heads = [""], ""
     for depth, layer in enumerate(encoder.stack()):
         if depth > 0:
@@ -59,17 +71,25 @@ def encode(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> Encoding
             leaf_rows = positions(g, plan.leaves)
             down_inputs = outputs[-1] if encoder.separate else joined
         cell = layer.up.cell
-        up, *found = bottom_up(g, cell, export_cell(cell), leaf_inputs, leaf_rows, inner_inputs, plan)
+        up, *found = bottom_up(
+            g, cell, export_cell(cell), leaf_inputs, leaf_rows, inner_inputs, plan
+        )
         outputs, heads = [up], found[0] if found else ""
         if layer.down is not None:
-            outputs.append(top_down(g, layer.down.cell, export_cell(layer.down.cell), heads or down_inputs, plan))
+            outputs.append(
+                top_down(
+                    g, layer.down.cell, export_cell(layer.down.cell), heads or down_inputs, plan
+                )
+            )
     if len(outputs) == 1:
         return Encoding(outputs[0], heads)
     parts = {"up": outputs[0], "down": outputs[1]}
     if encoder.mean is not None:
         cell = encoder.mean.cell
         leaves, _ = _split(g, outputs[1], plan)
-        (parts["leaves"],) = bottom_up(g, cell, export_cell(cell), leaves, positions(g, plan.leaves), _no_inputs(g, plan), plan)
+        (parts["leaves"],) = bottom_up(
+            g, cell, export_cell(cell), leaves, positions(g, plan.leaves), _no_inputs(g, plan), plan
+        )
     return Encoding(g.op("Concat", *(parts[part] for part in encoder.readout), axis=1), heads)
 
 
@@ -78,7 +98,8 @@ def _is_one_pass(encoder: Encoder) -> bool:
 
 
 def _word_inputs(g: Graph, encoder: Encoder, words: Words, plan: Schedule) -> tuple[str, str, str]:
-    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in stacked order."""
+    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in
+    stacked order."""
     if encoder.words_at_leaves:
         rows = g.op("Gather", words.rows, plan.leaf_words) if words.rows else plan.leaf_words
         return words.vectors, rows, _no_inputs(g, plan)

@@ -1,7 +1,7 @@
 """What a graph computes of its weights alone, computed once when it is exported.
 
-Runtimes would do so each time they load the file; and a file in which nothing but weights stands for large values is one that
-`thinstack.onnx_file.check_onnx` can tell from a bomb.
+Runtimes would do so each time they load the file; and a file in which nothing but weights stands
+for large values is one that `thinstack.onnx_file.check_onnx` can tell from a bomb.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,8 @@ KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
 def fold_constants(g: Graph) -> None:
-    """Put weights in the place of the nodes of a finished main graph, and of the loops in it, that read nothing else."""
+    """Put weights in the place of the nodes of a finished main graph, and of the loops in it, that
+    read nothing else."""
     nodes, g.nodes[:] = list(g.nodes), []
     found = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
     # New weights of half precision are cast as well, and all of them before anything reads them.
@@ -38,7 +39,8 @@ class _Folder:
         self._renamed: dict[str, str] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
-        """The nodes that are left, those of subgraphs replaced in place; values in `kept` keep their names."""
+        """The nodes that are left, those of subgraphs replaced in place; values in `kept` keep
+        their names."""
         found = []
         for node in nodes:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
@@ -61,19 +63,31 @@ class _Folder:
             self._renamed[name] = self._g.weight(value, name)
             self._known[self._renamed[name]] = value
         elif value.size:
-            nodes.append(helper.make_node("Constant", [], [name], name=name, value=numpy_helper.from_array(value)))
+            nodes.append(
+                helper.make_node(
+                    "Constant", [], [name], name=name, value=numpy_helper.from_array(value)
+                )
+            )
         else:
             shape, axes = self._g.unique(f"{name}_shape"), np.array(value.shape, np.int64)
-            nodes.append(helper.make_node("Constant", [], [shape], value=numpy_helper.from_array(axes)))
+            nodes.append(
+                helper.make_node("Constant", [], [shape], value=numpy_helper.from_array(axes))
+            )
             none = numpy_helper.from_array(np.zeros(1, value.dtype))
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 
     def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
-        """What a node gives where all that it reads is known, and the evaluator has its operator; else None."""
+        """What a node gives where all that it reads is known, and the evaluator has its operator;
+        else None."""
         names = [name for name in node.input if name]
-        if not all(name in self._known for name in names) or not (names or node.op_type == "Constant"):
+        if not all(name in self._known for name in names) or not (
+            names or node.op_type == "Constant"
+        ):
             return None
-        weights = [numpy_helper.from_array(np.ascontiguousarray(self._known[name]), name) for name in dict.fromkeys(names)]
+        weights = [
+            numpy_helper.from_array(np.ascontiguousarray(self._known[name]), name)
+            for name in dict.fromkeys(names)
+        ]
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
         graph = helper.make_graph([node], "constant", [], outputs, weights)
         opsets = [helper.make_opsetid("", 18)]

@@ -1,4 +1,5 @@
-"""A small builder of ONNX graphs: nodes with generated names, weights stored once at the root, subgraphs for loops."""
+"""A small builder of ONNX graphs: nodes with generated names, weights stored once at the root,
+subgraphs for loops."""
 
 from typing import Any
 
@@ -21,7 +22,8 @@ class Graph:
     Args:
         name: of the graph.
         outer: the graph whose node will hold this one, None for the main graph.
-        half: store matrices of float32 in float16 wherever no digit is lost by it, and cast them back before use.
+        half: store matrices of float32 in float16 wherever no digit is lost by it, and cast them
+            back before use.
     """
 
     def __init__(self, name: str, *, outer: "Graph | None" = None, half: bool = False):
@@ -64,7 +66,8 @@ class Graph:
         self.nodes.append(node)
 
     def constant(self, value: Array) -> str:
-        """A small constant, kept in this very graph: runtimes look for shapes and axes next to where they are used."""
+        """A small constant, kept in this very graph: runtimes look for shapes and axes next to
+        where they are used."""
         key = _key(value)
         if key not in self._constants:
             self._constants[key] = self._made(value)
@@ -74,7 +77,11 @@ class Graph:
         if value.size:
             return self.op("Constant", value=numpy_helper.from_array(value))
         # OpenVINO takes a stored constant of no elements for a scalar.
-        return self.op("ConstantOfShape", self.vector(*value.shape), value=numpy_helper.from_array(np.zeros(1, value.dtype)))
+        return self.op(
+            "ConstantOfShape",
+            self.vector(*value.shape),
+            value=numpy_helper.from_array(np.zeros(1, value.dtype)),
+        )
 
     def scalar(self, value: int) -> str:
         """An int64 scalar."""
@@ -87,17 +94,22 @@ class Graph:
     def weight(self, value: Array, name: str) -> str:
         """A weight, stored once at the root however often an equal one is asked for.
 
-        With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at the root, where runtimes
-        do it once and for all when they load the model.
+        With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at
+        the root, where runtimes do it once and for all when they load the model.
         """
         root, key = self.root, _key(value)
         if key not in root._stored:
             halved = value.astype(np.float16)
             half = (
-                root.half and value.dtype == np.float32 and value.ndim > 1 and bool((halved.astype(np.float32) == value).all())
+                root.half
+                and value.dtype == np.float32
+                and value.ndim > 1
+                and bool((halved.astype(np.float32) == value).all())
             )
             stored = root.store(halved if half else value, name)
-            root._stored[key] = root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if half else stored
+            root._stored[key] = (
+                root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if half else stored
+            )
         return root._stored[key]
 
     def store(self, value: Array, name: str) -> str:
@@ -113,16 +125,20 @@ class Graph:
         return name
 
     def output(self, value: str, name: str, dtype: int, shape: list[str | int]) -> None:
-        """Declare `value` an output, in order: of this name in the main graph, where names matter; a body's are its nodes' own.
+        """Declare `value` an output, in order: of this name in the main graph, where names matter;
+        a body's are its nodes' own.
 
-        Runtimes cannot leave out a node that does nothing but give an output its name, and run it at each step.
+        Runtimes cannot leave out a node that does nothing but give an output its name, and run it
+        at each step.
         """
         made = any(value in node.output for node in self.nodes)
         if self is not self.root and made and all(value != output.name for output in self.outputs):
             self.outputs.append(helper.make_tensor_value_info(value, dtype, shape))
             return
         name = self.unique(name)
-        self.nodes.append(helper.make_node("Identity", [value], [name], name=self._node_name("Identity")))
+        self.nodes.append(
+            helper.make_node("Identity", [value], [name], name=self._node_name("Identity"))
+        )
         self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
 
     def subgraph(self, name: str) -> "Graph":
@@ -141,7 +157,8 @@ class Graph:
         return helper.make_graph(nodes[::-1], self.name, self.inputs, self.outputs, weights)
 
     def model(self, metadata: dict[str, str], *, producer_version: str) -> bytes:
-        """The finished model as a file, checked. Raises onnx.checker.ValidationError if it is no valid ONNX."""
+        """The finished model as a file, checked. Raises onnx.checker.ValidationError if it is no
+        valid ONNX."""
         model = helper.make_model(
             self.build(),
             opset_imports=[helper.make_opsetid("", OPSET)],
@@ -163,7 +180,11 @@ def _reads(node: onnx.NodeProto) -> set[str]:
     """Names that a node reads, its subgraphs included."""
     names = set(node.input)
     for attribute in node.attribute:
-        for graph in [attribute.g, *attribute.graphs] if attribute.type in (attribute.GRAPH, attribute.GRAPHS) else ():
+        for graph in (
+            [attribute.g, *attribute.graphs]
+            if attribute.type in (attribute.GRAPH, attribute.GRAPHS)
+            else ()
+        ):
             for inner in graph.node:
                 names |= _reads(inner)
     return names

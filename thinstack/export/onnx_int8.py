@@ -1,7 +1,9 @@
-"""Matrix products in 8 bits: rows are made whole numbers, multiplied by whole numbers, and brought back to float32.
+"""Matrix products in 8 bits: rows are made whole numbers, multiplied by whole numbers, and brought
+back to float32.
 
-The scale of the activations is static, from what they can at most be (`onnx_ranges`), so a row's result does not depend on the
-rows beside it; the weights have a scale a column. A product of activations without a known bound stays in float32.
+The scale of the activations is static, from what they can at most be (`onnx_ranges`), so a row's
+result does not depend on the rows beside it; the weights have a scale a column. A product of
+activations without a known bound stays in float32.
 """
 
 from math import inf
@@ -31,7 +33,8 @@ class Products(NamedTuple):
 
 
 def quantize_products(g: Graph, known: dict[str, float]) -> Products:
-    """Rewrite the products of a finished graph, and of the loops in it; `known` are bounds of values beside those found."""
+    """Rewrite the products of a finished graph, and of the loops in it; `known` are bounds of
+    values beside those found."""
     bounds = Bounds(g.weights, known)
     bounds.follow(g.nodes)
     rewriter = _Rewriter(g, bounds)
@@ -47,7 +50,11 @@ class _Rewriter:
         self._weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._sources: dict[str, str] = {}
         for node in g.nodes:
-            if node.op_type == "Cast" and node.input[0] in self._weights and node.attribute[0].i == onnx.TensorProto.FLOAT:
+            if (
+                node.op_type == "Cast"
+                and node.input[0] in self._weights
+                and node.attribute[0].i == onnx.TensorProto.FLOAT
+            ):
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
         self._stored: dict[tuple[str, bool, float], tuple[str, str]] = {}
@@ -66,11 +73,16 @@ class _Rewriter:
         return found
 
     def _product(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """The nodes in place of a product that can be computed in 8 bits; none for any other node."""
+        """The nodes in place of a product that can be computed in 8 bits; none for any other
+        node."""
         weight = self._weights.get(node.input[1]) if node.op_type in ("Gemm", "MatMul") else None
-        options = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        options = {
+            attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute
+        }
         transposed = bool(options.get("transB", 0))
-        plain = options.get("alpha", 1.0) == options.get("beta", 1.0) == 1.0 and not options.get("transA", 0)
+        plain = options.get("alpha", 1.0) == options.get("beta", 1.0) == 1.0 and not options.get(
+            "transA", 0
+        )
         if weight is None or weight.ndim != 2 or weight.dtype != np.float32:
             return []
         self.seen += 1
@@ -79,10 +91,19 @@ class _Rewriter:
             return []
         self.done += 1
         added = len(node.input) == 3 and node.input[2] != ""
-        made = self._integer_product(node.input[0], bound, node.input[1], weight.T if transposed else weight, transposed)
+        made = self._integer_product(
+            node.input[0], bound, node.input[1], weight.T if transposed else weight, transposed
+        )
         last = made[-1]
         if added:
-            made.append(helper.make_node("Add", [last.output[0], node.input[2]], list(node.output), name=self._unique("Add")))
+            made.append(
+                helper.make_node(
+                    "Add",
+                    [last.output[0], node.input[2]],
+                    list(node.output),
+                    name=self._unique("Add"),
+                )
+            )
         else:
             last.output[0] = node.output[0]
         return made
@@ -103,12 +124,17 @@ class _Rewriter:
             return op("Constant", value=numpy_helper.from_array(np.asarray(value)))
 
         zero = constant(np.uint8(ZERO))
-        product = op("MatMulInteger", op("QuantizeLinear", rows, constant(unit), zero), levels, zero)
+        product = op(
+            "MatMulInteger", op("QuantizeLinear", rows, constant(unit), zero), levels, zero
+        )
         op("Mul", op("Cast", product, to=onnx.TensorProto.FLOAT), scales)
         return nodes
 
-    def _columns(self, name: str, weight: NDArray[np.float32], transposed: bool, unit: np.float32) -> tuple[str, str]:
-        """The stored columns in 8 bits, and what brings their product with rows of this unit back: (W,)."""
+    def _columns(
+        self, name: str, weight: NDArray[np.float32], transposed: bool, unit: np.float32
+    ) -> tuple[str, str]:
+        """The stored columns in 8 bits, and what brings their product with rows of this unit back:
+        (W,)."""
         key = (name, transposed, float(unit))
         if key not in self._stored:
             (levels, scales), source = quantize_columns(weight), self._sources.get(name, name)

@@ -1,7 +1,9 @@
-"""A whole model as one ONNX file: indices and trees in, the scores of every node and of every tree out.
+"""A whole model as one ONNX file: indices and trees in, the scores of every node and of every tree
+out.
 
-The executors' loops and their schedule are part of the graph, written by hand; what a plugin wrote (leaf, compose and output of
-the cell, scores of the task head, an embedding that does more than to look words up) is exported by torch and put in its place.
+The executors' loops and their schedule are part of the graph, written by hand; what a plugin wrote
+(leaf, compose and output of the cell, scores of the task head, an embedding that does more than to
+look words up) is exported by torch and put in its place.
 """
 
 import json
@@ -19,7 +21,13 @@ from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_int8 import Products, quantize_products
 from thinstack.export.onnx_parts import export_embedding, export_head, inline
 from thinstack.export.onnx_passes import END
-from thinstack.export.onnx_schedule import Forest, Schedule, forest_of_lengths, forest_of_transitions, schedule
+from thinstack.export.onnx_schedule import (
+    Forest,
+    Schedule,
+    forest_of_lengths,
+    forest_of_transitions,
+    schedule,
+)
 from thinstack.export.onnx_sentences import sentence_lengths, sentences
 from thinstack.export.onnx_shift_reduce import shift_reduce
 from thinstack.export.quantize import Quantize, dequantised
@@ -34,7 +42,10 @@ IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
 """Scores of all nodes and of the roots among them, or of the roots alone."""
 
-INDEX_TYPES: dict[IndexType, int] = {"int32": onnx.TensorProto.INT32, "int64": onnx.TensorProto.INT64}
+INDEX_TYPES: dict[IndexType, int] = {
+    "int32": onnx.TensorProto.INT32,
+    "int64": onnx.TensorProto.INT64,
+}
 
 
 def export_onnx(
@@ -48,14 +59,15 @@ def export_onnx(
 ) -> bytes:
     """Export a model; the user's module is left as it is.
 
-    Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have the names, shapes and meaning
-    that the model gives them; a model with a parser makes the trees itself where `transitions` are empty. (They are no input
-    that may be left out: of an initializer among the inputs, runtimes make different things.) With `outputs` "roots" there are
-    no `node_scores`, and only the last states are kept. Inputs are not validated in the graph: a negative id would wrap
-    silently. The metadata tell what the file holds.
+    Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have
+    the names, shapes and meaning that the model gives them; a model with a parser makes the trees
+    itself where `transitions` are empty. (They are no input that may be left out: of an initializer
+    among the inputs, runtimes make different things.) With `outputs` "roots" there are no
+    `node_scores`, and only the last states are kept. Inputs are not validated in the graph: a
+    negative id would wrap silently. The metadata tell what the file holds.
 
-    Raises ExportError if the configuration is not the model's, the model has no such outputs, or a part cannot be exported
-    (which, and why).
+    Raises ExportError if the configuration is not the model's, the model has no such outputs, or a
+    part cannot be exported (which, and why).
     """
     g, largest = _graph(model, config, quantize, index_type, outputs)
     products = quantize_products(g, largest) if quantize == "int8" else None
@@ -70,10 +82,13 @@ def export_int8(
     outputs: Outputs = "nodes",
     vocabulary_digest: str,
 ) -> tuple[bytes, bytes]:
-    """What `export_onnx` gives for "int8-tables" and for "int8": one graph, before and after its products are rounded."""
+    """What `export_onnx` gives for "int8-tables" and for "int8": one graph, before and after its
+    products are rounded."""
     g, largest = _graph(model, config, "int8", index_type, outputs)
     plain = _file(g, config, "int8-tables", outputs, vocabulary_digest, None)
-    return plain, _file(g, config, "int8", outputs, vocabulary_digest, quantize_products(g, largest))
+    return plain, _file(
+        g, config, "int8", outputs, vocabulary_digest, quantize_products(g, largest)
+    )
 
 
 def _graph(
@@ -88,7 +103,9 @@ def _graph(
     if isinstance(stored, SpinnModel):
         _score_sentences(g, stored, words.vectors, inputs, INDEX_TYPES[index_type], outputs)
     elif isinstance(stored, TreeModel):
-        plan = schedule(g, _forest(g, inputs, words.vectors), 2 if "transitions" in inputs else stored.arity)
+        plan = schedule(
+            g, _forest(g, inputs, words.vectors), 2 if "transitions" in inputs else stored.arity
+        )
         if stored.head.reads == "pairs":
             _output_pairs(g, stored, encode_roots(g, stored.encoder, words, plan), plan.roots)
         elif stored.head.reads == "candidates":
@@ -106,7 +123,12 @@ def _graph(
 
 
 def _file(
-    g: Graph, config: ModelConfig, quantize: Quantize, outputs: Outputs, vocabulary_digest: str, products: Products | None
+    g: Graph,
+    config: ModelConfig,
+    quantize: Quantize,
+    outputs: Outputs,
+    vocabulary_digest: str,
+    products: Products | None,
 ) -> bytes:
     metadata = {
         "schema_version": str(SCHEMA_VERSION),
@@ -131,19 +153,33 @@ def _file(
 def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
     found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
     if found != config.embedding.kind:
-        raise ExportError(f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}")
+        raise ExportError(
+            f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}"
+        )
     if model.head.classes != len(config.labels):
-        raise ExportError(f"the configuration has {len(config.labels)} labels, the model {model.head.classes} classes")
+        raise ExportError(
+            f"the configuration has {len(config.labels)} labels, the model {model.head.classes} "
+            "classes"
+        )
     if model.structure != STRUCTURES[config.trees]:
-        raise ExportError(f"the configuration says trees {config.trees!r}, the model is told its trees as {model.structure}")
+        raise ExportError(
+            f"the configuration says trees {config.trees!r}, the model is told its trees as "
+            f"{model.structure}"
+        )
     if model.parses != config.parses:
         own = "makes trees of its own" if model.parses else "makes none"
-        raise ExportError(f"the configuration says parses = {json.dumps(config.parses)}, the model {own}")
+        raise ExportError(
+            f"the configuration says parses = {json.dumps(config.parses)}, the model {own}"
+        )
     if isinstance(model, SpinnModel) and model.encoder.beam > 1:
-        raise ExportError(f"an ONNX file keeps one hypothesis of a tree, the model {model.encoder.beam}; set tracker.beam to 1")
+        raise ExportError(
+            f"an ONNX file keeps one hypothesis of a tree, the model {model.encoder.beam}; set "
+            "tracker.beam to 1"
+        )
     if outputs != "nodes" and "root_scores" not in model.output_names:
         raise ExportError(
-            f"outputs = {outputs!r} is for models that score nodes; this one gives {', '.join(model.output_names)}"
+            f"outputs = {outputs!r} is for models that score nodes; this one gives "
+            f"{', '.join(model.output_names)}"
         )
 
 
@@ -156,7 +192,9 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 
 
-def _words(g: Graph, model: Model, stored: Model, inputs: dict[str, str], quantize: Quantize) -> Words:
+def _words(
+    g: Graph, model: Model, stored: Model, inputs: dict[str, str], quantize: Quantize
+) -> Words:
     """Vectors of the words; `stored` is the model with its weights rounded as the file stores them.
 
     Where only leaves have words, a word that comes several times is computed once.
@@ -179,12 +217,18 @@ def _forest(g: Graph, inputs: dict[str, str], words: str) -> Forest:
         return forest_of_transitions(g, inputs["transitions"])
     if "lengths" in inputs:
         return forest_of_lengths(g, inputs["lengths"], words)
-    given = {name: g.op("Cast", inputs[name], to=INT64) for name in ("parents", "slots", "kinds") if name in inputs}
+    given = {
+        name: g.op("Cast", inputs[name], to=INT64)
+        for name in ("parents", "slots", "kinds")
+        if name in inputs
+    }
     zeros = g.op("Sub", given["parents"], given["parents"])
     return Forest(given["parents"], given.get("slots", zeros), given.get("kinds", ""))
 
 
-def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int, outputs: Outputs) -> None:
+def _score_sentences(
+    g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int, outputs: Outputs
+) -> None:
     transitions = inputs["transitions"]
     lengths = inputs["lengths"] if model.parses else sentence_lengths(g, transitions)
     batch = sentences(g, lengths, transitions, words)
@@ -196,7 +240,9 @@ def _score_sentences(g: Graph, model: SpinnModel, words: str, inputs: dict[str, 
         else:
             _output_roots(g, model, roots)
     else:
-        (scores,) = inline(g, export_head(model.head, model.encoder.hidden_size), [encoding.outputs])
+        (scores,) = inline(
+            g, export_head(model.head, model.encoder.hidden_size), [encoding.outputs]
+        )
         _output_nodes(g, model, g.op("Gather", scores, encoding.places), batch.roots)
     if model.parses:
         g.output(g.op("Cast", encoding.transitions, to=dtype), "parse", dtype, ["N"])
@@ -230,25 +276,41 @@ def _output_pairs(g: Graph, model: TreeModel | SpinnModel, outputs: str, roots: 
     g.output(outputs, "sentence_vectors", FLOAT, ["B", width])
 
 
-def _score_candidates(g: Graph, model: TreeModel, words: Words, plan: Schedule, inputs: dict[str, str]) -> None:
+def _score_candidates(
+    g: Graph, model: TreeModel, words: Words, plan: Schedule, inputs: dict[str, str]
+) -> None:
     classes = model.head.classes
     rows = _rows(g, encode(g, model.encoder, words, plan), model, plan)
-    (scores,) = inline(g, export_head(model.head, 2 * model.encoder.hidden_size + model.encoder.word_size), [rows])
-    leaves = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.leaves), g.vector(classes), axis=0))
+    (scores,) = inline(
+        g, export_head(model.head, 2 * model.encoder.hidden_size + model.encoder.word_size), [rows]
+    )
+    leaves = g.op(
+        "ConstantOfShape", g.op("Concat", g.op("Shape", plan.leaves), g.vector(classes), axis=0)
+    )
     nodes = g.op("Gather", g.op("Concat", leaves, scores, axis=0), plan.stacked)
     labels = g.op("Gather", g.op("Cast", inputs["constituents"], to=INT64), plan.inner)
     own = g.op("GatherElements", scores, g.op("Unsqueeze", labels, g.vector(1)), axis=1)
     none = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.roots), g.vector(1), axis=0))
     trees = g.op("Unsqueeze", g.op("Gather", plan.trees, plan.inner), g.vector(1))
     g.output(nodes, "node_scores", FLOAT, ["N", classes])
-    g.output(g.op("ScatterElements", none, trees, own, axis=0, reduction="add"), "tree_scores", FLOAT, ["B", 1])
+    g.output(
+        g.op("ScatterElements", none, trees, own, axis=0, reduction="add"),
+        "tree_scores",
+        FLOAT,
+        ["B", 1],
+    )
 
 
 def _rows(g: Graph, encoding: Encoding, model: TreeModel, plan: Schedule) -> str:
-    """Rows (I, 2H + W) of a head that reads candidates: the outputs of both children and the head-word vector."""
+    """Rows (I, 2H + W) of a head that reads candidates: the outputs of both children and the
+    head-word vector."""
     children = g.op("Gather", encoding.stacked, g.op("Reshape", plan.child_rows, g.vector(-1)))
-    shape = g.op("Concat", g.op("Shape", plan.inner), g.vector(2 * model.encoder.hidden_size), axis=0)
+    shape = g.op(
+        "Concat", g.op("Shape", plan.inner), g.vector(2 * model.encoder.hidden_size), axis=0
+    )
     parts = [g.op("Reshape", children, shape, allowzero=1)]
     if encoding.words:
-        parts.append(g.op("Slice", encoding.words, g.op("Shape", plan.leaves), g.vector(END), g.vector(0)))
+        parts.append(
+            g.op("Slice", encoding.words, g.op("Shape", plan.leaves), g.vector(END), g.vector(0))
+        )
     return g.op("Concat", *parts, axis=1)

@@ -1,4 +1,5 @@
-"""What plugins write, as ONNX: parts of a cell, the scores of a task head, the words of an embedding, exported by torch."""
+"""What plugins write, as ONNX: parts of a cell, the scores of a task head, the words of an
+embedding, exported by torch."""
 
 import copy
 import re
@@ -28,7 +29,8 @@ class Parts(NamedTuple):
 
     Attributes:
         leaf: inputs (n, X) -> each part of the state (n, width).
-        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each part of the state (n, width).
+        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each
+            part of the state (n, width).
         read: each part of the state -> what is read of it, such as the cell's output (n, H).
         widths: of what `read` gives.
     """
@@ -53,7 +55,9 @@ class _Compose(nn.Module):
         super().__init__()
         self.cell = cell
 
-    def forward(self, inputs: Tensor, owner: Tensor, kind: Tensor, *children: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        self, inputs: Tensor, owner: Tensor, kind: Tensor, *children: Tensor
+    ) -> tuple[Tensor, ...]:
         return tuple(self.cell.compose(inputs, list(children), Links(owner, kind)))
 
 
@@ -99,14 +103,19 @@ class _Words(nn.Module):
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     """Export a cell, from a copy in evaluation mode; the module itself is left as it is.
 
-    What is read of its states are the scores (n, C) of `head` if one is given, else its output (n, H) and, if it has one, the
-    head-word vector (n, W). Raises ExportError that names the module and the method, and why it cannot be exported.
+    What is read of its states are the scores (n, C) of `head` if one is given, else its output (n,
+    H) and, if it has one, the head-word vector (n, W). Raises ExportError that names the module and
+    the method, and why it cannot be exported.
     """
     cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
     n, edges = torch.export.Dim("n", min=0), torch.export.Dim("edges", min=0)
     state = tuple(torch.rand(ROWS, width) for width in cell.state_sizes)
     if cell.arity > 0:
-        owner, kind, count = torch.zeros(0, dtype=torch.long), torch.ones(ROWS, cell.arity, dtype=torch.long), n
+        owner, kind, count = (
+            torch.zeros(0, dtype=torch.long),
+            torch.ones(ROWS, cell.arity, dtype=torch.long),
+            n,
+        )
         children = tuple(torch.rand(ROWS, cell.arity, width) for width in cell.state_sizes)
     else:
         owner, kind, count = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long), edges
@@ -125,7 +134,12 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
             (inner, owner, kind, *children),
             (*links, tuple({0: count} for _ in children)),
         ),
-        read=_export(reading, _Scores(cell, head) if head else _Output(cell), state, (tuple({0: n} for _ in state),))
+        read=_export(
+            reading,
+            _Scores(cell, head) if head else _Output(cell),
+            state,
+            (tuple({0: n} for _ in state),),
+        )
         if head or not plain
         else _first_part(cell),
         widths=[head.classes] if head else [cell.hidden_size, *words],
@@ -133,22 +147,30 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
 
 
 def _first_part(cell: Cell) -> onnx.GraphProto:
-    """What `_Output` gives of a cell that leaves `output` as it is, without asking torch, which takes a second for it."""
+    """What `_Output` gives of a cell that leaves `output` as it is, without asking torch, which
+    takes a second for it."""
     places = [0] if cell.word_part < 0 else [0, cell.word_part]
-    inputs = [onnx.helper.make_empty_tensor_value_info(f"state_{k}") for k in range(len(cell.state_sizes))]
+    inputs = [
+        onnx.helper.make_empty_tensor_value_info(f"state_{k}") for k in range(len(cell.state_sizes))
+    ]
     outputs = [onnx.helper.make_empty_tensor_value_info(f"read_{k}") for k in range(len(places))]
-    nodes = [onnx.helper.make_node("Identity", [f"state_{place}"], [f"read_{k}"]) for k, place in enumerate(places)]
+    nodes = [
+        onnx.helper.make_node("Identity", [f"state_{place}"], [f"read_{k}"])
+        for k, place in enumerate(places)
+    ]
     return onnx.helper.make_graph(nodes, "output", inputs, outputs)
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
-    """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell` does."""
+    """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell`
+    does."""
     rows, sizes = (torch.rand(ROWS, width),), ({0: torch.export.Dim("n", min=0)},)
     return _export(f"{type(head).__name__}.scores", _Rows(copy.deepcopy(head).eval()), rows, sizes)
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
-    """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises as `export_cell` does."""
+    """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises
+    as `export_cell` does."""
     words, pieces = torch.export.Dim("words", min=0), torch.export.Dim("pieces", min=0)
     spare = torch.arange(ROWS) < EDGES - ROWS
     examples = {
@@ -158,20 +180,31 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     }
     indices, sizes = zip(*(examples[name] for name in embedding.index_names), strict=True)
     wrapper = _Words(copy.deepcopy(embedding).eval())
-    return _export(f"{type(embedding).__name__}.forward", wrapper, indices, (tuple({0: size} for size in sizes),))
+    return _export(
+        f"{type(embedding).__name__}.forward",
+        wrapper,
+        indices,
+        (tuple({0: size} for size in sizes),),
+    )
 
 
-def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]) -> onnx.GraphProto:
+def _export(
+    name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]
+) -> onnx.GraphProto:
     """Export one wrapper, called `name` in errors, for any number of rows.
 
-    `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows without a word; with named sizes
-    `torch.export.export` refuses it.
+    `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows
+    without a word; with named sizes `torch.export.export` refuses it.
     """
     try:
         with torch.no_grad(), quiet():
-            program = torch.export.export(wrapper, example, dynamic_shapes=sizes).run_decompositions({})
+            program = torch.export.export(
+                wrapper, example, dynamic_shapes=sizes
+            ).run_decompositions({})
             read_through_writes(program.graph)
-            exported = torch.onnx.export(program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False)
+            exported = torch.onnx.export(
+                program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False
+            )
         model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
     except Exception as error:
         raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
@@ -181,14 +214,21 @@ def _export(name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: t
         if opset.domain in {node.domain for node in model.graph.node}
     }
     if opsets - {("", OPSET)}:
-        raise ExportError(f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {sorted(opsets)}")
+        raise ExportError(
+            f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: "
+            f"{sorted(opsets)}"
+        )
     if len(model.graph.input) != len(example):
-        raise ExportError(f"{name} cannot be exported to ONNX: {len(example)} inputs became {len(model.graph.input)}")
+        raise ExportError(
+            f"{name} cannot be exported to ONNX: {len(example)} inputs became "
+            f"{len(model.graph.input)}"
+        )
     return model.graph
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong, in a line: torch wraps the cause several times and adds advice for its own developers."""
+    """What went wrong, in a line: torch wraps the cause several times and adds advice for its own
+    developers."""
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
@@ -197,33 +237,46 @@ def _reason(error: BaseException) -> str:
         found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
         details = "; ".join(dict.fromkeys(found))
         return (
-            f"it does otherwise for other numbers of rows, by an `if` or a loop over them; let it treat any alike ({details})"
+            "it does otherwise for other numbers of rows, by an `if` or a loop over them; let it "
+            f"treat any alike ({details})"
         )
-    place = re.findall(r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE)
+    place = re.findall(
+        r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE
+    )
     where = f" at {place[-1][0]}:{place[-1][1]}" if place else ""
     if "data-dependent" in whole:
         return f"its Python code branches on the values of a tensor{where}; use torch.where"
     operator = re.findall(r"target=torch\.ops\.([\w.]+)", whole)
     last = next((line for line in str(chain[-1]).splitlines() if line.strip()), "no message")
-    return f"{f'operator {operator[0]}: ' if operator else ''}{type(chain[-1]).__name__}: {last:.300}{where}"
+    return (
+        f"{f'operator {operator[0]}: ' if operator else ''}{type(chain[-1]).__name__}: "
+        f"{last:.300}{where}"
+    )
 
 
 def inline(g: Graph, part: onnx.GraphProto, inputs: list[str]) -> list[str]:
-    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns the names of its outputs.
+    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns the names of its
+    outputs.
 
-    Only operators, names and attributes are copied, so none of the exporter's stack traces and paths. Weights go to the root.
+    Only operators, names and attributes are copied, so none of the exporter's stack traces and
+    paths. Weights go to the root.
     """
     names = {value.name: name for value, name in zip(part.input, inputs, strict=True)}
     for tensor in part.initializer:
         value = numpy_helper.to_array(tensor)
-        names[tensor.name] = g.weight(value, tensor.name) if value.ndim and value.dtype.kind == "f" else g.constant(value)
+        names[tensor.name] = (
+            g.weight(value, tensor.name)
+            if value.ndim and value.dtype.kind == "f"
+            else g.constant(value)
+        )
     for node in part.node:
         g.append(_renamed(node, names, g))
     return [names[value.name] for value in part.output]
 
 
 def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.NodeProto:
-    """A copy of `node` whose names are unique in the model of `g`; `names` maps the old ones and learns the node's outputs."""
+    """A copy of `node` whose names are unique in the model of `g`; `names` maps the old ones and
+    learns the node's outputs."""
     copied = onnx.NodeProto(op_type=node.op_type, name=g.unique(node.op_type))
     copied.input.extend(names[name] if name else "" for name in node.input)
     for attribute in node.attribute:
@@ -240,7 +293,8 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
 
 
 def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
-    """Make the names of a subgraph unique in the model of `g`; `names` maps those of the graphs around it."""
+    """Make the names of a subgraph unique in the model of `g`; `names` maps those of the graphs
+    around it."""
     for value in (*graph.input, *graph.initializer):
         names[value.name] = g.unique("inner")
         value.name = names[value.name]

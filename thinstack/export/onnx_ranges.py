@@ -1,7 +1,9 @@
-"""How large the values of an ONNX graph can become, whatever its inputs: what static scales of activations are taken from.
+"""How large the values of an ONNX graph can become, whatever its inputs: what static scales of
+activations are taken from.
 
-A squashed value is below 1, a looked-up one is below the greatest entry of its table, and moving values about changes nothing.
-Products with matrices, and sums over any number of rows, get no bound: a true one would be far above what ever occurs.
+A squashed value is below 1, a looked-up one is below the greatest entry of its table, and moving
+values about changes nothing. Products with matrices, and sums over any number of rows, get no
+bound: a true one would be far above what ever occurs.
 """
 
 from collections.abc import Iterable
@@ -19,7 +21,18 @@ MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
     **dict.fromkeys(("Gather", "GatherElements", "Slice", "Split", "Compress"), slice(1)),
     **dict.fromkeys(
-        ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Tile", "Transpose"), slice(1)
+        (
+            "Identity",
+            "Cast",
+            "Reshape",
+            "Flatten",
+            "Squeeze",
+            "Unsqueeze",
+            "Expand",
+            "Tile",
+            "Transpose",
+        ),
+        slice(1),
     ),
     **dict.fromkeys(("Relu", "Abs", "Neg"), slice(1)),
     "Where": slice(1, 3),
@@ -45,7 +58,8 @@ class Bounds:
         return self._found.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Find the bounds of what nodes give, and of all values in the bodies of their loops. Names are unique in a model."""
+        """Find the bounds of what nodes give, and of all values in the bodies of their loops. Names
+        are unique in a model."""
         for node in nodes:
             if node.op_type == "Loop":
                 self._loop(node)
@@ -74,15 +88,23 @@ class Bounds:
         body = next(attribute.g for attribute in node.attribute if attribute.name == "body")
         carried = [value.name for value in body.input][2:]
         found = [value.name for value in body.output][1:]
-        self._found |= {inner: self[outer] for inner, outer in zip(carried, node.input[2:], strict=True)}
+        self._found |= {
+            inner: self[outer] for inner, outer in zip(carried, node.input[2:], strict=True)
+        }
         rounds, grown = 0, carried
         while grown:
             self.follow(body.node)
-            larger = {name: self[made] for name, made in zip(carried, found, strict=False) if self[made] > self[name]}
+            larger = {
+                name: self[made]
+                for name, made in zip(carried, found, strict=False)
+                if self[made] > self[name]
+            }
             rounds, grown = rounds + 1, list(larger)
             self._found |= larger if rounds < ROUNDS else dict.fromkeys(larger, inf)
         self._found |= {outer: self[made] for outer, made in zip(node.output, found, strict=True)}
-        self._found |= {outer: self[name] for outer, name in zip(node.output, carried, strict=False)}
+        self._found |= {
+            outer: self[name] for outer, name in zip(node.output, carried, strict=False)
+        }
 
 
 def _largest(tensor: onnx.TensorProto) -> float:

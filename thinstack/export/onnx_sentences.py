@@ -1,7 +1,8 @@
-"""When each transition of a batch of sentences is taken, computed inside an ONNX graph from their lengths.
+"""When each transition of a batch of sentences is taken, computed inside an ONNX graph from their
+lengths.
 
-`thinstack.core.stack_schedule` has sentences drop out of the steps once they are done; here they WAIT, for what a loop carries
-keeps its shape.
+`thinstack.core.stack_schedule` has sentences drop out of the steps once they are done; here they
+WAIT, for what a loop carries keeps its shape.
 """
 
 from typing import NamedTuple
@@ -20,14 +21,16 @@ SHIFT, REDUCE, WAIT, FREE = range(4)
 
 
 class Sentences(NamedTuple):
-    """Names of the values that describe B sentences of n words each; N is the sum of 2n - 1, T the greatest, or 1.
+    """Names of the values that describe B sentences of n words each; N is the sum of 2n - 1, T the
+    greatest, or 1.
 
     Attributes:
         lengths: (B,) n.
         ends: (B,) the word after each sentence's last.
         steps: scalar, T.
         actions: (T, B, 1) what each sentence is told at each step.
-        taken: (B * T,) whether a sentence takes a transition at a step, sentence by sentence: these are the N nodes in order.
+        taken: (B * T,) whether a sentence takes a transition at a step, sentence by sentence: these
+            are the N nodes in order.
         roots: (B,) the last node of each sentence.
     """
 
@@ -40,10 +43,11 @@ class Sentences(NamedTuple):
 
 
 def sentences(g: Graph, lengths: str, transitions: str, words: str) -> Sentences:
-    """Sentences of these lengths (B,), and the transitions (N,) that they are told; (0,) tells them nothing.
+    """Sentences of these lengths (B,), and the transitions (N,) that they are told; (0,) tells them
+    nothing.
 
-    There are as many words as `words` (L, ...) has rows: lengths that add up to more are an error once the graph runs, and
-    not as much memory as they say.
+    There are as many words as `words` (L, ...) has rows: lengths that add up to more are an error
+    once the graph runs, and not as much memory as they say.
     """
     most = g.op("Mul", g.op("Shape", words, start=0, end=1), g.scalar(2))
     lengths, given = g.op("Cast", lengths, to=INT64), g.op("Cast", transitions, to=INT64)
@@ -72,5 +76,7 @@ def sentence_lengths(g: Graph, transitions: str) -> str:
     """The words (B,) of each sentence, from the transitions (N,) of whole binary trees."""
     parents = forest_of_transitions(g, transitions).parents
     roots = nonzero(g, g.op("Less", parents, g.scalar(0)))
-    before = g.op("Slice", g.op("Concat", g.vector(-1), roots, axis=0), g.vector(0), g.vector(-1), g.vector(0))
+    before = g.op(
+        "Slice", g.op("Concat", g.vector(-1), roots, axis=0), g.vector(0), g.vector(-1), g.vector(0)
+    )
     return g.op("Div", g.op("Add", g.op("Sub", roots, before), g.scalar(1)), g.scalar(2))

@@ -37,7 +37,10 @@ __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 REFERENCE_LONGEST = 64  # words of a tree in the slow reference runtime
 RUNTIMES = ("onnxruntime", "onnx.reference")
 TOLERANCE, INT8_TOLERANCE = 1e-5, 2e-2
-ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {
+    "tensor(int32)": np.int32,
+    "tensor(int64)": np.int64,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +48,19 @@ class VerificationReport:
     """What was found when an ONNX file was compared with its model.
 
     Attributes:
-        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`, `development`, `neighbour_error`;
-            for a file that computes in 8 bits, the largest mean difference, and `neighbour_error` may be as large.
-        runtimes: each runtime against the model, its weights rounded as the file stores them, on sampled trees and words.
+        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`,
+            `development`, `neighbour_error`; for a file that computes in 8 bits, the largest mean
+            difference, and `neighbour_error` may be as large.
+        runtimes: each runtime against the model, its weights rounded as the file stores them, on
+            sampled trees and words.
         development: the same on the real inputs that were handed in; empty without them.
-        neighbour_error: largest difference between a tree scored alone and in a batch (onnxruntime).
+        neighbour_error: largest difference between a tree scored alone and in a batch
+            (onnxruntime).
         quantization: how weights are stored.
-        int8_products: how many of the products with matrices are computed in 8 bits, such as "2 of 3".
-        max_deviation, mean_deviation: what that costs: the scores against those of the model with its own weights, over given
-            trees.
+        int8_products: how many of the products with matrices are computed in 8 bits, such as "2 of
+            3".
+        max_deviation, mean_deviation: what that costs: the scores against those of the model with
+            its own weights, over given trees.
         opset, ir_version, operators: what a runtime must know; the operators in alphabetical order.
         provider: execution provider of the onnxruntime session.
         versions: of thinstack, torch, onnx, numpy and Python.
@@ -88,11 +95,17 @@ def export_verified_onnx(
     vocabulary_digest: str,
     development: Sequence[Inputs] = (),
 ) -> tuple[bytes, VerificationReport]:
-    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as `verification` (JSON), and the report.
+    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as
+    `verification` (JSON), and the report.
 
-    With `quantize` "int8" the same graph is verified with products in float32 first, to the tolerance of those.
+    With `quantize` "int8" the same graph is verified with products in float32 first, to the
+    tolerance of those.
     """
-    options: dict[str, Any] = {"index_type": index_type, "outputs": outputs, "vocabulary_digest": vocabulary_digest}
+    options: dict[str, Any] = {
+        "index_type": index_type,
+        "outputs": outputs,
+        "vocabulary_digest": vocabulary_digest,
+    }
     if quantize == "int8":
         plain, exported = export_int8(model, config, **options)
         verify_onnx(plain, model, config, runtimes=("onnxruntime",))
@@ -113,13 +126,16 @@ def verify_onnx(
     tolerance: float | None = None,
     runtimes: Sequence[str] = RUNTIMES,
 ) -> VerificationReport:
-    """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than it was exported with.
+    """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than
+    it was exported with.
 
-    `development`: batches of real inputs, such as those of a development file, to compare on as well. A quantised file is
-    compared with a copy of the model that has the rounded weights, so the tolerance (1e-5 by default) is the same; what the
-    rounding costs is reported beside it. For a file that computes in 8 bits it is 0.02, of the mean difference. Raises
-    ExportError if the file is not of this configuration, or its scores differ from the model's, or a tree's scores depend on
-    the trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
+    `development`: batches of real inputs, such as those of a development file, to compare on as
+    well. A quantised file is compared with a copy of the model that has the rounded weights, so the
+    tolerance (1e-5 by default) is the same; what the rounding costs is reported beside it. For a
+    file that computes in 8 bits it is 0.02, of the mean difference. Raises ExportError if the file
+    is not of this configuration, or its scores differ from the model's, or a tree's scores depend
+    on the trees beside it, or `thinstack.load` would refuse it; MissingExtraError without
+    onnxruntime.
     """
     try:
         check_onnx(exported, source="the exported file")
@@ -135,19 +151,27 @@ def verify_onnx(
     types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
     run = partial(_run, session.run, types, outputs)
     reference = partial(_run, ReferenceEvaluator(proto).run, types, outputs)
-    every = (("onnxruntime", ort_version, run, 512), ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST))
+    every = (
+        ("onnxruntime", ort_version, run, 512),
+        ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST),
+    )
     wanted = [one for one in every if one[0] in runtimes]
     given = (inputs for inputs in sampled(rounded) if not makes_trees(inputs))
     shipped = run if rough else partial(eager_scores, rounded)
     deviation = differences(shipped, plain, given, tolerance, outputs)[0]
-    against = partial(compare, model=rounded, tolerance=tolerance, outputs=outputs, on_average=rough)
+    against = partial(
+        compare, model=rounded, tolerance=tolerance, outputs=outputs, on_average=rough
+    )
     return VerificationReport(
         tolerance=tolerance,
         runtimes=tuple(
-            against(name, version, call, batches=sampled(rounded, longest=longest)) for name, version, call, longest in wanted
+            against(name, version, call, batches=sampled(rounded, longest=longest))
+            for name, version, call, longest in wanted
         ),
         development=tuple(
-            against(name, version, call, batches=development) for name, version, call, _ in wanted if development
+            against(name, version, call, batches=development)
+            for name, version, call, _ in wanted
+            if development
         ),
         neighbour_error=_neighbour_error(run, rounded, tolerance),
         quantization=quantize,
@@ -173,23 +197,39 @@ def _versions() -> dict[str, str]:
 
 
 def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
-    expected = {"labels": list(config.labels), "cell": config.cell.name, "head": config.head.name, "trees": config.trees}
-    stored = {**{key: found.get(key) for key in expected}, "labels": json.loads(found.get("labels", "null"))}
+    expected = {
+        "labels": list(config.labels),
+        "cell": config.cell.name,
+        "head": config.head.name,
+        "trees": config.trees,
+    }
+    stored = {
+        **{key: found.get(key) for key in expected},
+        "labels": json.loads(found.get("labels", "null")),
+    }
     if stored != expected:
-        raise ExportError(f"the ONNX file is of another model: expected {expected}, its metadata say {stored}")
+        raise ExportError(
+            f"the ONNX file is of another model: expected {expected}, its metadata say {stored}"
+        )
     quantize = found.get("quantization")
     if quantize not in get_args(Quantize):
         known = ", ".join(get_args(Quantize))
-        raise ExportError(f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}")
+        raise ExportError(
+            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}"
+        )
     return cast(Quantize, quantize)
 
 
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
-    """The outputs that the file gives. Raises ExportError unless they are the model's, those of all nodes being optional."""
+    """The outputs that the file gives. Raises ExportError unless they are the model's, those of all
+    nodes being optional."""
     found = [value.name for value in proto.graph.output]
     expected = [name for name in model.output_names if name != "node_scores" or name in found]
     if found != expected:
-        raise ExportError(f"the ONNX file gives {', '.join(found)} where the model gives {', '.join(model.output_names)}")
+        raise ExportError(
+            f"the ONNX file gives {', '.join(found)} where the model gives "
+            f"{', '.join(model.output_names)}"
+        )
     return found
 
 
@@ -205,13 +245,19 @@ def _session(exported: bytes) -> tuple[Any, str]:
     return session, onnxruntime.__version__
 
 
-def _run(run: Callable[..., Any], types: dict[str, type[np.signedinteger[Any]]], outputs: list[str], inputs: Inputs) -> Scores:
+def _run(
+    run: Callable[..., Any],
+    types: dict[str, type[np.signedinteger[Any]]],
+    outputs: list[str],
+    inputs: Inputs,
+) -> Scores:
     found = run(outputs, {name: values.astype(types[name]) for name, values in inputs.items()})
     return dict(zip(outputs, found, strict=True))
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
-    """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one by one, and in a batch."""
+    """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one
+    by one, and in a batch."""
     generator = np.random.default_rng(1)
     *_, forest = sample_shapes(generator, longest=7)
     singles = sample_trees(model, forest, generator)
@@ -223,7 +269,8 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     )
     if not error <= tolerance:
         raise ExportError(
-            f"the scores of a tree change by {error:.2g} with the trees beside it; allowed {tolerance:.0e}. "
+            f"the scores of a tree change by {error:.2g} with the trees beside it; allowed "
+            f"{tolerance:.0e}. "
             "A cell or task head must treat each row by itself in evaluation mode"
         )
     return error

@@ -1,8 +1,10 @@
-"""Undo what in-place writes to slices become in an exported graph, so that they cost there what they cost in torch: nothing.
+"""Undo what in-place writes to slices become in an exported graph, so that they cost there what
+they cost in torch: nothing.
 
-`x[:, a:b].sigmoid_()` is exported as: take the slice, squash it, scatter it into a copy of x, read all later slices from the
-copy. Most such slices read only what was written, or only what was not, and need no copy. And slices of what was squashed are
-squashed after they were taken instead, since a slice is a copy in a runtime: one copy instead of two.
+`x[:, a:b].sigmoid_()` is exported as: take the slice, squash it, scatter it into a copy of x, read
+all later slices from the copy. Most such slices read only what was written, or only what was not,
+and need no copy. And slices of what was squashed are squashed after they were taken instead, since
+a slice is a copy in a runtime: one copy instead of two.
 """
 
 from typing import Any
@@ -22,7 +24,8 @@ Window = tuple[int, int, int]  # dimension, start, end
 
 
 def read_through_writes(graph: Graph) -> None:
-    """Let slices read the source of a `slice_scatter` instead of its result, wherever sizes are known; drop what is unread."""
+    """Let slices read the source of a `slice_scatter` instead of its result, wherever sizes are
+    known; drop what is unread."""
     for node in list(graph.nodes):
         if node.target not in (SLICE, SCATTER):
             continue
@@ -31,7 +34,9 @@ def read_through_writes(graph: Graph) -> None:
             node.args = (source, *window)
         if _is_whole(node):
             # The output's own names are part of the program's signature.
-            node.replace_all_uses_with(_view(node)[0], delete_user_cb=lambda user: user.op != "output")
+            node.replace_all_uses_with(
+                _view(node)[0], delete_user_cb=lambda user: user.op != "output"
+            )
     graph.eliminate_dead_code()
     for node in list(graph.nodes):
         if node.target is SLICE and _window(node) is not None:
@@ -52,7 +57,10 @@ def _slice_first(graph: Graph, node: Node) -> None:
         return
     inner, outer = _window(source) if source.target is SLICE else None, _window(node)
     if inner is not None and outer is not None and inner[0] == outer[0]:
-        node.args, node.kwargs = (source.args[0], outer[0], outer[1] + inner[1], outer[2] + inner[1]), {}
+        node.args, node.kwargs = (
+            (source.args[0], outer[0], outer[1] + inner[1], outer[2] + inner[1]),
+            {},
+        )
 
 
 def _holder(source: Any, window: Window) -> tuple[Any, Window]:
@@ -72,17 +80,26 @@ def _holder(source: Any, window: Window) -> tuple[Any, Window]:
 
 
 def _view(node: Node) -> tuple[Any, Any, Any, Any, Any]:
-    """The tensor that a slice reads or a scatter writes, then dimension, start, end and step of the window."""
+    """The tensor that a slice reads or a scatter writes, then dimension, start, end and step of the
+    window."""
     first = 1 if node.target is SLICE else 2
     arguments = [*node.args[first:], *[None] * 4]
     dimension, start, end, step = (
-        node.kwargs.get(name, arguments[i]) for i, name in enumerate(("dim", "start", "end", "step"))
+        node.kwargs.get(name, arguments[i])
+        for i, name in enumerate(("dim", "start", "end", "step"))
     )
-    return node.args[first - 1], dimension or 0, start or 0, LAST if end is None else end, 1 if step is None else step
+    return (
+        node.args[first - 1],
+        dimension or 0,
+        start or 0,
+        LAST if end is None else end,
+        1 if step is None else step,
+    )
 
 
 def _window(node: Node) -> Window | None:
-    """The window of a slice or scatter, None where its size or place is known only at run time, or it has gaps."""
+    """The window of a slice or scatter, None where its size or place is known only at run time, or
+    it has gaps."""
     _, dimension, start, end, step = _view(node)
     shape = node.args[0].meta["val"].shape  # type: ignore[union-attr]
     dimension %= len(shape)

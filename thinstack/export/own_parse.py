@@ -1,7 +1,9 @@
-"""What can be held against the trees that a runtime makes: that they are trees, and that each choice in them is a right one.
+"""What can be held against the trees that a runtime makes: that they are trees, and that each
+choice in them is a right one.
 
-Two runtimes round differently, so that they may part where SHIFT and REDUCE score alike, and with them all scores after that.
-So the trees of a runtime are given to the model, which says what each choice was worth and what the scores over them are.
+Two runtimes round differently, so that they may part where SHIFT and REDUCE score alike, and with
+them all scores after that. So the trees of a runtime are given to the model, which says what each
+choice was worth and what the scores over them are.
 """
 
 import numpy as np
@@ -18,7 +20,8 @@ __all__ = ["as_given", "worst_choice"]
 def as_given(inputs: Inputs, found: Scores) -> Inputs:
     """The inputs of a model with a parser, told the trees that a runtime `found` for them.
 
-    Raises ExportError unless these are one tree for each sentence, and the given ones if there were any.
+    Raises ExportError unless these are one tree for each sentence, and the given ones if there were
+    any.
     """
     parse = found["parse"]
     if not makes_trees(inputs):
@@ -27,25 +30,32 @@ def as_given(inputs: Inputs, found: Scores) -> Inputs:
         return inputs
     sizes = 2 * inputs["lengths"] - 1
     if parse.shape != (sizes.sum(),):
-        raise ExportError(f"the runtime gives {parse.shape} transitions where the sentences have {sizes.sum()}")
+        raise ExportError(
+            f"the runtime gives {parse.shape} transitions where the sentences have {sizes.sum()}"
+        )
     for sentence, steps in enumerate(np.split(parse, np.cumsum(sizes)[:-1])):
         try:
             validate(steps, int(inputs["lengths"][sentence]))
         except TreeError as error:
-            raise ExportError(f"the runtime makes no tree of sentence {sentence}: {error}") from None
+            raise ExportError(
+                f"the runtime makes no tree of sentence {sentence}: {error}"
+            ) from None
     return {**inputs, "transitions": parse.astype(np.int64)}
 
 
 def worst_choice(model: SpinnModel, inputs: Inputs) -> float:
-    """By how much the worst transition of these trees scores less than the other one did, relative to scores beyond 1.
+    """By how much the worst transition of these trees scores less than the other one did, relative
+    to scores beyond 1.
 
-    Only transitions that were a choice count. Negative where each was the better one, by the smallest lead; -inf if there was
-    no choice.
+    Only transitions that were a choice count. Negative where each was the better one, by the
+    smallest lead; -inf if there was no choice.
     """
     with torch.no_grad():
         joint = model.joint({name: torch.from_numpy(inputs[name]) for name in model.input_names})
         free = joint.free.nonzero().squeeze(1)
         scores = joint.choices.double().index_select(0, free)
         taken = torch.from_numpy(inputs["transitions"]).index_select(0, free).unsqueeze(1)
-        lost = (scores.gather(1, 1 - taken) - scores.gather(1, taken)).squeeze(1) / scores.abs().amax(1).clamp(min=1)
+        lost = (scores.gather(1, 1 - taken) - scores.gather(1, taken)).squeeze(
+            1
+        ) / scores.abs().amax(1).clamp(min=1)
     return float(lost.max()) if lost.numel() else -np.inf

@@ -1,8 +1,10 @@
-"""The depth-ordered executor for `torch.export`, which would unroll a Python loop and forget that it was one.
+"""The depth-ordered executor for `torch.export`, which would unroll a Python loop and forget that
+it was one.
 
-Each loop is a `while_loop` over steps. As in the thin stack (Bowman et al. 2016, Algorithm 1) a table has a row for every node
-and is written in place; a step takes as many rows as it has nodes, a number that is known only while it runs. Unlike the
-executor of `thinstack.core`, all is in node order.
+Each loop is a `while_loop` over steps. As in the thin stack (Bowman et al. 2016, Algorithm 1) a
+table has a row for every node and is written in place; a step takes as many rows as it has nodes, a
+number that is known only while it runs. Unlike the executor of `thinstack.core`, all is in node
+order.
 """
 
 from collections.abc import Iterator
@@ -66,23 +68,31 @@ class Forest(NamedTuple):
 
 @contextmanager
 def named(part: str) -> Iterator[None]:
-    """Raise ExportError that says that this part, which a plugin may have written, cannot be exported, and why."""
+    """Raise ExportError that says that this part, which a plugin may have written, cannot be
+    exported, and why."""
     try:
         yield
     except Exception as error:  # of any kind: torch's tracer runs the part's own code
-        reason = f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]:.300}"
+        reason = (
+            f"{type(error).__name__}: {(str(error).strip() or 'no message').splitlines()[0]:.300}"
+        )
         if isinstance(error, GuardOnDataDependentSymNode):
-            reason = "its Python code depends on the values of a tensor or on the number of rows; use tensor operations"
+            reason = (
+                "its Python code depends on the values of a tensor or on the number of rows; use "
+                "tensor operations"
+            )
         raise ExportError(f"{part} cannot be exported to .pt2: {reason}") from error
 
 
 def require(condition: Tensor, message: str) -> None:
-    """Let the exported program raise RuntimeError with this message unless `condition` () is true."""
+    """Let the exported program raise RuntimeError with this message unless `condition` () is
+    true."""
     torch.ops.aten._assert_async.msg(condition, message)
 
 
 def size_of(count: Tensor) -> int:
-    """The number () as the size of a tensor, of which torch knows no more than that it is none below 0."""
+    """The number () as the size of a tensor, of which torch knows no more than that it is none
+    below 0."""
     size: Any = count.item()
     torch._check(size >= 0)  # type: ignore[no-untyped-call]
     found: int = size
@@ -92,14 +102,20 @@ def size_of(count: Tensor) -> int:
 def of_any_size(values: Tensor) -> Tensor:
     """A copy of `values` with a number of rows of which torch knows nothing.
 
-    It takes the size of an example for typical, and what asks for more than so many rows for a condition on the whole program;
-    of a number like this nobody can ask that, and the part that does is found out.
+    It takes the size of an example for typical, and what asks for more than so many rows for a
+    condition on the whole program; of a number like this nobody can ask that, and the part that
+    does is found out.
     """
-    return values.index_select(0, torch.arange(size_of(torch.scalar_tensor(values.shape[0], dtype=torch.long))))
+    return values.index_select(
+        0, torch.arange(size_of(torch.scalar_tensor(values.shape[0], dtype=torch.long)))
+    )
 
 
-def loop(body: nn.Module, steps: Tensor, read: tuple[Tensor, ...], written: tuple[Tensor, ...]) -> None:
-    """Call `body(step, *read, *written)` for each step () from 0 to steps - 1. It writes to the last ones in place."""
+def loop(
+    body: nn.Module, steps: Tensor, read: tuple[Tensor, ...], written: tuple[Tensor, ...]
+) -> None:
+    """Call `body(step, *read, *written)` for each step () from 0 to steps - 1. It writes to the
+    last ones in place."""
     weights = weights_of(body)
     given = len(read) + len(written)
 
@@ -114,7 +130,9 @@ def loop(body: nn.Module, steps: Tensor, read: tuple[Tensor, ...], written: tupl
 
     mutated = ",".join(str(2 + len(read) + k) for k in range(len(written)))
     more = (steps, *read, *written, *weights.values())
-    (done,) = while_loop_op(goes_on, once, (torch.zeros_like(steps),), more, mutated_arg_indices=mutated)
+    (done,) = while_loop_op(
+        goes_on, once, (torch.zeros_like(steps),), more, mutated_arg_indices=mutated
+    )
     # A graph drops what has no reader, and nothing else reads what this gives.
     require(done >= steps, "the loop over the nodes ended early")
 
@@ -123,7 +141,10 @@ def weights_of(module: nn.Module) -> dict[str, Tensor]:
     """All parameters and buffers by name; those of a module that is part of several others once."""
     found: dict[str, Tensor] = {}
     for path, part in module.named_modules():
-        own = (*part.named_parameters(path, recurse=False), *part.named_buffers(path, recurse=False))
+        own = (
+            *part.named_parameters(path, recurse=False),
+            *part.named_buffers(path, recurse=False),
+        )
         found.update(own)
     return found
 
@@ -136,13 +157,21 @@ def parents_of(transitions: Tensor) -> tuple[Tensor, Tensor]:
     nodes = transitions.shape[0]
     position, height = torch.arange(nodes), torch.cumsum(1 - 2 * transitions, 0)
     known = (transitions == 0) | (transitions == 1)
-    require((known & (height > 0)).all(), "transitions must be 0 (SHIFT) or 1 (REDUCE) and make whole trees")
-    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its neighbour when sorted by depth.
+    require(
+        (known & (height > 0)).all(),
+        "transitions must be 0 (SHIFT) or 1 (REDUCE) and make whole trees",
+    )
+    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
+    # neighbour when sorted by depth.
     order = torch.argsort(height, stable=True)
-    before = torch.zeros_like(position).index_copy(0, order, order.index_select(0, (position - 1).clamp(min=0)))
+    before = torch.zeros_like(position).index_copy(
+        0, order, order.index_select(0, (position - 1).clamp(min=0))
+    )
     reduces = transitions > 0
     left, right = (torch.where(reduces, child, nodes) for child in (before, position - 1))
-    parents = torch.full([nodes + 1], -1).index_copy(0, left, position).index_copy(0, right, position)
+    parents = (
+        torch.full([nodes + 1], -1).index_copy(0, left, position).index_copy(0, right, position)
+    )
     slots = torch.zeros([nodes + 1], dtype=torch.long).index_fill(0, right, 1)
     return parents[:nodes], slots[:nodes]
 
@@ -152,20 +181,43 @@ def forest_of(parents: Tensor, slots: Tensor, kinds: Tensor) -> Forest:
     nodes = parents.shape[0]
     position = torch.arange(nodes)
     depth, top = _depths(parents)
-    is_inner = torch.zeros([nodes + 1], dtype=torch.long).index_fill(0, torch.where(parents < 0, nodes, parents), 1)[:nodes]
+    is_inner = torch.zeros([nodes + 1], dtype=torch.long).index_fill(
+        0, torch.where(parents < 0, nodes, parents), 1
+    )[:nodes]
     group = 2 * depth + 1 - is_inner
     order = torch.argsort(group, stable=True)
-    counts = torch.zeros([2 * nodes + 2], dtype=torch.long).index_add(0, group, torch.ones_like(group))
+    counts = torch.zeros([2 * nodes + 2], dtype=torch.long).index_add(
+        0, group, torch.ones_like(group)
+    )
     firsts = torch.cumsum(counts, 0) - counts
-    ranks = torch.zeros_like(position).index_copy(0, order, position) - firsts.index_select(0, 2 * depth)
-    leaves, inner, roots = (mask.nonzero().squeeze(1) for mask in (is_inner < 1, is_inner > 0, parents < 0))
-    return Forest(parents, slots, kinds, leaves, inner, roots, order, counts.view(-1, 2), firsts.view(-1, 2), ranks, top)
+    ranks = torch.zeros_like(position).index_copy(0, order, position) - firsts.index_select(
+        0, 2 * depth
+    )
+    leaves, inner, roots = (
+        mask.nonzero().squeeze(1) for mask in (is_inner < 1, is_inner > 0, parents < 0)
+    )
+    return Forest(
+        parents,
+        slots,
+        kinds,
+        leaves,
+        inner,
+        roots,
+        order,
+        counts.view(-1, 2),
+        firsts.view(-1, 2),
+        ranks,
+        top,
+    )
 
 
 def child_table(forest: Forest, arity: int) -> tuple[Tensor, Tensor]:
-    """Of each node (N, arity) 1 + the positions of its children, 0 where there is none, and the types of their edges."""
+    """Of each node (N, arity) 1 + the positions of its children, 0 where there is none, and the
+    types of their edges."""
     nodes = forest.parents.shape[0]
-    require(((forest.slots >= 0) & (forest.slots < arity)).all(), f"slots must be from 0 to {arity - 1}")
+    require(
+        ((forest.slots >= 0) & (forest.slots < arity)).all(), f"slots must be from 0 to {arity - 1}"
+    )
     place = torch.where(forest.parents < 0, nodes * arity, forest.parents * arity + forest.slots)
     table = torch.zeros([nodes * arity + 1], dtype=torch.long)
     children = table.index_copy(0, place, 1 + torch.arange(nodes))
@@ -173,24 +225,33 @@ def child_table(forest: Forest, arity: int) -> tuple[Tensor, Tensor]:
     return children[: nodes * arity].view(nodes, arity), kinds[: nodes * arity].view(nodes, arity)
 
 
-def bottom_up(cell: Cell, leaf_inputs: Tensor, inner_inputs: Tensor, forest: Forest) -> list[Tensor]:
-    """States of all nodes, each part (N, width), from inputs of the leaves (L, X) and of nodes (N, inner_size)."""
+def bottom_up(
+    cell: Cell, leaf_inputs: Tensor, inner_inputs: Tensor, forest: Forest
+) -> list[Tensor]:
+    """States of all nodes, each part (N, width), from inputs of the leaves (L, X) and of nodes (N,
+    inner_size)."""
     with named(f"{type(cell).__name__}.leaf"):
         states = cell.leaf(leaf_inputs)
     nodes = forest.parents.shape[0]
     # Row 0 stands for absent children.
-    tables = tuple(part.new_zeros([1 + nodes, part.shape[1]]).index_copy(0, 1 + forest.leaves, part) for part in states)
+    tables = tuple(
+        part.new_zeros([1 + nodes, part.shape[1]]).index_copy(0, 1 + forest.leaves, part)
+        for part in states
+    )
     children = child_table(forest, cell.arity) if cell.arity > 0 else ()
     loop(_Compose(cell), forest.top, (*forest, inner_inputs, *children), tables)
     return [table[1:] for table in tables]
 
 
 def top_down(cell: Cell, inputs: Tensor, forest: Forest) -> list[Tensor]:
-    """States of all nodes, each part (N, width), from inputs (N, X), each node's one child being its parent."""
+    """States of all nodes, each part (N, width), from inputs (N, X), each node's one child being
+    its parent."""
     with named(f"{type(cell).__name__}.leaf"):
         states = cell.leaf(inputs.index_select(0, forest.roots))
     nodes = forest.parents.shape[0]
-    tables = tuple(part.new_zeros([nodes, part.shape[1]]).index_copy(0, forest.roots, part) for part in states)
+    tables = tuple(
+        part.new_zeros([nodes, part.shape[1]]).index_copy(0, forest.roots, part) for part in states
+    )
     loop(_Descend(cell), forest.top, (*forest, inputs), tables)
     return list(tables)
 
@@ -203,13 +264,22 @@ class _Compose(nn.Module):
         self.cell = cell
 
     def forward(self, step: Tensor, *given: Tensor) -> None:
-        forest, (inputs, *rest) = Forest(*given[: len(Forest._fields)]), given[len(Forest._fields) :]
+        forest, (inputs, *rest) = (
+            Forest(*given[: len(Forest._fields)]),
+            given[len(Forest._fields) :],
+        )
         depth, arity = forest.top - 1 - step, self.cell.arity
         inner = _some_of(forest, forest.counts[:, 0].take(depth), depth)
         if arity > 0:
             children, kinds, *tables = rest
-            index, links = children.index_select(0, inner).flatten(), Links(inner[:0], kinds.index_select(0, inner))
-            pool = [table.index_select(0, index).view(inner.shape[0], arity, table.shape[1]) for table in tables]
+            index, links = (
+                children.index_select(0, inner).flatten(),
+                Links(inner[:0], kinds.index_select(0, inner)),
+            )
+            pool = [
+                table.index_select(0, index).view(inner.shape[0], arity, table.shape[1])
+                for table in tables
+            ]
         else:
             tables, below = rest, _all_of(forest, depth + 1)
             owners = forest.ranks.index_select(0, forest.parents.index_select(0, below))
@@ -229,12 +299,21 @@ class _Descend(nn.Module):
         self.cell = cell
 
     def forward(self, step: Tensor, *given: Tensor) -> None:
-        forest, (inputs, *tables) = Forest(*given[: len(Forest._fields)]), given[len(Forest._fields) :]
+        forest, (inputs, *tables) = (
+            Forest(*given[: len(Forest._fields)]),
+            given[len(Forest._fields) :],
+        )
         nodes = _all_of(forest, step + 1)
-        parents, sides = forest.parents.index_select(0, nodes), 1 + forest.slots.index_select(0, nodes)
+        parents, sides = (
+            forest.parents.index_select(0, nodes),
+            1 + forest.slots.index_select(0, nodes),
+        )
         above = [table.index_select(0, parents) for table in tables]
         if self.cell.arity > 0:
-            above, links = [part.unsqueeze(1) for part in above], Links(nodes[:0], sides.unsqueeze(1))
+            above, links = (
+                [part.unsqueeze(1) for part in above],
+                Links(nodes[:0], sides.unsqueeze(1)),
+            )
         else:
             links = Links(torch.arange(nodes.shape[0]), sides)
         with named(f"{type(self.cell).__name__}.compose"):
@@ -258,7 +337,10 @@ def _depths(parents: Tensor) -> tuple[Tensor, Tensor]:
     depth = (parents >= 0).long()
     rounds = torch.scalar_tensor(nodes + 1, dtype=torch.float64).log2().ceil().long()
     loop(_Double(), rounds, (), (ancestors, depth))
-    require((parents.index_select(0, ancestors) < 0).all(), "parents hold a cycle; expected the parents of trees")
+    require(
+        (parents.index_select(0, ancestors) < 0).all(),
+        "parents hold a cycle; expected the parents of trees",
+    )
     return depth, torch.cat([depth, torch.zeros([1], dtype=torch.long)]).max()
 
 
@@ -269,4 +351,6 @@ def _all_of(forest: Forest, depth: Tensor) -> Tensor:
 
 def _some_of(forest: Forest, count: Tensor, depth: Tensor) -> Tensor:
     """Positions of the first `count` () nodes of one depth ()."""
-    return forest.order.index_select(0, forest.firsts[:, 0].take(depth) + torch.arange(size_of(count)))
+    return forest.order.index_select(
+        0, forest.firsts[:, 0].take(depth) + torch.arange(size_of(count))
+    )

@@ -14,33 +14,40 @@ from thinstack.models import Model
 __all__ = ["Quantize", "dequantised", "quantize_columns", "quantize_rows"]
 
 Quantize = Literal["none", "fp16", "int8-tables", "int8"]
-"""How a file stores weights: as they are; in half precision; the leaf table in 8 bits and matrices in half precision; or both
-in 8 bits, and products with matrices computed so. All but the last compute in float32."""
+"""How a file stores weights: as they are; in half precision; the leaf table in 8 bits and matrices
+in half precision; or both in 8 bits, and products with matrices computed so. All but the last
+compute in float32."""
 
-WEIGHT_LEVELS = 64  # not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow
+WEIGHT_LEVELS = (
+    64  # not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow
+)
 
 
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A table (V, X) in 8 bits and the scale (V, 1) of each row: their product is the table, to half a scale."""
+    """A table (V, X) in 8 bits and the scale (V, 1) of each row: their product is the table, to
+    half a scale."""
     scale = np.abs(table).max(axis=1, keepdims=True, initial=0) / np.float32(127)
     scale = np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
     return np.rint(table / scale).clip(-127, 127).astype(np.int8), scale
 
 
 def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A matrix (K, W) in whole numbers to 64, the scale (W,) of each column: their product is the matrix, to half a scale."""
+    """A matrix (K, W) in whole numbers to 64, the scale (W,) of each column: their product is the
+    matrix, to half a scale."""
     scale = np.abs(matrix).max(axis=0, initial=0) / np.float32(WEIGHT_LEVELS)
     scale = np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
     return np.rint(matrix / scale).clip(-WEIGHT_LEVELS, WEIGHT_LEVELS).astype(np.int8), scale
 
 
 def dequantised(model: Model, quantize: Quantize) -> Model:
-    """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of it stores them.
+    """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of
+    it stores them.
 
-    `fp16`: the leaf table and all matrices to half precision. `int8-tables`, `int8`: the leaf table to 8 bits, matrices to half
-    precision, the table too where the embedding does more than to look words up in it; what `int8` rounds beyond that, in the
-    products themselves, is not in the copy. Vectors, such as biases, stay as they are. Raises ExportError if a weight is not
-    finite, or too large for half precision.
+    `fp16`: the leaf table and all matrices to half precision. `int8-tables`, `int8`: the leaf table
+    to 8 bits, matrices to half precision, the table too where the embedding does more than to look
+    words up in it; what `int8` rounds beyond that, in the products themselves, is not in the copy.
+    Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too
+    large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
     looked_up = rounded.embedding.table if rounded.embedding.lookup != "none" else None
@@ -58,4 +65,7 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
 def _check(name: str, tensor: Tensor, quantize: Quantize) -> None:
     if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
         storage = "" if quantize == "none" else f" once stored as {quantize}"
-        raise ExportError(f"weight {name!r} is not finite{storage}; train with finite inputs, or export with quantize = 'none'")
+        raise ExportError(
+            f"weight {name!r} is not finite{storage}; train with finite inputs, or export with "
+            "quantize = 'none'"
+        )

@@ -1,4 +1,5 @@
-"""Inputs to try an export on, of other sizes than it was exported with, and what the model itself says of them."""
+"""Inputs to try an export on, of other sizes than it was exported with, and what the model itself
+says of them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,7 +31,8 @@ Steps = NDArray[np.int8]
 
 
 def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iterator[list[Steps]]:
-    """Forests to verify on: none, single trees of 1 to 512 words in all shapes, batches of 3 and 32 mixed trees."""
+    """Forests to verify on: none, single trees of 1 to 512 words in all shapes, batches of 3 and 32
+    mixed trees."""
     yield []
     yield [shapes.left(1)]
     for words in (2, 7, 64, 512):
@@ -39,19 +41,30 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
             yield [random_tree(words, generator)]
     for trees in (3, 32):
         sizes = generator.integers(1, 40, trees)
-        yield [shapes.left(1), *(random_tree(int(words), generator) for words in sizes[:-2]), shapes.right(int(sizes[-1]))]
+        yield [
+            shapes.left(1),
+            *(random_tree(int(words), generator) for words in sizes[:-2]),
+            shapes.right(int(sizes[-1])),
+        ]
 
 
-def sample_trees(model: Model, forest: Sequence[Steps], generator: np.random.Generator) -> list[Inputs]:
-    """Inputs of each tree (of each pair of trees, for a head that reads pairs) with random words over trees like these."""
+def sample_trees(
+    model: Model, forest: Sequence[Steps], generator: np.random.Generator
+) -> list[Inputs]:
+    """Inputs of each tree (of each pair of trees, for a head that reads pairs) with random words
+    over trees like these."""
     trees = [_tree_inputs(model, steps, generator) for steps in forest]
     if model.head.reads != "pairs":
         return trees
-    return [join_inputs([tree, _tree_inputs(model, steps, generator)]) for tree, steps in zip(trees, forest, strict=True)]
+    return [
+        join_inputs([tree, _tree_inputs(model, steps, generator)])
+        for tree, steps in zip(trees, forest, strict=True)
+    ]
 
 
 def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
-    """One batch of several, all with or all without trees: arrays one after the other, and positions of parents counted on."""
+    """One batch of several, all with or all without trees: arrays one after the other, and
+    positions of parents counted on."""
     joined = {name: np.concatenate([part[name] for part in inputs]) for name in inputs[0]}
     if "parents" in joined:
         sizes = [len(part["parents"]) for part in inputs]
@@ -86,7 +99,11 @@ def without_trees(inputs: Inputs) -> Inputs:
 
 def makes_trees(inputs: Inputs) -> bool:
     """Whether these are inputs that a model makes trees of itself."""
-    return "lengths" in inputs and "transitions" in inputs and len(inputs["lengths"]) > 0 == len(inputs["transitions"])
+    return (
+        "lengths" in inputs
+        and "transitions" in inputs
+        and len(inputs["lengths"]) > 0 == len(inputs["transitions"])
+    )
 
 
 def forest_size(inputs: Inputs) -> tuple[int, int]:
@@ -108,7 +125,8 @@ def eager_scores(model: Model, inputs: Inputs) -> Scores:
 
 
 def _tree_inputs(model: Model, steps: Steps, generator: np.random.Generator) -> Inputs:
-    """Inputs of one tree over as many words as `steps`, int64: that very tree, or one like it of the kind that is wanted."""
+    """Inputs of one tree over as many words as `steps`, int64: that very tree, or one like it of
+    the kind that is wanted."""
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
@@ -129,13 +147,21 @@ def _tree_inputs(model: Model, steps: Steps, generator: np.random.Generator) -> 
     return {name: every[name].astype(np.int64) for name in model.input_names}
 
 
-def _parents(model: Model, steps: Steps, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a random tree over its words."""
+def _parents(
+    model: Model, steps: Steps, generator: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a
+    random tree over its words."""
     arity = model.arity
     if model.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
-        chosen = np.sort(generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2], axis=1)
-        return _with_single_children(parents, np.where(parents < 0, 0, chosen[parents, slots]), max(arity, 1), generator)
+        chosen = np.sort(
+            generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2],
+            axis=1,
+        )
+        return _with_single_children(
+            parents, np.where(parents < 0, 0, chosen[parents, slots]), max(arity, 1), generator
+        )
     words = int((steps == shapes.SHIFT).sum())
     order = generator.permutation(words)
     parents, slots = np.full(words, -1), np.zeros(words, np.int64)
@@ -153,7 +179,10 @@ def _with_single_children(
     """The same tree with a node of one child over some of its nodes."""
     below = np.flatnonzero(generator.random(len(parents)) < 0.2)
     above = len(parents) + np.arange(len(below))
-    parents, slots = np.concatenate([parents, parents[below]]), np.concatenate([slots, slots[below]])
+    parents, slots = (
+        np.concatenate([parents, parents[below]]),
+        np.concatenate([slots, slots[below]]),
+    )
     parents[below], slots[below] = above, generator.integers(0, arity, len(below))
     return parents, slots
 

@@ -1,7 +1,8 @@
 """TorchScript: the model as one file for libtorch.
 
-torch deprecates TorchScript (since 2.13 each of its functions warns). It works, and its warnings are silenced here, but this
-export will go when torch drops it; all that depends on it is in this file.
+torch deprecates TorchScript (since 2.13 each of its functions warns). It works, and its warnings
+are silenced here, but this export will go when torch drops it; all that depends on it is in this
+file.
 """
 
 import copy
@@ -26,11 +27,13 @@ __all__ = ["export_torchscript"]
 
 
 def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes, RuntimeReport]:
-    """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's `torch::jit::load`.
+    """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's
+    `torch::jit::load`.
 
-    It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It is compared with the model
-    on trees of many sizes at once, and the report of that is returned beside it.
-    Raises ExportError if the model cannot be scripted (and what TorchScript says of it), or its scores differ.
+    It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It
+    is compared with the model on trees of many sizes at once, and the report of that is returned
+    beside it. Raises ExportError if the model cannot be scripted (and what TorchScript says of it),
+    or its scores differ.
     """
     evaluated = copy.deepcopy(model).cpu().float().eval()
     buffer = io.BytesIO()
@@ -39,17 +42,26 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
             frozen = torch.jit.freeze(torch.jit.script(evaluated))
             _without_gradients(frozen.graph)
             torch.jit.save(frozen, buffer)
-        except Exception as error:  # the compiler has many kinds, some derived from nothing narrower
-            cells = {type(module).__name__: "" for module in model.modules() if isinstance(module, Cell)}
-            raise ExportError(f"a model over {', '.join(cells)} cannot be scripted: {str(error).strip():.2000}") from error
+        except (
+            Exception
+        ) as error:  # the compiler has many kinds, some derived from nothing narrower
+            cells = {
+                type(module).__name__: "" for module in model.modules() if isinstance(module, Cell)
+            }
+            raise ExportError(
+                f"a model over {', '.join(cells)} cannot be scripted: {str(error).strip():.2000}"
+            ) from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
     run = partial(_run, scripted)
-    return exported, compare("TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance)
+    return exported, compare(
+        "TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance
+    )
 
 
 def _without_gradients(graph: Any) -> None:
-    """Settle each `torch.is_grad_enabled()` as False: a frozen model has none, and an autograd.Function cannot be saved."""
+    """Settle each `torch.is_grad_enabled()` as False: a frozen model has none, and an
+    autograd.Function cannot be saved."""
     for node in graph.findAllNodes("aten::is_grad_enabled"):
         false = graph.insertConstant(False)
         false.node().moveBefore(node)
@@ -59,7 +71,8 @@ def _without_gradients(graph: Any) -> None:
 
 
 def _without_sources(archive: bytes) -> bytes:
-    """The archive without its debug records, which hold source text and the paths of this machine."""
+    """The archive without its debug records, which hold source text and the paths of this
+    machine."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(buffer, "w") as target:
         for item in source.infolist():

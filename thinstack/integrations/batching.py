@@ -21,17 +21,23 @@ def check_lengths(sentences: Sequence[Sequence[str]]) -> IntArray:
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     if str in set(map(type, sentences)):
         position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
-        raise InputError(f"sentence {position} is a text; expected a sequence of words: split it into words first")
+        raise InputError(
+            f"sentence {position} is a text; expected a sequence of words: split it into words "
+            "first"
+        )
     if not lengths.all():
-        raise InputError(f"sentence {int(lengths.argmin())} has no words; expected at least one: leave empty sentences out")
+        raise InputError(
+            f"sentence {int(lengths.argmin())} has no words; expected at least one: leave empty "
+            "sentences out"
+        )
     return lengths
 
 
 def batches(lengths: IntArray, *, nodes: int) -> Iterator[IntArray]:
     """Positions of the sentences of each batch, shortest sentences first.
 
-    A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like length, because the
-    number of steps that a batch takes is the depth of its deepest tree.
+    A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like
+    length, because the number of steps that a batch takes is the depth of its deepest tree.
     """
     order = np.argsort(lengths, kind="stable")
     ends = np.cumsum(2 * lengths[order] - 1)
@@ -42,10 +48,14 @@ def batches(lengths: IntArray, *, nodes: int) -> Iterator[IntArray]:
         start, before = end, int(ends[end - 1])
 
 
-def joined_transitions(trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray) -> NDArray[np.integer]:
-    """The transitions of a batch as one array (N,), each tree checked against the number of its words.
+def joined_transitions(
+    trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray
+) -> NDArray[np.integer]:
+    """The transitions of a batch as one array (N,), each tree checked against the number of its
+    words.
 
-    `positions` are the numbers of the sentences, for the errors. Raises InputError if one is not a single binary tree.
+    `positions` are the numbers of the sentences, for the errors. Raises InputError if one is not a
+    single binary tree.
     """
     sizes = np.fromiter(map(np.size, trees), np.int64, len(trees))
     wrong = np.flatnonzero(sizes != 2 * lengths - 1)
@@ -53,7 +63,8 @@ def joined_transitions(trees: Sequence[NDArray[np.integer]], lengths: IntArray, 
         tree = int(wrong[0])
         words = int(lengths[tree])
         raise InputError(
-            f"sentence {positions[tree]} has {words} words, so its tree has {2 * words - 1} transitions; found {sizes[tree]}"
+            f"sentence {positions[tree]} has {words} words, so its tree has {2 * words - 1} "
+            f"transitions; found {sizes[tree]}"
         )
     joined = np.concatenate([np.ravel(tree) for tree in trees])
     if not np.issubdtype(joined.dtype, np.integer):
@@ -63,9 +74,11 @@ def joined_transitions(trees: Sequence[NDArray[np.integer]], lengths: IntArray, 
 
 
 def check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:
-    """Raise InputError, naming the sentence, unless the transitions (N,) are one tree of each of these sizes.
+    """Raise InputError, naming the sentence, unless the transitions (N,) are one tree of each of
+    these sizes.
 
-    A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls below one node.
+    A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls
+    below one node.
     """
     ends = np.cumsum(sizes)
     depth = np.cumsum(1 - 2 * joined.astype(np.int64))
@@ -83,5 +96,8 @@ def check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArra
     elif value == REDUCE and depth[place] <= tree:
         found = "is a REDUCE, but there are fewer than two nodes on the stack"
     else:
-        found = f"is the last, but it leaves {depth[place] - tree} nodes on the stack; expected one, the root"
+        found = (
+            f"is the last, but it leaves {depth[place] - tree} nodes on the stack; expected one, "
+            "the root"
+        )
     raise InputError(f"sentence {positions[tree]}: transition {step} {found}")

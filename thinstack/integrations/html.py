@@ -11,10 +11,12 @@ from thinstack.integrations.prediction import Prediction
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
 MAX_DEPTH = 32
-"""Levels of nested lists; what is deeper is listed flat, since browsers and readers both give up on deep nesting."""
+"""Levels of nested lists; what is deeper is listed flat, since browsers and readers both give up on
+deep nesting."""
 
 MAX_TEXT, MAX_HEADING = 120, 300
-"""Columns of text shown of a phrase and of a heading; of a longer one, both ends. A sentence so cut follows whole."""
+"""Columns of text shown of a phrase and of a heading; of a longer one, both ends. A sentence so cut
+follows whole."""
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -34,10 +36,12 @@ _HEAD = """<!DOCTYPE html>
 
 
 def page(predictions: Sequence[Prediction], *, title: str = "Sentences, phrase by phrase") -> str:
-    """An HTML5 page with the label, the probabilities and the tree of each sentence; it needs no other file and no script.
+    """An HTML5 page with the label, the probabilities and the tree of each sentence; it needs no
+    other file and no script.
 
-    A tree is nested lists, each phrase once, with its label as text and the probability of every class as the name of a
-    small bar. Phrases more than MAX_DEPTH levels down are listed flat, and the page says so.
+    A tree is nested lists, each phrase once, with its label as text and the probability of every
+    class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
+    the page says so.
     """
     parts = [_HEAD.format(title=_text(title), style=STYLE)]
     for number, prediction in enumerate(predictions, 1):
@@ -59,38 +63,49 @@ class _Marks:
         self.prediction = prediction
         self.names = [_text(label) for label in prediction.labels]
         self.tones = tones_of(prediction.labels)
-        self.classes = [f"t{tone}" for tone in self.tones] if self.tones else ["plain"] * len(self.names)
+        self.classes = (
+            [f"t{tone}" for tone in self.tones] if self.tones else ["plain"] * len(self.names)
+        )
         self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.scores = prediction.scores.astype(float).tolist()
 
     def chip(self, label: int) -> str:
-        """The label as text; a narrow screen shows its sign alone and leaves the name to screen readers."""
+        """The label as text; a narrow screen shows its sign alone and leaves the name to screen
+        readers."""
         if not self.tones:
             return f'<span class="chip plain">{self.names[label]}</span>'
         sign = SIGNS[self.tones[label]].replace("-", "−")
         return (
-            f'<span class="chip {self.classes[label]}"><b aria-hidden="true">{sign}</b> <span>{self.names[label]}</span></span>'
+            f'<span class="chip {self.classes[label]}"><b aria-hidden="true">{sign}</b> '
+            f"<span>{self.names[label]}</span></span>"
         )
 
     def bar(self, node: int) -> str:
-        """The probabilities of all classes side by side (off a scale: of the label alone), named by their numbers."""
+        """The probabilities of all classes side by side (off a scale: of the label alone), named by
+        their numbers."""
         scores = self.scores[node]
         if self.tones:
             blocks = list(zip(self.classes, accumulate(scores, initial=0.0), scores, strict=False))
         else:
             blocks = [("plain", 0.0, scores[self.label_ids[node]])]
         drawn = "".join(
-            f'<rect class="{tone}" x="{100 * start:.1f}%" width="{100 * score:.1f}%" height="100%"/>'
+            f'<rect class="{tone}" x="{100 * start:.1f}%" width="{100 * score:.1f}%" '
+            'height="100%"/>'
             for tone, start, score in blocks
             if score >= 0.005
         )
-        name = ", ".join(f"{name} {score:.0%}" for name, score in zip(self.names, scores, strict=True))
+        name = ", ".join(
+            f"{name} {score:.0%}" for name, score in zip(self.names, scores, strict=True)
+        )
         return f'<svg class="bar" role="img"><title>{name}</title>{drawn}</svg>'
 
     def phrase(self, node: int) -> str:
         start, end = self.spans[node]
         text = escape(phrase(self.prediction, start, end, MAX_TEXT))
-        return f'<div class="row">{self.chip(self.label_ids[node])} {self.bar(node)} <bdi>{text}</bdi></div>'
+        return (
+            f'<div class="row">{self.chip(self.label_ids[node])} {self.bar(node)} '
+            f"<bdi>{text}</bdi></div>"
+        )
 
 
 def _sentence(marks: _Marks, number: int) -> Iterator[str]:
@@ -127,7 +142,8 @@ def _tree(marks: _Marks) -> Iterator[str]:
 
 
 def _flat(marks: _Marks, row: Row) -> Iterator[str]:
-    """The phrases inside one that are too deep to nest. In transition order they stand just before it."""
+    """The phrases inside one that are too deep to nest. In transition order they stand just before
+    it."""
     yield f'\n<p class="note">Too deep to nest: the {row.hidden:,} phrases inside, each before its parts.</p>\n'
     yield '<ul class="flat">\n'
     inside = range(row.node - row.hidden, row.node)

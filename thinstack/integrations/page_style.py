@@ -1,8 +1,10 @@
-"""The style sheet of the HTML page: orange to blue, which colour-blind readers tell apart, in light and dark."""
+"""The style sheet of the HTML page: orange to blue, which colour-blind readers tell apart, in light
+and dark."""
 
 __all__ = ["DARK", "LIGHT", "STYLE"]
 
-# Background and text of the page, of quiet text, and of the tones 0 (very negative) to 4 (very positive); a line's colour.
+# Background and text of the page, of quiet text, and of the tones 0 (very negative) to 4 (very
+# positive); a line's colour.
 LIGHT = {
     "page": ("#ffffff", "#1d2126"),
     "quiet": ("#ffffff", "#5a626d"),
@@ -26,11 +28,14 @@ DARK = {
 
 
 def _variables(palette: dict[str, tuple[str, str]]) -> str:
-    return " ".join(f"--{name}: {back}; --{name}-text: {text};" for name, (back, text) in palette.items())
+    return " ".join(
+        f"--{name}: {back}; --{name}-text: {text};" for name, (back, text) in palette.items()
+    )
 
 
 _TONES = "\n".join(
-    f".t{tone} {{ background: var(--t{tone}); color: var(--t{tone}-text); fill: var(--t{tone}); }}" for tone in range(5)
+    f".t{tone} {{ background: var(--t{tone}); color: var(--t{tone}-text); fill: var(--t{tone}); }}"
+    for tone in range(5)
 )
 
 STYLE = f"""\

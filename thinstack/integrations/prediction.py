@@ -38,9 +38,14 @@ class Prediction:
 
     @classmethod
     def of_words(
-        cls, words: Sequence[str], transitions: NDArray[np.int8], scores: NDArray[np.float32], labels: tuple[str, ...]
+        cls,
+        words: Sequence[str],
+        transitions: NDArray[np.int8],
+        scores: NDArray[np.float32],
+        labels: tuple[str, ...],
     ) -> Self:
-        """A prediction over words whose text is not known: it is taken to be the words with a space between."""
+        """A prediction over words whose text is not known: it is taken to be the words with a space
+        between."""
         ends = np.cumsum([len(word) + 1 for word in words]) - 1
         starts = ends - np.array([len(word) for word in words])
         offsets = np.stack([starts, ends], axis=1)
@@ -64,20 +69,28 @@ class Prediction:
 
     @property
     def tree(self) -> Tree:
-        """The tree, each node labelled with the number of its most probable class, as sentiment treebanks do.
+        """The tree, each node labelled with the number of its most probable class, as sentiment
+        treebanks do.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
-        return Tree.from_transitions(self.transitions, words, [str(i) for i in self.label_ids.tolist()])
+        return Tree.from_transitions(
+            self.transitions, words, [str(i) for i in self.label_ids.tolist()]
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Data fit for JSON: `text`, `label`, `scores`, the tree as labelled brackets (`tree`) and `transitions`, and `nodes`.
+        """Data fit for JSON: `text`, `label`, `scores`, the tree as labelled brackets (`tree`) and
+        `transitions`, and `nodes`.
 
-        A node has `start` and `end` (characters of `text`), `text`, `label` and `scores`; nodes are in transition order.
+        A node has `start` and `end` (characters of `text`), `text`, `label` and `scores`; nodes are
+        in transition order.
         """
         spans = self.spans
-        starts, ends = self.offsets[spans[:, 0], 0].tolist(), self.offsets[spans[:, 1] - 1, 1].tolist()
+        starts, ends = (
+            self.offsets[spans[:, 0], 0].tolist(),
+            self.offsets[spans[:, 1] - 1, 1].tolist(),
+        )
         rows = self.scores.astype(float).round(6).tolist()
         nodes = [
             {
@@ -87,7 +100,9 @@ class Prediction:
                 "label": self.labels[best],
                 "scores": dict(zip(self.labels, row, strict=True)),
             }
-            for start, end, best, row in zip(starts, ends, self.label_ids.tolist(), rows, strict=True)
+            for start, end, best, row in zip(
+                starts, ends, self.label_ids.tolist(), rows, strict=True
+            )
         ]
         return {
             "text": self.text,

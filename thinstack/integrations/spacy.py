@@ -7,27 +7,32 @@
 Settings (the factory's arguments):
 
 - `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
-- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained for; `self` is the parse of
-  a model that has a parser, made as it scores; `balanced`, `left` and `right` are fixed shapes; `benepar` reads the parses of
-  the component of that name (`thinstack.integrations.spacy_trees`).
-- `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it runs, else a warning and the
-  CPU). `spacy.prefer_gpu` is of no account.
-- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process may use. At most 256; they
-  do not spin while they wait. With `n_process`, set it to 1.
-- `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of their probabilities weighted by
-  their numbers of words, or `sentences`, the plain mean.
-- `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats` for exclusive classes.
+- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained
+  for; `self` is the parse of a model that has a parser, made as it scores; `balanced`, `left` and
+  `right` are fixed shapes; `benepar` reads the parses of the component of that name
+  (`thinstack.integrations.spacy_trees`).
+- `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
+  runs, else a warning and the CPU). `spacy.prefer_gpu` is of no account.
+- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process
+  may use. At most 256; they do not spin while they wait. With `n_process`, set it to 1.
+- `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
+  their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
+- `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats`
+  for exclusive classes.
 
 What it sets on a Doc, sentences being `doc.sents` where boundaries are set, else the whole Doc:
 
-- `doc.cats`: {label: probability} for every label of the model, summing to 1; all 0.0 for a Doc without words. With two such
-  components in a pipeline the labels of both are there, and where they have the same the later one holds.
-- `Doc._.tree_sentiment`, plain data, and what is read from it: `Doc._.sentiment_phrases`, `Span._.sentiment_label`,
-  `Span._.sentiment_scores`, `Span._.sentiment_tree`, `Span._.sentiment_phrases`, described in
-  `thinstack.integrations.spacy_results`. `predictions(doc)` gives each sentence in a form that can be drawn.
+- `doc.cats`: {label: probability} for every label of the model, summing to 1; all 0.0 for a Doc
+  without words. With two such components in a pipeline the labels of both are there, and where they
+  have the same the later one holds.
+- `Doc._.tree_sentiment`, plain data, and what is read from it: `Doc._.sentiment_phrases`,
+  `Span._.sentiment_label`, `Span._.sentiment_scores`, `Span._.sentiment_tree`,
+  `Span._.sentiment_phrases`, described in `thinstack.integrations.spacy_results`.
+  `predictions(doc)` gives each sentence in a form that can be drawn.
 
-A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the folder that `model` names
-is not needed any more. Settings are in spaCy's `config.cfg` and can be overridden on loading, `model` too.
+A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
+folder that `model` names is not needed any more. Settings are in spaCy's `config.cfg` and can be
+overridden on loading, `model` too.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,7 +63,8 @@ Result = TypeVar("Result")
 
 
 class TreeSentiment:
-    """The component; `nlp.add_pipe("tree_sentiment")` makes one. The settings are those of the module's description.
+    """The component; `nlp.add_pipe("tree_sentiment")` makes one. The settings are those of the
+    module's description.
 
     The model is read by `load`, `from_disk` or `from_bytes`, or else when it is first needed.
     """
@@ -85,7 +91,8 @@ class TreeSentiment:
         self._meta: dict[str, Any] = {}
         self._overridden = False
 
-    # -- prediction ---------------------------------------------------------------------------------------------------
+    # -- prediction
+    # ----------------------------------------------------------------------------------------------
 
     def __call__(self, doc: "Doc") -> "Doc":
         """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
@@ -96,8 +103,9 @@ class TreeSentiment:
     def pipe(self, stream: "Iterable[Doc]", *, batch_size: int = 128) -> "Iterator[Doc]":
         """Annotate Docs in order, the sentences of `batch_size` Docs in one call of the model.
 
-        A Doc that fails goes to the error handler (`nlp.set_error_handler`; the default raises) and is left out. When the
-        call fails, its Docs are tried one by one, so that none suffers from a neighbour.
+        A Doc that fails goes to the error handler (`nlp.set_error_handler`; the default raises) and
+        is left out. When the call fails, its Docs are tried one by one, so that none suffers from a
+        neighbour.
         """
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
@@ -115,13 +123,17 @@ class TreeSentiment:
 
     def _scored(self, read: Reading) -> "list[Scored]":
         """The tree of each sentence and the scores of its phrases."""
-        predictor = self.predictor  # a missing model is an error of every Doc, with words or without
+        predictor = (
+            self.predictor
+        )  # a missing model is an error of every Doc, with words or without
         if not read.sentences:
             return []
         trees = read.parses if self.source == "benepar" else self.source
         return predictor.trees_and_scores([item.words for item in read.sentences], trees)
 
-    def _scored_by_doc(self, reads: Sequence[Reading | Exception]) -> "Sequence[list[Scored] | Exception]":
+    def _scored_by_doc(
+        self, reads: Sequence[Reading | Exception]
+    ) -> "Sequence[list[Scored] | Exception]":
         groups = [Reading([], []) if isinstance(read, Exception) else read for read in reads]
         joined = Reading(*(list(chain.from_iterable(parts)) for parts in zip(*groups, strict=True)))
         flat = _attempt(self._scored, joined)
@@ -130,13 +142,20 @@ class TreeSentiment:
         rows = iter(flat)
         return [[next(rows) for _ in group.sentences] for group in groups]
 
-    def _annotate(self, doc: "Doc", sentences: Sequence[Sentence], scored: "Sequence[Scored]") -> None:
-        records = [spacy_results.record(sentence, *found) for sentence, found in zip(sentences, scored, strict=True)]
+    def _annotate(
+        self, doc: "Doc", sentences: Sequence[Sentence], scored: "Sequence[Scored]"
+    ) -> None:
+        records = [
+            spacy_results.record(sentence, *found)
+            for sentence, found in zip(sentences, scored, strict=True)
+        ]
         labels = self.predictor.labels
         doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
         means = np.zeros(len(labels))
         if sentences:
-            weights = np.array([len(item.words) if self.aggregation == "words" else 1 for item in sentences])
+            weights = np.array(
+                [len(item.words) if self.aggregation == "words" else 1 for item in sentences]
+            )
             means = weights @ np.array([found.scores[-1] for found in scored]) / weights.sum()
         doc.cats.update(zip(labels, means.tolist(), strict=True))
 
@@ -154,7 +173,8 @@ class TreeSentiment:
         """The figures of the scorer over spaCy Examples, for `nlp.evaluate`."""
         return self.scorer(examples, **{"labels": self.labels, **settings}) if self.scorer else {}
 
-    # -- the model ----------------------------------------------------------------------------------------------------
+    # -- the model
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def predictor(self) -> "Predictor":
@@ -167,8 +187,8 @@ class TreeSentiment:
     def load(self) -> None:
         """Read the bundle that `model` names and start it.
 
-        Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the source, and
-        MissingExtraError where onnxruntime is not installed.
+        Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the
+        source, and MissingExtraError where onnxruntime is not installed.
         """
         from thinstack.bundles import open_bundle
 
@@ -198,14 +218,16 @@ class TreeSentiment:
         """For worker processes: they start the model anew, from the same bytes."""
         return {**self.__dict__, "_predictor": None}
 
-    # -- saving -------------------------------------------------------------------------------------------------------
+    # -- saving
+    # ----------------------------------------------------------------------------------------------
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
         spacy_bundle.write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in the folder `path`, unless `model` was overridden. Raises what `load` does."""
+        """Read and start the bundle in the folder `path`, unless `model` was overridden. Raises
+        what `load` does."""
         from thinstack.bundles import open_bundle
 
         if not self._keeps_model():
@@ -217,19 +239,23 @@ class TreeSentiment:
         return spacy_bundle.to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave, unless `model` was overridden. Raises what `load` does."""
+        """Read and start what `to_bytes` gave, unless `model` was overridden. Raises what `load`
+        does."""
         if not self._keeps_model():
             self._unpack(spacy_bundle.from_bytes(data))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
-        """Note `model` in the meta of the pipeline. `overridden`: the next bundle to be read is not taken."""
+        """Note `model` in the meta of the pipeline. `overridden`: the next bundle to be read is not
+        taken."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
 
     def _keeps_model(self) -> bool:
         overridden = self._overridden
-        self.note(self._meta, overridden=False)  # reading a pipeline has put the note that was saved in place
+        self.note(
+            self._meta, overridden=False
+        )  # reading a pipeline has put the note that was saved in place
         return overridden
 
     def _saved(self) -> spacy_bundle.Files:
@@ -250,15 +276,24 @@ def make_tree_sentiment(
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
-    A saved pipeline is read by calling the factory, then `from_disk`: the bundle that `model` names may be gone, or another.
-    What a pipeline holds is noted in its `meta`, which comes with it: a bundle that is noted may be missing or unfit here, and
-    a `model` other than the noted one was overridden, so that `from_disk` leaves it in place.
+    A saved pipeline is read by calling the factory, then `from_disk`: the bundle that `model` names
+    may be gone, or another. What a pipeline holds is noted in its `meta`, which comes with it: a
+    bundle that is noted may be missing or unfit here, and a `model` other than the noted one was
+    overridden, so that `from_disk` leaves it in place.
     """
     component = TreeSentiment(
-        name, model=model, source=source, device=device, threads=threads, aggregation=aggregation, scorer=scorer
+        name,
+        model=model,
+        source=source,
+        device=device,
+        threads=threads,
+        aggregation=aggregation,
+        scorer=scorer,
     )
     notes = nlp.meta.get("thinstack", {})
-    noted = notes.get(name, model if model in notes.values() else None)  # a renamed component has its old name there
+    noted = notes.get(
+        name, model if model in notes.values() else None
+    )  # a renamed component has its old name there
     try:
         component.load()
     except (BundleError, InputError, UnknownNameError):
@@ -276,7 +311,8 @@ def _attempt(function: Callable[[Any], Result], argument: Any) -> Result | Excep
 
 
 def _register() -> None:
-    """spaCy imports this module to find the factory, whenever a pipeline is made: nothing here may fail."""
+    """spaCy imports this module to find the factory, whenever a pipeline is made: nothing here may
+    fail."""
     try:
         from spacy.language import Language
         from spacy.util import registry

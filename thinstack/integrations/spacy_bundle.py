@@ -17,11 +17,14 @@ Files = dict[str, bytes]
 
 def pack(bundle: Bundle) -> Files:
     """All files of a bundle. Raises BundleError if one has changed since it was opened."""
-    return {name: bundle.read(name) for name in bundle.manifest.files} | {MANIFEST_FILE: bundle.manifest.to_bytes()}
+    return {name: bundle.read(name) for name in bundle.manifest.files} | {
+        MANIFEST_FILE: bundle.manifest.to_bytes()
+    }
 
 
 def write(files: Files, folder: Path) -> None:
-    """Write a bundle to `folder`, in place of one that is there. Other files in it are left alone."""
+    """Write a bundle to `folder`, in place of one that is there. Other files in it are left
+    alone."""
     for name in _names(folder):
         (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
@@ -39,7 +42,8 @@ def to_bytes(files: Files) -> bytes:
 
 
 def from_bytes(data: bytes) -> Files:
-    """What `to_bytes` was given, unchecked but for its form. Raises BundleError for anything else."""
+    """What `to_bytes` was given, unchecked but for its form. Raises BundleError for anything
+    else."""
     import srsly
 
     try:
@@ -47,7 +51,9 @@ def from_bytes(data: bytes) -> Files:
     except Exception as error:  # msgpack raises errors of many kinds
         raise BundleError(f"the saved tree_sentiment: not what to_bytes writes: {error}") from None
     if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
-        raise BundleError("the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle")
+        raise BundleError(
+            "the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle"
+        )
     return files
 
 
@@ -60,7 +66,10 @@ def unpacked(files: Files) -> Iterator[Bundle]:
     manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source="the saved tree_sentiment")
     odd = set(files) ^ {*manifest.files, MANIFEST_FILE}
     if odd:  # names that a manifest lists cannot lead out of the folder
-        raise BundleError(f"the saved tree_sentiment: its manifest lists other files than there are: {', '.join(sorted(odd))}")
+        raise BundleError(
+            "the saved tree_sentiment: its manifest lists other files than there are: "
+            f"{', '.join(sorted(odd))}"
+        )
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
         yield open_bundle(folder)

@@ -1,28 +1,32 @@
 """What `tree_sentiment` leaves on a spaCy Doc, and the extension attributes that read it.
 
-Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is `Doc._.tree_sentiment`:
+Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is
+`Doc._.tree_sentiment`:
 
     {"labels": [C class names],
      "sentences": [{"start": first token, "end": last token + 1,
                     "words": [L words as the model read them],
-                    "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word was made of,
-                    "transitions": (2L - 1,) int8, the tree,
+                    "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word was
+                    made of, "transitions": (2L - 1,) int8, the tree,
                     "scores": (2L - 1, C) float32, the probabilities of each phrase}, ...]}
 
-with arrays as little-endian bytes. A sentence without words (white space only) has no entry. All else is computed from it
-when asked for:
+with arrays as little-endian bytes. A sentence without words (white space only) has no entry. All
+else is computed from it when asked for:
 
-- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts with `start`, `end` (tokens),
-  `start_char`, `end_char`, `text`, `label` and `scores` {label: probability}; a phrase may be one word.
+- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
+  with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
+  probability}; a phrase may be one word.
 - `Span._.sentiment_label`: the most probable class of the span,
 - `Span._.sentiment_scores`: {label: probability} of the span,
 - `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers,
-- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence `sent` both the brackets
-  (`sent._.sentiment_tree`) and the spans are there, whoever made the tree, the model itself included;
+- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence
+  `sent` both the brackets (`sent._.sentiment_tree`) and the spans are there, whoever made the tree,
+  the model itself included;
 
-the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no account.
-`predictions(doc)` gives the sentences as `thinstack.integrations.prediction.Prediction`, which can be drawn.
-The results are about the tokens of the Doc as they were: merge or split tokens before, not after.
+the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no
+account. `predictions(doc)` gives the sentences as `thinstack.integrations.prediction.Prediction`,
+which can be drawn. The results are about the tokens of the Doc as they were: merge or split tokens
+before, not after.
 """
 
 from bisect import bisect
@@ -52,7 +56,8 @@ class Sentence(NamedTuple):
 
 
 class _Annotated(NamedTuple):
-    """A sentence with its tree (2L - 1,), the scores (2L - 1, C) of its phrases and the names of the C classes."""
+    """A sentence with its tree (2L - 1,), the scores (2L - 1, C) of its phrases and the names of
+    the C classes."""
 
     sentence: Sentence
     transitions: NDArray[np.int8]
@@ -60,8 +65,11 @@ class _Annotated(NamedTuple):
     labels: tuple[str, ...]
 
 
-def record(sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The stored form of one sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its phrases."""
+def record(
+    sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np.float32]
+) -> dict[str, Any]:
+    """The stored form of one sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its
+    phrases."""
     return {
         "start": sentence.start,
         "end": sentence.end,
@@ -73,16 +81,19 @@ def record(sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np
 
 
 def predictions(doc: "Doc") -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it did not see the Doc.
+    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it
+    did not see the Doc.
 
-    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as `register_extensions` does.
+    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as
+    `register_extensions` does.
     """
     register_extensions()
     return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
 
 
 def register_extensions() -> None:
-    """Make the attributes known to spaCy, once or again. Raises ConfigError where another package has taken a name."""
+    """Make the attributes known to spaCy, once or again. Raises ConfigError where another package
+    has taken a name."""
     from spacy.tokens import Doc, Span
 
     for kind, name, options in (
@@ -96,11 +107,14 @@ def register_extensions() -> None:
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
             ours = (
-                getter.__module__ == __name__ if getter else "default" in options and (default, method, setter) == (None,) * 3
+                getter.__module__ == __name__
+                if getter
+                else "default" in options and (default, method, setter) == (None,) * 3
             )
             if not ours:
                 raise ConfigError(
-                    f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which something else has set already; "
+                    f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which "
+                    "something else has set already; "
                     f"remove it first: {kind.__name__}.remove_extension({name!r})"
                 )
         kind.set_extension(name, force=True, **options)
@@ -116,7 +130,9 @@ def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> _Annotated:
     tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
     transitions = np.frombuffer(item["transitions"], np.int8)
     scores = np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels))
-    return _Annotated(Sentence(item["start"], item["end"], item["words"], tokens), transitions, scores, labels)
+    return _Annotated(
+        Sentence(item["start"], item["end"], item["words"], tokens), transitions, scores, labels
+    )
 
 
 def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
@@ -125,7 +141,9 @@ def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
     first, behind = spans_of(found.transitions)[node].tolist()
     tokens = sentence.tokens[first:behind]
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
-    offsets = np.array([(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()], np.int64)
+    offsets = np.array(
+        [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()], np.int64
+    )
     nodes = _subtree(node, behind - first)
     return Prediction(
         text=span.text,
@@ -138,7 +156,8 @@ def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
 
 
 def _subtree(node: int, words: int) -> slice:
-    """The nodes at and below one over so many words: in transition order they are side by side, the node the last."""
+    """The nodes at and below one over so many words: in transition order they are side by side, the
+    node the last."""
     return slice(node - 2 * words + 2, node + 1)
 
 
@@ -183,7 +202,9 @@ def _brackets(span: "Span") -> str | None:
 
 
 def _phrases(doc: "Doc") -> list[dict[str, Any]]:
-    return [phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)]
+    return [
+        phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)
+    ]
 
 
 def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
@@ -197,7 +218,9 @@ def _listed(doc: "Doc", found: _Annotated, node: int) -> Iterator[dict[str, Any]
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
     starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
     rows = found.scores[nodes]
-    for start, end, best, row in zip(starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True):
+    for start, end, best, row in zip(
+        starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True
+    ):
         span = doc[start:end]
         yield {
             "start": start,

@@ -23,10 +23,11 @@ def predict_text(
 ) -> Iterator[list[Prediction]]:
     """Predictions over the sentences of each English text; a text without words has none.
 
-    `split`: cut texts into sentences (by spaCy's sentencizer); otherwise each is one. The rest are the settings of the
-    component; a Predictor keeps its own `device` and `threads`. Raises MissingExtraError without spaCy or onnxruntime,
-    UnknownNameError or BundleError for an unusable model, InputError for a text that is no Unicode (bytes that were not in
-    the encoding that they were read with).
+    `split`: cut texts into sentences (by spaCy's sentencizer); otherwise each is one. The rest are
+    the settings of the component; a Predictor keeps its own `device` and `threads`. Raises
+    MissingExtraError without spaCy or onnxruntime, UnknownNameError or BundleError for an unusable
+    model, InputError for a text that is no Unicode (bytes that were not in the encoding that they
+    were read with).
     """
     nlp = _pipeline(split)
     # Made here and not by nlp.add_pipe, whose settings cannot hold a model that is running.
@@ -46,7 +47,9 @@ def _checked(text: str, number: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"text {number}: no Unicode text, character {error.start} is {text[error.start]!r}") from None
+        raise InputError(
+            f"text {number}: no Unicode text, character {error.start} is {text[error.start]!r}"
+        ) from None
     return text
 
 

@@ -24,36 +24,54 @@ STRUCTURES: dict[TreeKind, Structure] = {
 
 
 def build_model(config: ModelConfig, *, entries: int) -> Model:
-    """A model with fresh weights, a SpinnModel if it has a tracking LSTM, else a TreeModel; `entries` is the number of rows of
-    its leaf table.
+    """A model with fresh weights, a SpinnModel if it has a tracking LSTM, else a TreeModel;
+    `entries` is the number of rows of its leaf table.
 
-    Raises UnknownNameError for a cell, task head or embedding that is not registered, ConfigError for options it does not
-    take, for a cell or head that does not go with the model's trees, or an embedding that does not with its vocabulary.
+    Raises UnknownNameError for a cell, task head or embedding that is not registered, ConfigError
+    for options it does not take, for a cell or head that does not go with the model's trees, or an
+    embedding that does not with its vocabulary.
     """
     if config.encoder.tracker is not None:
         stack_encoder = build_stack_encoder(config, config.encoder.tracker)
         head = _head(config, stack_encoder.hidden_size, 0)
-        return SpinnModel(embedding=_embedding(config.embedding, entries), encoder=stack_encoder, head=head)
+        return SpinnModel(
+            embedding=_embedding(config.embedding, entries), encoder=stack_encoder, head=head
+        )
     encoder = build_encoder(config)
     head = _head(config, encoder.hidden_size, encoder.word_size)
     embedding = _embedding(config.embedding, entries)
-    return TreeModel(embedding=embedding, encoder=encoder, head=head, structure=STRUCTURES[config.trees])
+    return TreeModel(
+        embedding=embedding, encoder=encoder, head=head, structure=STRUCTURES[config.trees]
+    )
 
 
 def _head(config: ModelConfig, hidden_size: int, word_size: int) -> TaskHead:
     spec = manager().head(config.head.name)
-    head = spec.create(config.head.options, hidden_size=hidden_size, word_size=word_size, classes=len(config.labels))
+    head = spec.create(
+        config.head.options,
+        hidden_size=hidden_size,
+        word_size=word_size,
+        classes=len(config.labels),
+    )
     if head.reads == "candidates" and config.trees != "binary":
-        raise ConfigError(f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}")
+        raise ConfigError(
+            f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}"
+        )
     if head.reads == "candidates" and config.encoder.tracker is not None:
-        raise ConfigError(f"model.head: {config.head.name} ranks trees, which a model with a tracking LSTM does not")
+        raise ConfigError(
+            f"model.head: {config.head.name} ranks trees, which a model with a tracking LSTM does "
+            "not"
+        )
     return head
 
 
 def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
     spec = manager().embedding(config.registered)
     if spec.vocabulary != config.kind:
-        raise ConfigError(f"model.embedding: {spec.name} is for kind = {spec.vocabulary!r}, found kind = {config.kind!r}")
+        raise ConfigError(
+            f"model.embedding: {spec.name} is for kind = {spec.vocabulary!r}, found kind = "
+            f"{config.kind!r}"
+        )
     return spec.create(config.options, entries=entries, size=config.size, dropout=config.dropout)
 
 
@@ -68,11 +86,16 @@ def build_encoder(config: ModelConfig) -> Encoder:
         if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
         if config.relations and cell.kinds < 1 + len(config.relations):
-            raise ConfigError(f"model.relations: {config.cell.name} tells none apart; leave them out, or take sdt_rnn.v1")
+            raise ConfigError(
+                f"model.relations: {config.cell.name} tells none apart; leave them out, or take "
+                "sdt_rnn.v1"
+            )
         layers.append(Layer(cell, _top_down(config, cell, down_size)))
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
-    return Encoder(layers, words_at_leaves=words_at_leaves, separate=encoder.separate, readout=encoder.readout)
+    return Encoder(
+        layers, words_at_leaves=words_at_leaves, separate=encoder.separate, readout=encoder.readout
+    )
 
 
 def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
@@ -87,7 +110,8 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
         problem = str(error)
     if problem and tracker.feeds:
         raise ConfigError(
-            f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width {tracker.size} ({problem}); "
+            f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width "
+            f"{tracker.size} ({problem}); "
             "take a cell that can (spinn_lstm.v1), or feeds = false"
         )
     if problem:
@@ -104,12 +128,18 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
 
 def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:
     spec = manager().cell(config.name)
-    sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": config.hidden_size, "kinds": kinds}
+    sizes = {
+        "input_size": input_size,
+        "inner_size": inner_size,
+        "hidden_size": config.hidden_size,
+        "kinds": kinds,
+    }
     return spec.create(config.options, **sizes)
 
 
 def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
-    """The cell of the pass back to the leaves, None if there is none; `input_size` is that of its own input, 0 for none.
+    """The cell of the pass back to the leaves, None if there is none; `input_size` is that of its
+    own input, 0 for none.
 
     Raises ConfigError if it cannot go with `up`.
     """
@@ -118,12 +148,14 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
         return None
     if up.word_part < 0 and input_size == 0:
         raise ConfigError(
-            f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} passes none up these trees; "
+            f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} "
+            "passes none up these trees; "
             "take a cell with head words (lexicalized_lstm.v1), or dependency trees"
         )
     if wanted == "shared" and up.kinds > 1:
         raise ConfigError(
-            f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass from the root down is not told; "
+            f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass "
+            "from the root down is not told; "
             "name a cell of its own"
         )
     size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
@@ -131,7 +163,8 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     down = up if wanted == "shared" else _create(wanted, size, size, kinds=sides)
     if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
         raise ConfigError(
-            f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor (arity 1, or 0, any number) "
+            f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor "
+            "(arity 1, or 0, any number) "
             f"and at every node an input of width {size}"
         )
     return down
@@ -141,16 +174,31 @@ def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
     """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
     arities = {"binary": (0, 2), "sequence": (0, 1)}.get(trees)
     if arities and cell.arity not in arities:
-        return f"{_described(cell)}; a model of {trees} trees needs arity {arities[1]} (or 0, any number)"
+        return (
+            f"{_described(cell)}; a model of {trees} trees needs arity {arities[1]} (or 0, any "
+            "number)"
+        )
     if not arities and cell.arity == 1:
-        return f"{_described(cell)}; a model of {trees} trees needs arity 0, any number of children, or a number above 1"
+        return (
+            f"{_described(cell)}; a model of {trees} trees needs arity 0, any number of children, "
+            "or a number above 1"
+        )
     if cell.inner_size == inner_size:
         return ""
     if inner_size == 0:
-        return f"{_described(cell)}; {trees} trees have words at their leaves only, so it needs inner_size 0"
+        return (
+            f"{_described(cell)}; {trees} trees have words at their leaves only, so it needs "
+            "inner_size 0"
+        )
     place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
-    return f"{_described(cell)}; {place} has an input of width {inner_size} at every node, which this cell does not read"
+    return (
+        f"{_described(cell)}; {place} has an input of width {inner_size} at every node, which "
+        "this cell does not read"
+    )
 
 
 def _described(cell: Cell) -> str:
-    return f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and inner_size {cell.inner_size}"
+    return (
+        f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and "
+        f"inner_size {cell.inner_size}"
+    )

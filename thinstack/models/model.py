@@ -1,4 +1,5 @@
-"""What every model is: leaf embedding, encoder and task head. It and its exports take and give tensors by the same names."""
+"""What every model is: leaf embedding, encoder and task head. It and its exports take and give
+tensors by the same names."""
 
 from typing import Literal
 
@@ -10,7 +11,8 @@ from thinstack.core.head import TaskHead
 __all__ = ["Model", "Structure", "pair_rows"]
 
 Structure = Literal["transitions", "parents", "lengths"]
-"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as lengths of plain sentences."""
+"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as
+lengths of plain sentences."""
 
 
 class Model(nn.Module):
@@ -38,27 +40,37 @@ class Model(nn.Module):
         super().__init__()
         self.embedding, self.head = embedding, head
         self.structure: str = structure
-        self.parses, self.words_at_leaves, self.arity, self.kinds = parses, words_at_leaves, arity, kinds
+        self.parses, self.words_at_leaves, self.arity, self.kinds = (
+            parses,
+            words_at_leaves,
+            arity,
+            kinds,
+        )
         self.input_names = [*embedding.index_names, structure]
-        outputs = {"pairs": ["pair_scores", "sentence_vectors"], "candidates": ["node_scores", "tree_scores"]}
+        outputs = {
+            "pairs": ["pair_scores", "sentence_vectors"],
+            "candidates": ["node_scores", "tree_scores"],
+        }
         self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores, as the task head's `scores` gives them, by name.
 
-        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B, C).
+        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B,
+          C).
         - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
         """
         raise NotImplementedError("a Model must define forward")
 
     def logits(self, inputs: dict[str, Tensor]) -> Tensor:
-        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of roots (B, C) or of pairs
-        (B / 2, C), or the scores of trees (B,) that are candidates."""
+        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of
+        roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are candidates."""
         raise NotImplementedError("a Model must define logits")
 
 
 def pair_rows(roots: Tensor) -> Tensor:
-    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of trees."""
+    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of
+    trees."""
     if roots.shape[0] % 2 != 0:
         raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])

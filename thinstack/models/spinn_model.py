@@ -1,4 +1,5 @@
-"""SPINN (Bowman et al. 2016): a model with a tracking LSTM, over given trees (SPINN-PI) or trees of its own (SPINN)."""
+"""SPINN (Bowman et al. 2016): a model with a tracking LSTM, over given trees (SPINN-PI) or trees of
+its own (SPINN)."""
 
 from typing import NamedTuple
 
@@ -31,8 +32,8 @@ class Joint(NamedTuple):
 
 
 def parsing_loss(choices: Tensor, wanted: Tensor) -> Tensor:
-    """Sum of the cross-entropies of the transition classifier, (7), over the choices (N, 2) whose right answer `wanted` (N,)
-    is known: 0 SHIFT, 1 REDUCE, -1 unknown or not a choice."""
+    """Sum of the cross-entropies of the transition classifier, (7), over the choices (N, 2) whose
+    right answer `wanted` (N,) is known: 0 SHIFT, 1 REDUCE, -1 unknown or not a choice."""
     return functional.cross_entropy(choices, wanted, ignore_index=-1, reduction="sum")
 
 
@@ -42,10 +43,12 @@ class SpinnModel(Model):
     Inputs, int32 or int64, are those of the embedding, then
 
     - `transitions` (N,), 0 SHIFT and 1 REDUCE, for a model without a parser;
-    - `lengths` (B,), the words of each sentence, and `transitions` for one with a parser. It makes trees of its own where
-      `transitions` is empty or not there; `lengths` may be left out where they are given.
+    - `lengths` (B,), the words of each sentence, and `transitions` for one with a parser. It makes
+      trees of its own where `transitions` is empty or not there; `lengths` may be left out where
+      they are given.
 
-    Outputs are those of every `Model`; a model with a parser also gives `parse` (N,), the transitions that were taken.
+    Outputs are those of every `Model`; a model with a parser also gives `parse` (N,), the
+    transitions that were taken.
     """
 
     def __init__(self, *, embedding: Embedding, encoder: StackEncoder, head: TaskHead):
@@ -65,7 +68,9 @@ class SpinnModel(Model):
             outputs["pair_scores"] = self.head.scores(pair_rows(encoding.roots))
             outputs["sentence_vectors"] = encoding.roots
         else:
-            outputs["node_scores"] = self.head.scores(encoding.stacked).index_select(0, encoding.places)
+            outputs["node_scores"] = self.head.scores(encoding.stacked).index_select(
+                0, encoding.places
+            )
             outputs["root_scores"] = self.head.scores(encoding.roots)
         return outputs
 
@@ -79,33 +84,51 @@ class SpinnModel(Model):
         if self.head.reads == "nodes":
             logits = self.head(encoding.stacked).index_select(0, encoding.places)
         else:
-            logits = self.head(pair_rows(encoding.roots) if self.head.reads == "pairs" else encoding.roots)
+            logits = self.head(
+                pair_rows(encoding.roots) if self.head.reads == "pairs" else encoding.roots
+            )
         return Joint(logits, encoding.choices, encoding.free)
 
     def encode(self, inputs: dict[str, Tensor], track: bool) -> StackEncoding:
-        """Encode the sentences, over given trees where there are some. `track`: whether the scores of transitions are wanted.
+        """Encode the sentences, over given trees where there are some. `track`: whether the scores
+        of transitions are wanted.
 
-        Raises ValueError for sentences without words, another number of words than the trees have, lengths that are not those
-        of the trees, and where a model without a parser is given no trees.
+        Raises ValueError for sentences without words, another number of words than the trees have,
+        lengths that are not those of the trees, and where a model without a parser is given no
+        trees.
         """
         words: Tensor = self.embedding(inputs)
-        transitions = inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
+        transitions = (
+            inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
+        )
         given = transitions.shape[0] > 0 or words.shape[0] == 0
         if not given and not self.parses:
             raise ValueError("a model without a parser needs transitions")
         if not given and "lengths" not in inputs:
-            raise ValueError("expected lengths, for the model to parse, or transitions; found neither")
+            raise ValueError(
+                "expected lengths, for the model to parse, or transitions; found neither"
+            )
         lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
         if bool((lengths < 1).any()):
             raise ValueError("lengths must be at least 1: leave out sentences without words")
         if words.shape[0] != int(lengths.sum()):
-            raise ValueError(f"expected {int(lengths.sum())} words, as many as the sentences have, found {words.shape[0]}")
+            raise ValueError(
+                f"expected {int(lengths.sum())} words, as many as the sentences have, found "
+                f"{words.shape[0]}"
+            )
         if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
-            raise ValueError("lengths and transitions disagree: 2n - 1 transitions make one tree of the n words of a sentence")
+            raise ValueError(
+                "lengths and transitions disagree: 2n - 1 transitions make one tree of the n "
+                "words of a sentence"
+            )
         if given and (
-            transitions.shape[0] != int((2 * lengths - 1).sum()) or bool(((transitions != 0) & (transitions != 1)).any())
+            transitions.shape[0] != int((2 * lengths - 1).sum())
+            or bool(((transitions != 0) & (transitions != 1)).any())
         ):
-            raise ValueError("transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each sentence")
+            raise ValueError(
+                "transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each "
+                "sentence"
+            )
         if self.parses and not given:
             parsed = self.encoder.parse(words, lengths)
             if not torch.is_grad_enabled():

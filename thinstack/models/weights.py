@@ -22,19 +22,23 @@ from thinstack.onnx_file import initializers
 __all__ = ["LEVELS", "SCALE", "load_model", "load_state", "state_of", "weights_of"]
 
 LEVELS, SCALE = ".int8", ".scale"
-"""Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers, and what to multiply by."""
+"""Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
+and what to multiply by."""
 ONNX_WEIGHTS = "onnx"
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """The module's state by name, each tensor once: one that several of its parts share goes by the first of its names."""
+    """The module's state by name, each tensor once: one that several of its parts share goes by the
+    first of its names."""
     return {names[0]: value.detach() for names, value in _shared(module)}
 
 
 def load_state(module: nn.Module, state: dict[str, Tensor]) -> None:
     """Put back what `state_of` gave. Raises RuntimeError for the state of another module."""
     others = {name: names[0] for names, _ in _shared(module) for name in names[1:]}
-    module.load_state_dict({**state, **{name: state[first] for name, first in others.items() if first in state}})
+    module.load_state_dict(
+        {**state, **{name: state[first] for name, first in others.items() if first in state}}
+    )
 
 
 def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
@@ -48,15 +52,18 @@ def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
 def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     """The weights of a model as the content of a safetensors file.
 
-    `beside`: an ONNX file that will stand beside it. Weights that it holds as they are get only the name that they have there
-    (the file's metadata, `onnx`: JSON), and others are in half precision where that loses no digit.
+    `beside`: an ONNX file that will stand beside it. Weights that it holds as they are get only the
+    name that they have there (the file's metadata, `onnx`: JSON), and others are in half precision
+    where that loses no digit.
     """
     state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
     if beside is None:
         return save(state)
     held, places = _held(beside), {}
     for name, value in list(state.items()):
-        place = next((other for other, found in held.items() if np.array_equal(found, value.numpy())), None)
+        place = next(
+            (other for other, found in held.items() if np.array_equal(found, value.numpy())), None
+        )
         if place is not None:
             places[name] = place
             del state[name]
@@ -66,15 +73,17 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:
-    """The torch model of a bundle, in evaluation mode; of an inference-only one with weights as rounded as those of its ONNX
-    file.
+    """The torch model of a bundle, in evaluation mode; of an inference-only one with weights as
+    rounded as those of its ONNX file.
 
     Raises BundleError if the bundle has no weights or they are not those of its configuration.
     """
     if not isinstance(bundle, Bundle):
         bundle = open_bundle(bundle)
     if WEIGHTS_FILE not in bundle.manifest.files:
-        raise BundleError(f"{bundle.path}: a bundle without torch weights; train its recipe to get them")
+        raise BundleError(
+            f"{bundle.path}: a bundle without torch weights; train its recipe to get them"
+        )
     entries = len(bundle.vocabulary())
     try:
         state = _stored(bundle)
@@ -82,12 +91,15 @@ def load_model(bundle: Bundle | str | Path) -> Model:
         model = build_model(bundle.config, entries=entries)
         load_state(model, state)
     except (SafetensorError, RuntimeError, ValueError, LookupError) as error:
-        raise BundleError(f"{bundle.path / WEIGHTS_FILE}: not the weights of this configuration: {error}") from None
+        raise BundleError(
+            f"{bundle.path / WEIGHTS_FILE}: not the weights of this configuration: {error}"
+        ) from None
     return model.eval()
 
 
 def _check_shapes(config: ModelConfig, entries: int, state: dict[str, Tensor]) -> None:
-    """Raise ValueError unless the state is of such a model, before one is built: its sizes could be those of no memory."""
+    """Raise ValueError unless the state is of such a model, before one is built: its sizes could be
+    those of no memory."""
     try:
         with torch.device("meta"):
             model = build_model(config, entries=entries)
@@ -109,7 +121,9 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
     places = json.loads(header.get("__metadata__", {}).get(ONNX_WEIGHTS, "{}"))
     if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
-        raise ValueError(f"expected the names that weights have in the ONNX file, found {places!r:.80}")
+        raise ValueError(
+            f"expected the names that weights have in the ONNX file, found {places!r:.80}"
+        )
     held = _held(bundle.read(ONNX_FILE)) if places else {}
     return state | {name: torch.from_numpy(held[place]) for name, place in places.items()}
 
@@ -117,6 +131,16 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
 def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:
     """The weights of an ONNX file in float32, those of 8 bits multiplied by their scale."""
     stored = initializers(exported)
-    found = {name: values.astype(np.float32) for name, values in stored.items() if values.dtype.kind == "f"}
-    pairs = [(name.removesuffix(LEVELS), values) for name, values in stored.items() if name.endswith(LEVELS)]
-    return found | {name: values * found[name + SCALE] for name, values in pairs if name + SCALE in found}
+    found = {
+        name: values.astype(np.float32)
+        for name, values in stored.items()
+        if values.dtype.kind == "f"
+    }
+    pairs = [
+        (name.removesuffix(LEVELS), values)
+        for name, values in stored.items()
+        if name.endswith(LEVELS)
+    ]
+    return found | {
+        name: values * found[name + SCALE] for name, values in pairs if name + SCALE in found
+    }

@@ -1,8 +1,9 @@
 """The hooks that a plugin may implement; each returns specs and takes nothing.
 
-A plugin that uses a hook, or a field of a spec, that came with version N of the hooks says so in its module, as
-`THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin out, calls none of its hooks and says what
-to upgrade. A plugin that does not say is taken to be written for any version. The versions:
+A plugin that uses a hook, or a field of a spec, that came with version N of the hooks says so in
+its module, as `THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin
+out, calls none of its hooks and says what to upgrade. A plugin that does not say is taken to be
+written for any version. The versions:
 
 1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_readers`.
 """
@@ -26,7 +27,8 @@ __all__ = [
 PROJECT = "thinstack"
 
 HOOK_VERSION = 1
-"""Version of the hooks and specs: it grows when there are more of them, and when one of them changes."""
+"""Version of the hooks and specs: it grows when there are more of them, and when one of them
+changes."""
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

@@ -1,4 +1,5 @@
-"""Loading one plugin so that whatever goes wrong in it stays a record and reaches no other plugin."""
+"""Loading one plugin so that whatever goes wrong in it stays a record and reaches no other
+plugin."""
 
 import difflib
 import logging
@@ -27,7 +28,8 @@ HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[EmbeddingSpec] | type[Re
 }
 
 OTHER_VERSION = (
-    f"the plugin may be written for another version of thinstack; this thinstack {__version__} has version {HOOK_VERSION} "
+    f"the plugin may be written for another version of thinstack; this thinstack {__version__} "
+    f"has version {HOOK_VERSION} "
     "of the hooks"
 )
 
@@ -43,7 +45,8 @@ class PluginRecord:
         kind: `cell`, `head`, `embedding`, `reader` or `plugin`.
         distribution: the installed distribution that it came with.
         version: version of that distribution.
-        status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is not installed).
+        status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
+            not installed).
         error: why it is not `ok`, else None.
     """
 
@@ -69,27 +72,37 @@ class Source:
         origin = "built in" if self.builtin else f"entry point {self.name!r}"
         return f"{self.distribution} {self.version} ({origin})"
 
-    def record(self, status: Status, error: str | None = None, *, spec: AnySpec | None = None) -> PluginRecord:
+    def record(
+        self, status: Status, error: str | None = None, *, spec: AnySpec | None = None
+    ) -> PluginRecord:
         """Record of one spec of this plugin, or of the plugin as a whole."""
         if spec is None:
             return PluginRecord(self.name, "plugin", self.distribution, self.version, status, error)
         return PluginRecord(spec.name, spec.kind, self.distribution, self.version, status, error)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
-        """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable, not broken."""
+        """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable,
+        not broken."""
         log.debug("plugin of %s, %s", self, doing, exc_info=error)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
-        reason = str(error) if isinstance(error, ThinstackError) else f"{type(error).__name__}: {error}"
-        if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == hookspecs.PROJECT:
+        reason = (
+            str(error) if isinstance(error, ThinstackError) else f"{type(error).__name__}: {error}"
+        )
+        if (
+            isinstance(error, ImportError)
+            and (error.name or "").partition(".")[0] == hookspecs.PROJECT
+        ):
             reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 
 
 def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """Import one plugin and call each of its hooks alone: the specs it provides, and a record of each failure."""
-    # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other, and pluggy neither
-    # skips a second plugin of the same name in silence nor aborts a call that other plugins share.
+    """Import one plugin and call each of its hooks alone: the specs it provides, and a record of
+    each failure."""
+    # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
+    # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
+    # other plugins share.
     plugins = pluggy.PluginManager(hookspecs.PROJECT)
     try:
         plugin = source.load()
@@ -112,21 +125,31 @@ def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str |
     """Register the one plugin of `plugins`. Returns why it fits no hooks of this version, if so."""
     version = getattr(plugin, "THINSTACK_HOOKS", HOOK_VERSION)
     if not isinstance(version, int):
-        return f"THINSTACK_HOOKS must be an int, the version of the hooks that the plugin needs, found {version!r:.80}"
+        return (
+            "THINSTACK_HOOKS must be an int, the version of the hooks that the plugin needs, "
+            f"found {version!r:.80}"
+        )
     if version > HOOK_VERSION:
-        return f"needs version {version} of the hooks, this thinstack {__version__} has {HOOK_VERSION}: upgrade thinstack"
+        return (
+            f"needs version {version} of the hooks, this thinstack {__version__} has "
+            f"{HOOK_VERSION}: upgrade thinstack"
+        )
     plugins.register(plugin, name=name)
     # Before pluggy compares them with the hooks, whose error says nothing of versions.
     for caller in plugins.get_hookcallers(plugin) or []:
         asked = [argument for impl in caller.get_hookimpls() for argument in impl.argnames]
         if caller.name in HOOKS and asked:
-            return f"hook {caller.name} takes no argument, found {', '.join(map(repr, asked))}: {OTHER_VERSION}"
+            return (
+                f"hook {caller.name} takes no argument, found {', '.join(map(repr, asked))}: "
+                f"{OTHER_VERSION}"
+            )
     plugins.add_hookspecs(hookspecs)
     return None
 
 
 def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
-    """What pluggy would pass over in silence: unknown hooks, hooks without the marker, no hook at all."""
+    """What pluggy would pass over in silence: unknown hooks, hooks without the marker, no hook at
+    all."""
     callers = plugins.get_hookcallers(plugin) or []
     known, problems = ", ".join(HOOKS), []
     for caller in callers:
@@ -138,14 +161,19 @@ def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
     bare = [hook for hook in HOOKS if hook not in names and callable(getattr(plugin, hook, None))]
     problems += [f"{hook} lacks the decorator @thinstack.plugins.hookimpl" for hook in bare]
     if not callers and not bare:
-        problems.append(f"implements no hook: define one of {known}, decorated with @thinstack.plugins.hookimpl")
+        problems.append(
+            f"implements no hook: define one of {known}, decorated with @thinstack.plugins.hookimpl"
+        )
     return problems
 
 
 def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
-    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an iterable of specs."""
+    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an
+    iterable of specs."""
     caller: pluggy.HookCaller = getattr(plugins.hook, hook)
-    implementations = [impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)]
+    implementations = [
+        impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)
+    ]
     results: list[Any] = caller()
     expected = HOOKS[hook]
     if len(results) < len(implementations):  # pluggy drops every None
@@ -156,6 +184,8 @@ def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
             raise PluginError(f"must return a list of {expected.__name__}, found {result!r:.80}")
         for spec in result:
             if not isinstance(spec, expected):
-                raise PluginError(f"must return a list of {expected.__name__}, found {spec!r:.80} in it")
+                raise PluginError(
+                    f"must return a list of {expected.__name__}, found {spec!r:.80} in it"
+                )
             specs.append(spec)
     return specs

@@ -1,4 +1,5 @@
-"""Finds what all installed plugins provide; a broken plugin is recorded and reported, and harms no other."""
+"""Finds what all installed plugins provide; a broken plugin is recorded and reported, and harms no
+other."""
 
 import os
 import re
@@ -13,13 +14,23 @@ from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
 from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
 
-__all__ = ["BLOCK_VARIABLE", "BUILTINS", "GROUP", "PluginManager", "PluginRecord", "PluginWarning", "manager", "readers"]
+__all__ = [
+    "BLOCK_VARIABLE",
+    "BUILTINS",
+    "GROUP",
+    "PluginManager",
+    "PluginRecord",
+    "PluginWarning",
+    "manager",
+    "readers",
+]
 
 GROUP = "thinstack"
 """Entry-point group of plugins."""
 
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
-"""Environment variable: entry-point or distribution names, separated by commas, of plugins that are not to be imported."""
+"""Environment variable: entry-point or distribution names, separated by commas, of plugins that are
+not to be imported."""
 
 BUILTINS = (
     "thinstack.plugins.cells.child_sum_lstm",
@@ -62,14 +73,17 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings and readers of the built-in plugins and of the entry points of group `thinstack`.
+    """The cells, heads, leaf embeddings and readers of the built-in plugins and of the entry points
+    of group `thinstack`.
 
-    Built-ins come first, the others sorted by distribution and name. Each failure becomes a record and one PluginWarning.
+    Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
+    and one PluginWarning.
 
     Args:
         builtins: module names of the built-in plugins.
         entry_points: the other plugins; by default those of all installed distributions.
-        blocked: entry-point or distribution names to leave out; by default what THINSTACK_BLOCK_PLUGINS says.
+        blocked: entry-point or distribution names to leave out; by default what
+            THINSTACK_BLOCK_PLUGINS says.
     """
 
     def __init__(
@@ -80,13 +94,23 @@ class PluginManager:
         blocked: Iterable[str] | None = None,
     ):
         found = metadata.entry_points(group=GROUP) if entry_points is None else entry_points
-        barred = {name.strip() for name in (os.environ.get(BLOCK_VARIABLE, "").split(",") if blocked is None else blocked)}
+        barred = {
+            name.strip()
+            for name in (
+                os.environ.get(BLOCK_VARIABLE, "").split(",") if blocked is None else blocked
+            )
+        }
         self._providers: dict[Key, list[tuple[AnySpec, Source]]] = {}
         self._records: list[PluginRecord] = []
         loaded: list[tuple[Source, list[AnySpec], list[PluginRecord]]] = []
-        for source in [*map(_builtin, builtins), *sorted(map(_installed, found), key=lambda s: (s.distribution, s.name))]:
+        for source in [
+            *map(_builtin, builtins),
+            *sorted(map(_installed, found), key=lambda s: (s.distribution, s.name)),
+        ]:
             if _is_blocked(source, barred):
-                loaded.append((source, [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")]))
+                loaded.append(
+                    (source, [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")])
+                )
                 continue
             specs, failures = collect(source)
             loaded.append((source, specs, failures))
@@ -100,8 +124,9 @@ class PluginManager:
     def cell(self, name: str) -> CellSpec:
         """The cell of this name.
 
-        Raises UnknownNameError (lists the known ones), PluginError if two plugins provide it, MissingExtraError if it is
-        not known and there are plugins that could not be loaded for want of torch.
+        Raises UnknownNameError (lists the known ones), PluginError if two plugins provide it,
+        MissingExtraError if it is not known and there are plugins that could not be loaded for want
+        of torch.
         """
         return self._find(CellSpec, name)
 
@@ -114,7 +139,8 @@ class PluginManager:
         return self._find(EmbeddingSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
-        """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError: readers need no torch."""
+        """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError:
+        readers need no torch."""
         return self._find(ReaderSpec, name)
 
     def records(self) -> list[PluginRecord]:
@@ -124,16 +150,21 @@ class PluginManager:
     def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:
         key = (wanted.kind, name)
         if key not in self._providers:
-            if wanted is not ReaderSpec and any(record.status == "unavailable" for record in self._records):
+            if wanted is not ReaderSpec and any(
+                record.status == "unavailable" for record in self._records
+            ):
                 raise MissingExtraError("torch", "train")
-            raise UnknownNameError(wanted.kind, name, [known for kind, known in self._providers if kind == wanted.kind])
+            raise UnknownNameError(
+                wanted.kind, name, [known for kind, known in self._providers if kind == wanted.kind]
+            )
         spec, source = self._providers[key][0]
         if self._is_contested(key) and not source.builtin:
             raise PluginError(self._contest(key))
         return cast(AnySpecType, spec)
 
     def _settle(self, spec: AnySpec, source: Source) -> PluginRecord:
-        """Record of one spec: the name of a built-in stays its own, any other name of two providers is nobody's."""
+        """Record of one spec: the name of a built-in stays its own, any other name of two providers
+        is nobody's."""
         key = (spec.kind, spec.name)
         if self._is_contested(key) and not source.builtin:
             return source.record("failed", self._contest(key), spec=spec)
@@ -145,7 +176,10 @@ class PluginManager:
     def _contest(self, key: Key) -> str:
         kind, name = key
         providers = " and by ".join(str(source) for _, source in self._providers[key])
-        return f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with {BLOCK_VARIABLE}"
+        return (
+            f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with "
+            f"{BLOCK_VARIABLE}"
+        )
 
     def _warn(self) -> None:
         for record in self._records:
@@ -162,22 +196,33 @@ def manager() -> PluginManager:
 
 @cache
 def readers() -> PluginManager:
-    """A plugin manager without the built-ins but readers: it imports no torch, unless another plugin does."""
+    """A plugin manager without the built-ins but readers: it imports no torch, unless another
+    plugin does."""
     return PluginManager(builtins=READERS)
 
 
 def _builtin(module: str) -> Source:
-    return Source(module.rpartition(".")[2], "thinstack", __version__, partial(import_module, module), builtin=True)
+    return Source(
+        module.rpartition(".")[2],
+        "thinstack",
+        __version__,
+        partial(import_module, module),
+        builtin=True,
+    )
 
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
     distribution = entry_point.dist
-    name, version = (distribution.name, distribution.version) if distribution else ("unknown", "unknown")
+    name, version = (
+        (distribution.name, distribution.version) if distribution else ("unknown", "unknown")
+    )
     return Source(entry_point.name, name, version, entry_point.load)
 
 
 def _is_blocked(source: Source, barred: set[str]) -> bool:
-    return not source.builtin and (source.name in barred or _normal(source.distribution) in map(_normal, barred))
+    return not source.builtin and (
+        source.name in barred or _normal(source.distribution) in map(_normal, barred)
+    )
 
 
 def _normal(distribution: str) -> str:

@@ -1,1 +1,2 @@
-"""Tables of results: the rows of a paper's table as recipes, run over their seeds, beside the paper's figures."""
+"""Tables of results: the rows of a paper's table as recipes, run over their seeds, beside the
+paper's figures."""

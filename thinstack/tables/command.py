@@ -26,13 +26,17 @@ from thinstack.training.digests import data_digests
 __all__ = ["Options", "run"]
 
 
-KILLED = "its process was killed, or one beside it, for want of memory or by someone; called again, it goes on"
+KILLED = (
+    "its process was killed, or one beside it, for want of memory or by someone; called again, it "
+    "goes on"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a table is run: folder of the data, of the report and of the work, `jobs` runs at a time of so many `threads`; rows
-    and seeds, if not all; files to measure on in place of the development data, each `[VARIANT=]FILE`."""
+    """How a table is run: folder of the data, of the report and of the work, `jobs` runs at a time
+    of so many `threads`; rows and seeds, if not all; files to measure on in place of the
+    development data, each `[VARIANT=]FILE`."""
 
     data: Path
     out: Path
@@ -65,9 +69,10 @@ class Answers:
 def run(file: Path, options: Options, console: Console) -> None:
     """Do what is left to do of the table in `file`, and write the report to `options.out`.
 
-    That is TABLE.json, TABLE.md and a plot for each curve, of the rows that are complete; with "-test" after TABLE where
-    figures are of test files, and "-part" where they are not those of all runs, so that no part takes the place of the whole.
-    Raises ThinstackError that tells of all runs that failed, once the others are done; what reading the table raises.
+    That is TABLE.json, TABLE.md and a plot for each curve, of the rows that are complete; with
+    "-test" after TABLE where figures are of test files, and "-part" where they are not those of all
+    runs, so that no part takes the place of the whole. Raises ThinstackError that tells of all runs
+    that failed, once the others are done; what reading the table raises.
     """
     table = Table.read(file)
     tests = _tests(table, options.tests)
@@ -75,10 +80,17 @@ def run(file: Path, options: Options, console: Console) -> None:
     commit = commit_of(file)
     answers = Answers({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
     _find_jobs(answers, options.data, options.work / name, commit)
-    _say(console, f"{table.name}: {len(answers.runs)} runs, {len(answers.outcomes)} of them done before")
+    _say(
+        console,
+        f"{table.name}: {len(answers.runs)} runs, {len(answers.outcomes)} of them done before",
+    )
     _work(table, answers, options, console)
     missing = answers.missing()
-    done = [(run, answers.outcomes[path]) for path, run in answers.runs.items() if run.row.name not in missing]
+    done = [
+        (run, answers.outcomes[path])
+        for path, run in answers.runs.items()
+        if run.row.name not in missing
+    ]
     if done:
         whole = {run.path for run in table.runs()} == {run.path for run, _ in done}
         report = build(
@@ -95,10 +107,21 @@ def run(file: Path, options: Options, console: Console) -> None:
             "versions": versions(),
             "threads": options.threads,
         }
-        _write(table, name if whole else f"{name}-part", report, _curves(table, done, answers.jobs), options.out, console)
+        _write(
+            table,
+            name if whole else f"{name}-part",
+            report,
+            _curves(table, done, answers.jobs),
+            options.out,
+            console,
+        )
         _tell_of_empty_columns(report, done, console)
     if answers.failures:
-        reasons = "".join(f"\n  {path}: {answers.failures[path]}" for path in answers.runs if path in answers.failures)
+        reasons = "".join(
+            f"\n  {path}: {answers.failures[path]}"
+            for path in answers.runs
+            if path in answers.failures
+        )
         failed = f"{len(answers.failures)} of {len(answers.runs)} runs failed"
         raise ThinstackError(f"{failed}; called again, the others are kept:{reasons}")
 
@@ -134,7 +157,12 @@ def _work(table: Table, answers: Answers, options: Options, console: Console) ->
     left = {path: job for path, job in answers.jobs.items() if path not in answers.outcomes}
     if not left:
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("runs", total=len(left))
 
@@ -162,35 +190,58 @@ def _main_figures(table: Table, run: Run, outcome: Outcome) -> str:
     return ", ".join([*parts, f"{outcome.seconds:.0f} s"])
 
 
-def _cases(done: Iterable[tuple[Run, Outcome]], jobs: Mapping[str, Job], row: Row, variant: str, source: str) -> list[Cases]:
+def _cases(
+    done: Iterable[tuple[Run, Outcome]],
+    jobs: Mapping[str, Job],
+    row: Row,
+    variant: str,
+    source: str,
+) -> list[Cases]:
     """The cases of each seed of a row in a variant, over the trees of a source."""
-    return [cases_of(jobs[run.path], source) for run, _ in done if run.row.name == row.name and run.variant == variant]
+    return [
+        cases_of(jobs[run.path], source)
+        for run, _ in done
+        if run.row.name == row.name and run.variant == variant
+    ]
 
 
-def _curves(table: Table, done: Sequence[tuple[Run, Outcome]], jobs: Mapping[str, Job]) -> dict[str, dict[str, list[Point]]]:
+def _curves(
+    table: Table, done: Sequence[tuple[Run, Outcome]], jobs: Mapping[str, Job]
+) -> dict[str, dict[str, list[Point]]]:
     """The points of every curve, by its name and the row's."""
     there = {run.row.name for run, _ in done}
     rows = {row.name: row for row in table.rows if row.name in there}
     return {
         curve.name: {
-            name: points(_cases(done, jobs, rows[name], "", rows[name].trees), curve) for name in curve.rows if name in rows
+            name: points(_cases(done, jobs, rows[name], "", rows[name].trees), curve)
+            for name in curve.rows
+            if name in rows
         }
         for curve in table.curves
     }
 
 
 def _write(
-    table: Table, name: str, report: dict[str, Any], curves: dict[str, dict[str, list[Point]]], out: Path, console: Console
+    table: Table,
+    name: str,
+    report: dict[str, Any],
+    curves: dict[str, dict[str, list[Point]]],
+    out: Path,
+    console: Console,
 ) -> None:
     """Write the report and its plots as `out`/NAME..."""
     report["curves"] = {
-        curve: {row: [found._asdict() for found in line] for row, line in lines.items()} for curve, lines in curves.items()
+        curve: {row: [found._asdict() for found in line] for row, line in lines.items()}
+        for curve, lines in curves.items()
     }
     out.mkdir(parents=True, exist_ok=True)
     titles = {row.name: row.title for row in table.rows}
     plots: list[Path] = []
     try:
-        named = {curve: {titles[row]: line for row, line in lines.items()} for curve, lines in curves.items()}
+        named = {
+            curve: {titles[row]: line for row, line in lines.items()}
+            for curve, lines in curves.items()
+        }
         plots = draw(table.model_copy(update={"name": name}), named, out)
     except MissingExtraError as error:
         _say(console, f"no plots: {error}")
@@ -200,10 +251,19 @@ def _write(
         _say(console, f"wrote {path}")
 
 
-def _tell_of_empty_columns(report: Mapping[str, Any], done: Iterable[tuple[Run, Outcome]], console: Console) -> None:
+def _tell_of_empty_columns(
+    report: Mapping[str, Any], done: Iterable[tuple[Run, Outcome]], console: Console
+) -> None:
     for column in report["columns"]:
         if all(row["figures"][column["key"]] is None for row in report["rows"]):
-            known = sorted({f"{s}.{f}" for _, outcome in done for s, figures in outcome.figures.items() for f in figures})
+            known = sorted(
+                {
+                    f"{s}.{f}"
+                    for _, outcome in done
+                    for s, figures in outcome.figures.items()
+                    for f in figures
+                }
+            )
             text = f"column {column['key']}: no row has this figure; there are {', '.join(known)}"
             _say(console, text)
 
@@ -215,7 +275,11 @@ def _say(console: Console, line: str) -> None:
 def _command(file: Path, options: Options) -> str:
     """The command line that makes the same report."""
     words = ["thinstack", "table", file.as_posix(), "--data", options.data.as_posix()]
-    for option, values in (("--row", options.rows), ("--seed", options.seeds), ("--test", options.tests)):
+    for option, values in (
+        ("--row", options.rows),
+        ("--seed", options.seeds),
+        ("--test", options.tests),
+    ):
         for value in values:
             words += [option, str(value)]
     return shlex.join(words)

@@ -1,4 +1,5 @@
-"""Two rows of a table compared: the difference of their figures, and how far chance would take it."""
+"""Two rows of a table compared: the difference of their figures, and how far chance would take
+it."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +13,22 @@ from thinstack.training.cases import Cases
 __all__ = ["FindCases", "compare_rows", "error_of_examples"]
 
 FindCases = Callable[[Row, str, str], Sequence[Cases]]
-"""The cases of every seed of a row in a variant ("" is the row itself) over the trees of a source."""
+"""The cases of every seed of a row in a variant ("" is the row itself) over the trees of a
+source."""
 
 WHOLE = {"root_accuracy": True, "accuracy": True, "phrase_accuracy": False}
-"""The figures that are shares of cases said rightly: of whole sentences and pairs, or of all labelled phrases."""
+"""The figures that are shares of cases said rightly: of whole sentences and pairs, or of all
+labelled phrases."""
 
 
-def compare_rows(table: Table, pair: Comparison, rows: Sequence[Mapping[str, Any]], cases: FindCases) -> dict[str, Any] | None:
-    """The difference of two rows' means, `a` less `b`, with two standard errors; None if one of the rows is not there.
+def compare_rows(
+    table: Table, pair: Comparison, rows: Sequence[Mapping[str, Any]], cases: FindCases
+) -> dict[str, Any] | None:
+    """The difference of two rows' means, `a` less `b`, with two standard errors; None if one of the
+    rows is not there.
 
-    `error` is that over the seeds (None for one seed), `examples_error` that of `error_of_examples` (None for rivals, and for
-    figures that are not a share of cases).
+    `error` is that over the seeds (None for one seed), `examples_error` that of `error_of_examples`
+    (None for rivals, and for figures that are not a share of cases).
     """
     figures = {row["name"]: row["figures"][pair.key] for row in rows}
     a, b = figures.get(pair.a), figures.get(pair.b)
@@ -53,17 +59,28 @@ def _examples_error(column: Column, rows: tuple[Row, Row], cases: FindCases) -> 
     return error_of_examples(first, second, whole=WHOLE[figure])
 
 
-def error_of_examples(first: Sequence[Cases], second: Sequence[Cases], *, whole: bool) -> float | None:
-    """The standard error, in percent, of a difference of accuracies for having been measured on so many examples only.
+def error_of_examples(
+    first: Sequence[Cases], second: Sequence[Cases], *, whole: bool
+) -> float | None:
+    """The standard error, in percent, of a difference of accuracies for having been measured on so
+    many examples only.
 
-    Each case counts with its difference of the shares of seeds that were right, so that cases which both find easy or hard add
-    nothing. Phrases count as if drawn one by one, which makes their error too small. None where the rows were not measured on
-    the same cases, or on fewer than two.
+    Each case counts with its difference of the shares of seeds that were right, so that cases which
+    both find easy or hard add nothing. Phrases count as if drawn one by one, which makes their
+    error too small. None where the rows were not measured on the same cases, or on fewer than two.
     """
     golds = [_counted(seed, seed.gold, whole) for seed in (*first, *second)]
-    if not first or not second or len(golds[0]) < 2 or any(not np.array_equal(golds[0], gold) for gold in golds):
+    if (
+        not first
+        or not second
+        or len(golds[0]) < 2
+        or any(not np.array_equal(golds[0], gold) for gold in golds)
+    ):
         return None
-    shares = [np.mean([_counted(seed, seed.gold == seed.predicted, whole) for seed in seeds], 0) for seeds in (first, second)]
+    shares = [
+        np.mean([_counted(seed, seed.gold == seed.predicted, whole) for seed in seeds], 0)
+        for seeds in (first, second)
+    ]
     return 100.0 * float(np.std(shares[0] - shares[1], ddof=1)) / math.sqrt(len(shares[0]))
 
 

@@ -1,4 +1,5 @@
-"""Curves: accuracy or correlation in a window that slides over the length or the depth of the cases."""
+"""Curves: accuracy or correlation in a window that slides over the length or the depth of the
+cases."""
 
 import statistics
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ LEAST_CASES: Final = 20
 class Point(NamedTuple):
     """The figure at `x`: mean and sample standard deviation (0 for one seed) over the seeds.
 
-    Accuracy is in percent. `count` is the number of cases in the window, for the seed that has the fewest.
+    Accuracy is in percent. `count` is the number of cases in the window, for the seed that has the
+    fewest.
     """
 
     x: int
@@ -32,8 +34,9 @@ class Point(NamedTuple):
 def points(cases: Sequence[Cases], curve: Curve) -> list[Point]:
     """The points of a curve, from the cases of each seed: one for every x from 1 to `curve.last`.
 
-    A point takes the cases within `curve.window` of its x; the last one also all beyond (Tai et al. 2015, Figs. 3 and 4; Zhu
-    et al. 2015, Fig. 4). One is left out where a seed has fewer than `LEAST_CASES` cases, or a figure that is undefined.
+    A point takes the cases within `curve.window` of its x; the last one also all beyond (Tai et al.
+    2015, Figs. 3 and 4; Zhu et al. 2015, Fig. 4). One is left out where a seed has fewer than
+    `LEAST_CASES` cases, or a figure that is undefined.
     """
     found = []
     chosen = [_chosen(seed, curve) for seed in cases]
@@ -48,7 +51,14 @@ def points(cases: Sequence[Cases], curve: Curve) -> list[Point]:
         ]
         known = [figure for figure in figures if figure is not None]
         if len(known) == len(figures):
-            found.append(Point(x, statistics.fmean(known), statistics.stdev(known) if len(known) > 1 else 0.0, count))
+            found.append(
+                Point(
+                    x,
+                    statistics.fmean(known),
+                    statistics.stdev(known) if len(known) > 1 else 0.0,
+                    count,
+                )
+            )
     return found
 
 
@@ -67,7 +77,9 @@ def _window(where: NDArray[np.floating], x: int, curve: Curve) -> NDArray[np.boo
     return beyond if x == curve.last else beyond & (where <= x + curve.window)
 
 
-def _figure(predicted: NDArray[np.floating], gold: NDArray[np.floating], curve: Curve) -> float | None:
+def _figure(
+    predicted: NDArray[np.floating], gold: NDArray[np.floating], curve: Curve
+) -> float | None:
     if curve.figure == "pearson":
         return pearson(predicted, gold)
     return 100.0 * float((predicted == gold).mean())

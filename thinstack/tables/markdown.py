@@ -12,7 +12,8 @@ SHOWN_DIGITS = 12
 
 
 def markdown(report: Report, plots: Sequence[str] = ()) -> str:
-    """The report as a page: the table, one line a row, then what it means and what it comes from; `plots` are file names."""
+    """The report as a page: the table, one line a row, then what it means and what it comes from;
+    `plots` are file names."""
     parts = [
         f"# {report['title']}",
         _caption(report),
@@ -31,7 +32,10 @@ def _caption(report: Report) -> str:
     text = f"Mean ± standard deviation of the seeds' figures on {' and '.join(splits)} data.{paper}"
     if not report["complete"]:
         text += "\n\n**This is a part of the table.**"
-        text += "".join(f" Row {name} is missing: {_line(reason)}." for name, reason in report["missing"].items())
+        text += "".join(
+            f" Row {name} is missing: {_line(reason)}."
+            for name, reason in report["missing"].items()
+        )
     return text
 
 
@@ -45,14 +49,28 @@ def _table(report: Report) -> Iterator[str]:
         figures = [_figure(column, row, bold[column["key"]]) for column in columns]
         runs = row["runs"][0]
         parameters = row["parameters"].get("encoder", row["parameters"]["model"])
-        printed = _bracketed(f"{row['paper']['parameters']:,.0f}" if "parameters" in row["paper"] else "")
+        printed = _bracketed(
+            f"{row['paper']['parameters']:,.0f}" if "parameters" in row["paper"] else ""
+        )
         title = f"{row['title']} ({row['source']})" if row["source"] else row["title"]
-        yield _cells([title, *figures, f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", str(len(runs["seeds"]))])
+        yield _cells(
+            [
+                title,
+                *figures,
+                f"{parameters:,}{printed}",
+                f"{runs['seconds']:.0f}",
+                str(len(runs["seeds"])),
+            ]
+        )
 
 
 def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
     """The best mean of a column, as it is shown."""
-    means = [row["figures"][column["key"]]["mean"] for row in rows if row["figures"][column["key"]] is not None]
+    means = [
+        row["figures"][column["key"]]["mean"]
+        for row in rows
+        if row["figures"][column["key"]] is not None
+    ]
     if len(means) < 2:
         return None
     return _number(max(means) if column["best"] == "highest" else min(means), column)
@@ -61,7 +79,9 @@ def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
 def _figure(column: Mapping[str, Any], row: Report, best: str | None) -> str:
     key = column["key"]
     found, paper, paper_std = row["figures"][key], row["paper"].get(key), row["paper_std"].get(key)
-    printed = _bracketed("" if paper is None else _number(paper, column) + _spread(paper_std, column))
+    printed = _bracketed(
+        "" if paper is None else _number(paper, column) + _spread(paper_std, column)
+    )
     if found is None:
         return f"-{printed}"
     mean = _number(found["mean"], column)
@@ -86,7 +106,9 @@ def _comparisons(report: Report) -> Iterator[str]:
     for found in report["comparisons"]:
         column = columns[found["key"]]
         difference = f"{found['difference']:+.{column['digits']}f}{_spread(found['error'], column)}"
-        paper = "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
+        paper = (
+            "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
+        )
         error = _errors(found, column)
         yield f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}: **{difference}**{paper}, {error}."
 
@@ -117,7 +139,11 @@ def _origin(report: Report) -> Iterator[str]:
     reported = dict.fromkeys(f"{part['reported_on']} ({part['split']})" for part in parts)
     yield f"Reported on: {', '.join(reported)}."
     files = {name: digest for part in parts for name, digest in part["data"].items()}
-    yield "Data, SHA-256: " + ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items()) + "."
+    yield (
+        "Data, SHA-256: "
+        + ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
+        + "."
+    )
     yield "Parameters are those of the encoder, without leaf vectors and task head. Seconds are of training alone."
 
 

@@ -15,17 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Of Okabe and Ito, which the colour-blind can tell apart; their yellow is left out, for it is faint on white."""
+"""Of Okabe and Ito, which the colour-blind can tell apart; their yellow is left out, for it is
+faint on white."""
 STYLES: Final = ("-", "--", "-.", ":")
 SIZE: Final = (7.0, 4.4)
 """Width and height in inches."""
 
 
-def draw(table: Table, curves: Mapping[str, Mapping[str, Sequence[Point]]], folder: Path) -> list[Path]:
+def draw(
+    table: Table, curves: Mapping[str, Mapping[str, Sequence[Point]]], folder: Path
+) -> list[Path]:
     """Draw each curve of the table for which a row has points, into `folder`/TABLE-CURVE.svg.
 
-    `curves`: by the curve's name, then the row's title. A line is the mean over seeds, the band around it the standard
-    deviation. The same points give the same bytes. Returns the files. Raises MissingExtraError without matplotlib.
+    `curves`: by the curve's name, then the row's title. A line is the mean over seeds, the band
+    around it the standard deviation. The same points give the same bytes. Returns the files. Raises
+    MissingExtraError without matplotlib.
     """
     try:
         import matplotlib
@@ -69,12 +73,26 @@ def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
     """Draw the line and the band of one row; returns the line."""
     x = [point.x for point in found]
     colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]
-    low, high = [point.mean - point.std for point in found], [point.mean + point.std for point in found]
+    low, high = (
+        [point.mean - point.std for point in found],
+        [point.mean + point.std for point in found],
+    )
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     marker = "o" if len(found) == 1 else ""  # a line of one point cannot be seen
-    return axes.plot(x, [point.mean for point in found], color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]
+    return axes.plot(
+        x,
+        [point.mean for point in found],
+        color=colour,
+        linestyle=style,
+        linewidth=1.6,
+        marker=marker,
+    )[0]
 
 
 def _x_label(curve: Curve) -> str:
     unit = "length (words" if curve.x == "words" else "depth (edges to the deepest leaf"
-    return f"{unit}; each ± {curve.window}, the last with all beyond)" if curve.window else f"{unit}; the last with all beyond)"
+    return (
+        f"{unit}; each ± {curve.window}, the last with all beyond)"
+        if curve.window
+        else f"{unit}; the last with all beyond)"
+    )

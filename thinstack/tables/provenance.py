@@ -1,4 +1,5 @@
-"""What a result comes from: the digest of the recipe, the commit, the versions of what computed it."""
+"""What a result comes from: the digest of the recipe, the commit, the versions of what computed
+it."""
 
 import hashlib
 import json
@@ -13,7 +14,13 @@ from thinstack.config import Recipe
 
 __all__ = ["commit_of", "recipe_digest", "versions"]
 
-UNREAD: dict[str, Any] = {"name": True, "description": True, "export": True, "data": {"statement"}, "training": {"seeds"}}
+UNREAD: dict[str, Any] = {
+    "name": True,
+    "description": True,
+    "export": True,
+    "data": {"statement"},
+    "training": {"seeds"},
+}
 """What of a recipe no figure depends on."""
 
 WATCHED = ("thinstack", "recipes")
@@ -22,11 +29,14 @@ WATCHED = ("thinstack", "recipes")
 
 def recipe_digest(recipe: Recipe) -> str:
     """SHA-256 of all in a recipe that its figures depend on, but the seed."""
-    return hashlib.sha256(json.dumps(recipe.model_dump(mode="json", exclude=UNREAD), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(recipe.model_dump(mode="json", exclude=UNREAD), sort_keys=True).encode()
+    ).hexdigest()
 
 
 def commit_of(file: Path) -> str | None:
-    """The commit of the git repository that holds `file`, with "-dirty" where its thinstack/ or recipes/ differ from that."""
+    """The commit of the git repository that holds `file`, with "-dirty" where its thinstack/ or
+    recipes/ differ from that."""
     folder = file.resolve().parent
     top, commit = (_git(folder, "rev-parse", what) for what in ("--show-toplevel", "HEAD"))
     if top is None or commit is None:
@@ -37,7 +47,9 @@ def commit_of(file: Path) -> str | None:
 
 def _git(folder: Path, *words: str) -> str | None:
     try:
-        answer = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *words], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return answer.stdout.strip()
@@ -45,4 +57,9 @@ def _git(folder: Path, *words: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that figures depend on."""
-    return {"python": platform.python_version(), "thinstack": __version__, "torch": version("torch"), "numpy": version("numpy")}
+    return {
+        "python": platform.python_version(),
+        "thinstack": __version__,
+        "torch": version("torch"),
+        "numpy": version("numpy"),
+    }

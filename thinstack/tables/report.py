@@ -1,4 +1,5 @@
-"""What came of a table: means and standard deviations over seeds beside the paper's figures, and what they come from."""
+"""What came of a table: means and standard deviations over seeds beside the paper's figures, and
+what they come from."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -27,8 +28,9 @@ def build(
 ) -> dict[str, Any]:
     """The report, fit for JSON.
 
-    `done`: the runs of the rows that are reported. `missing`: why other rows are not, by name. `digests`: of the data files of
-    each run, by its path. `complete`: whether these are all runs of the table.
+    `done`: the runs of the rows that are reported. `missing`: why other rows are not, by name.
+    `digests`: of the data files of each run, by its path. `complete`: whether these are all runs of
+    the table.
     """
     by_row: dict[str, list[tuple[Run, Outcome]]] = {}
     for run, outcome in done:
@@ -44,12 +46,21 @@ def build(
         "differs": list(table.differs),
         "columns": [column.model_dump() for column in table.columns],
         "rows": rows,
-        "comparisons": [found for pair in table.compare if (found := compare_rows(table, pair, rows, cases)) is not None],
+        "comparisons": [
+            found
+            for pair in table.compare
+            if (found := compare_rows(table, pair, rows, cases)) is not None
+        ],
     }
 
 
-def _row(table: Table, row: Row, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    parts = {variant: [(run, outcome) for run, outcome in done if run.variant == variant] for variant in table.variants_of(row)}
+def _row(
+    table: Table, row: Row, done: Done, digests: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    parts = {
+        variant: [(run, outcome) for run, outcome in done if run.variant == variant]
+        for variant in table.variants_of(row)
+    }
     first = next(outcome for _, outcome in done)
     return {
         "name": row.name,
@@ -67,13 +78,21 @@ def _row(table: Table, row: Row, done: Done, digests: Mapping[str, Mapping[str, 
 
 
 def _figure(column: Column, row: Row, parts: Mapping[str, Done]) -> dict[str, Any] | None:
-    """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None where there is no case."""
+    """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None
+    where there is no case."""
     variant, source, figure = column.parts
-    found = [outcome.figures.get(source or row.trees, {}).get(figure) for _, outcome in parts.get(variant, ())]
+    found = [
+        outcome.figures.get(source or row.trees, {}).get(figure)
+        for _, outcome in parts.get(variant, ())
+    ]
     known = [value for value in found if value is not None]
     if not known or len(known) < len(found):
         return None
-    return {"mean": statistics.fmean(known), "std": statistics.stdev(known) if len(known) > 1 else None, "seeds": known}
+    return {
+        "mean": statistics.fmean(known),
+        "std": statistics.stdev(known) if len(known) > 1 else None,
+        "seeds": known,
+    }
 
 
 def _runs(variant: str, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

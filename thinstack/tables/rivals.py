@@ -1,4 +1,5 @@
-"""Plain rivals of the trees: classifiers of sentences that know nothing of structure, by scikit-learn."""
+"""Plain rivals of the trees: classifiers of sentences that know nothing of structure, by
+scikit-learn."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -25,34 +26,47 @@ FOLDS: Final = 5
 
 
 def run_rival(name: str, recipe: Recipe, data: Path) -> Figures:
-    """Train the rival `name` on the sentences of a recipe, read from the folder `data`, and measure it on its development part.
+    """Train the rival `name` on the sentences of a recipe, read from the folder `data`, and measure
+    it on its development part.
 
-    "tfidf": a linear support vector machine over TF-IDF-weighted word 1- and 2-grams, and character 3- to 5-grams where
-    cross-validation finds them of use. It learns from all that a model of the recipe sees before the development part, the
-    held-out sentences included, for it holds out its own.
-    Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights that are not zero and biases.
-    Raises UnknownNameError for another name, ConfigError for a recipe of pairs, DataError for too few
-    sentences, MissingExtraError without scikit-learn, and what reading the data raises.
+    "tfidf": a linear support vector machine over TF-IDF-weighted word 1- and 2-grams, and character
+    3- to 5-grams where cross-validation finds them of use. It learns from all that a model of the
+    recipe sees before the development part, the held-out sentences included, for it holds out its
+    own. Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights
+    that are not zero and biases. Raises UnknownNameError for another name, ConfigError for a recipe
+    of pairs, DataError for too few sentences, MissingExtraError without scikit-learn, and what
+    reading the data raises.
     """
     rivals: Mapping[str, Callable[[Texts, Classes, Texts], tuple[Classes, int]]] = {"tfidf": _tfidf}
     if name not in rivals:
         raise UnknownNameError("rival", name, rivals)
     if recipe.data.task in PAIR_TASKS:
-        raise ConfigError(f"rival {name!r} classifies sentences; expected a task of these, found {recipe.data.task!r}")
+        raise ConfigError(
+            f"rival {name!r} classifies sentences; expected a task of these, found "
+            f"{recipe.data.task!r}"
+        )
     train, held, dev = read_sentences(recipe, data)
     texts, classes = _sentences([*train, *held])
     _check(classes, data / recipe.data.train)
     asked, gold = _sentences(dev)
     if not len(gold):
-        raise DataError(f"{data / recipe.data.reported}: expected sentences that have a class, found none")
+        raise DataError(
+            f"{data / recipe.data.reported}: expected sentences that have a class, found none"
+        )
     predicted, parameters = rivals[name](texts, classes, asked)
-    return {"root_accuracy": 100.0 * float((predicted == gold).mean()), "roots": len(gold), "parameters": parameters}
+    return {
+        "root_accuracy": 100.0 * float((predicted == gold).mean()),
+        "roots": len(gold),
+        "parameters": parameters,
+    }
 
 
 def _sentences(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
     """The words of every sentence that has a class, between spaces, and that class."""
     known = [(tree, int(labels[tree.root])) for tree, labels in treebank if labels[tree.root] >= 0]
-    return [" ".join(tree.words) for tree, _ in known], np.array([label for _, label in known], np.int64)
+    return [" ".join(tree.words) for tree, _ in known], np.array(
+        [label for _, label in known], np.int64
+    )
 
 
 def _check(classes: Classes, path: Path) -> None:
@@ -60,7 +74,8 @@ def _check(classes: Classes, path: Path) -> None:
     counts = counts[counts > 0]
     if len(counts) < 2 or counts.max() < FOLDS:
         raise DataError(
-            f"{path}: expected sentences of two classes or more, and {FOLDS} or more of one, for the folds of "
+            f"{path}: expected sentences of two classes or more, and {FOLDS} or more of one, for "
+            "the folds of "
             f"cross-validation; found {len(classes)} sentences of {len(counts)} classes"
         )
 
@@ -74,13 +89,21 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
         from sklearn.svm import LinearSVC
     except ImportError:
         raise MissingExtraError("scikit-learn", "train") from None
-    words = ("words", TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True))  # "?" is a word too
-    characters = ("characters", TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True))
+    words = (
+        "words",
+        TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True),
+    )  # "?" is a word too
+    characters = (
+        "characters",
+        TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True),
+    )
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     searches = []
     for parts in ([words], [words, characters]):
         features: Any = FeatureUnion(parts)
-        search = GridSearchCV(LinearSVC(random_state=0, max_iter=10_000), {"C": PENALTIES}, cv=folds)
+        search = GridSearchCV(
+            LinearSVC(random_state=0, max_iter=10_000), {"C": PENALTIES}, cv=folds
+        )
         searches.append((search.fit(features.fit_transform(texts), classes), features))
     search, features = max(searches, key=lambda found: found[0].best_score_)
     classifier = search.best_estimator_

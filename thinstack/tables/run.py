@@ -1,4 +1,5 @@
-"""One run of a table, in a process of its own: a seed of a row is trained and measured, and what came of it is kept."""
+"""One run of a table, in a process of its own: a seed of a row is trained and measured, and what
+came of it is kept."""
 
 import hashlib
 import json
@@ -28,7 +29,8 @@ CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.partial", "metrics.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run and where it is done. `digest` is of all that its figures depend on but the seed; `commit` is noted with them."""
+    """A run and where it is done. `digest` is of all that its figures depend on but the seed;
+    `commit` is noted with them."""
 
     recipe: Recipe
     rival: str | None
@@ -41,9 +43,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: `figures` on the development data by tree source, the `epoch` that was kept (None for a rival) of how
-    many `epochs`, the `seconds` they took without measuring, and the number of parameters: of the "encoder", and of the
-    "model" without its leaf table."""
+    """What came of a run: `figures` on the development data by tree source, the `epoch` that was
+    kept (None for a rival) of how many `epochs`, the `seconds` they took without measuring, and the
+    number of parameters: of the "encoder", and of the "model" without its leaf table."""
 
     digest: str
     commit: str | None
@@ -63,7 +65,8 @@ class Failure:
 
 
 def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
-    """The job of a run, in `folder`/ROW[/VARIANT]/SEED. Raises DataError for a data file that cannot be read."""
+    """The job of a run, in `folder`/ROW[/VARIANT]/SEED. Raises DataError for a data file that
+    cannot be read."""
     parts = [recipe_digest(run.recipe), run.row.rival, data_digests(run.recipe, data), __version__]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return Job(run.recipe, run.row.rival, run.seed, data, folder / run.path, digest, commit)
@@ -73,13 +76,16 @@ def finished(job: Job) -> Outcome | None:
     """What came of a job, if it was done before and its cases are still there."""
     with suppress(OSError, ValueError, TypeError):
         outcome = Outcome(**json.loads((job.folder / RESULT).read_text(encoding="utf-8")))
-        whole = job.rival is not None or all(_cases_file(job, source).is_file() for source in outcome.figures)
+        whole = job.rival is not None or all(
+            _cases_file(job, source).is_file() for source in outcome.figures
+        )
         return outcome if outcome.digest == job.digest and whole else None
     return None
 
 
 def cases_of(job: Job, source: str) -> Cases:
-    """What the trained model said of each development case, read with the trees of `source`. Raises DataError."""
+    """What the trained model said of each development case, read with the trees of `source`. Raises
+    DataError."""
     return Cases.load(_cases_file(job, source))
 
 
@@ -88,7 +94,8 @@ def _cases_file(job: Job, source: str) -> Path:
 
 
 def attempt(job: Job) -> Outcome | Failure:
-    """`run_one`, with any error as a value; the traceback of one that thinstack did not raise itself is left in the folder."""
+    """`run_one`, with any error as a value; the traceback of one that thinstack did not raise
+    itself is left in the folder."""
     try:
         return run_one(job)
     except ThinstackError as error:
@@ -101,7 +108,8 @@ def attempt(job: Job) -> Outcome | Failure:
 
 
 def run_one(job: Job) -> Outcome:
-    """Do a job, going on from its checkpoint, or return what came of it before. Raises what training and reading data raise.
+    """Do a job, going on from its checkpoint, or return what came of it before. Raises what
+    training and reading data raise.
 
     What a job of another digest left in the folder is deleted first.
     """
@@ -117,7 +125,14 @@ def run_one(job: Job) -> Outcome:
 def _claim(job: Job) -> None:
     note = job.folder / NOTE
     if not (note.is_file() and note.read_text(encoding="utf-8") == job.digest):
-        _delete(job.folder, RESULT, ERROR, NOTE, *CHECKPOINTS, *(path.name for path in job.folder.glob("cases-*.npz")))
+        _delete(
+            job.folder,
+            RESULT,
+            ERROR,
+            NOTE,
+            *CHECKPOINTS,
+            *(path.name for path in job.folder.glob("cases-*.npz")),
+        )
         write_atomically(note, job.digest)
 
 
@@ -132,7 +147,16 @@ def _train(job: Job) -> Outcome:
         cases.save(_cases_file(job, source))
     seconds = sum(record["seconds"] for record in result.history)
     counts = _parameters(result.model)
-    return Outcome(job.digest, job.commit, job.seed, result.dev, result.epoch, len(result.history), seconds, counts)
+    return Outcome(
+        job.digest,
+        job.commit,
+        job.seed,
+        result.dev,
+        result.epoch,
+        len(result.history),
+        seconds,
+        counts,
+    )
 
 
 def _run_rival(job: Job, name: str) -> Outcome:
@@ -141,14 +165,17 @@ def _run_rival(job: Job, name: str) -> Outcome:
     started = time.perf_counter()
     figures: dict[str, float | None] = {**run_rival(name, job.recipe, job.data)}
     seconds, parameters = time.perf_counter() - started, int(figures.pop("parameters") or 0)
-    return Outcome(job.digest, job.commit, job.seed, {"gold": figures}, None, 0, seconds, {"model": parameters})
+    return Outcome(
+        job.digest, job.commit, job.seed, {"gold": figures}, None, 0, seconds, {"model": parameters}
+    )
 
 
 _last: dict[str, Material] = {}
 
 
 def _material(job: Job) -> Material:
-    """What the recipe trains on; it is kept for the next job of this process, which is often another seed of the recipe."""
+    """What the recipe trains on; it is kept for the next job of this process, which is often
+    another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
         _last[job.digest] = prepare(job.recipe, job.data)

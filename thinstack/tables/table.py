@@ -1,4 +1,5 @@
-"""What a table of results is made of: columns, rows with their recipes and the paper's figures, curves, comparisons."""
+"""What a table of results is made of: columns, rows with their recipes and the paper's figures,
+curves, comparisons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,9 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 Trees = Literal["gold", "self", "balanced", "left", "right", "distances"]
 """Whose trees the development data are read with."""
 
-KEY = re.compile(r"(?:(?P<variant>[A-Za-z][A-Za-z0-9_-]*)/)?(?:(?P<source>[a-z]+)\.)?(?P<figure>[a-z][a-z0-9_]*)")
+KEY = re.compile(
+    r"(?:(?P<variant>[A-Za-z][A-Za-z0-9_-]*)/)?(?:(?P<source>[a-z]+)\.)?(?P<figure>[a-z][a-z0-9_]*)"
+)
 
 PARAMETERS = "parameters"
 """The one figure of a paper that is no column."""
@@ -29,8 +32,9 @@ Data = dict[str, Any]
 
 
 class Column(Strict):
-    """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose trees (by default those that the
-    row names), and the figure's name in the results of a run. `digits` stand behind the point; `best` is printed bold."""
+    """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose
+    trees (by default those that the row names), and the figure's name in the results of a run.
+    `digits` stand behind the point; `best` is printed bold."""
 
     key: str
     title: str
@@ -52,10 +56,11 @@ class Column(Strict):
 
 
 class Curve(Strict):
-    """A plot of `rows`: `figure` over the development cases whose `x` lies in a window, against the window's middle.
+    """A plot of `rows`: `figure` over the development cases whose `x` lies in a window, against the
+    window's middle.
 
-    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches from its middle x by `window` to both sides;
-    the one at `last` holds all that is longer or deeper too.
+    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches from its middle x
+    by `window` to both sides; the one at `last` holds all that is longer or deeper too.
     """
 
     name: Name
@@ -79,10 +84,11 @@ class Comparison(Strict):
 class Row(Strict):
     """One model: `recipe` is laid over the table's; or a `rival` that thinstack only runs.
 
-    `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its number of `parameters`;
-    `source`: which paper. `differs`: what this row does differently. `trees`: whose trees its figures are taken with.
-    `variants`: those of the table that it is run in, beside the row itself; by default all. `variant_recipes`: what is laid
-    over its recipe in a variant, after the variant's own.
+    `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its
+    number of `parameters`; `source`: which paper. `differs`: what this row does differently.
+    `trees`: whose trees its figures are taken with. `variants`: those of the table that it is run
+    in, beside the row itself; by default all. `variant_recipes`: what is laid over its recipe in a
+    variant, after the variant's own.
     """
 
     name: Name
@@ -108,7 +114,8 @@ class Row(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file named as test data."""
+    """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file
+    named as test data."""
 
     row: Row
     variant: str
@@ -123,11 +130,13 @@ class Run:
 
 
 class Table(Strict):
-    """A table: `recipe` is what the recipes of all rows share, `variants` what is laid over each to run it in other ways too.
+    """A table: `recipe` is what the recipes of all rows share, `variants` what is laid over each to
+    run it in other ways too.
 
-    Where a recipe is laid over another, sections are merged and all else is replaced; a cell, head or embedding of another name
-    does not keep the `options`, and `data.dev` and `data.dev_size` replace each other.
-    `paper`: which table of which paper, and what its figures are. `differs`: what is different here in all rows.
+    Where a recipe is laid over another, sections are merged and all else is replaced; a cell, head
+    or embedding of another name does not keep the `options`, and `data.dev` and `data.dev_size`
+    replace each other. `paper`: which table of which paper, and what its figures are. `differs`:
+    what is different here in all rows.
     """
 
     name: Name
@@ -143,18 +152,27 @@ class Table(Strict):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a TOML table and check the recipes of all its rows. Raises ConfigError that names row and field."""
+        """Read a TOML table and check the recipes of all its rows. Raises ConfigError that names
+        row and field."""
         data = read_toml(path, "table")
         rows = data.get("rows")
-        if isinstance(rows, list):  # one by one, for an error in all of them tells a row's number, not its name
-            data["rows"] = [Row.parse(row, source=f"{path}: row {_name_of(row, number)}") for number, row in enumerate(rows, 1)]
+        if isinstance(
+            rows, list
+        ):  # one by one, for an error in all of them tells a row's number, not its name
+            data["rows"] = [
+                Row.parse(row, source=f"{path}: row {_name_of(row, number)}")
+                for number, row in enumerate(rows, 1)
+            ]
         table = cls.parse(data, source=str(path))
         for row in table.rows:
             for variant in table.variants_of(row):
                 measured = ("gold", *table.recipe_of(row, variant, source=str(path)).made_trees)
                 if row.rival is None and row.trees not in measured:
                     place = f"{path}: row {row.name}{f', variant {variant}' if variant else ''}"
-                    raise ConfigError(f"{place}: trees = {row.trees!r}, but its model is measured with {', '.join(measured)}")
+                    raise ConfigError(
+                        f"{place}: trees = {row.trees!r}, but its model is measured with "
+                        f"{', '.join(measured)}"
+                    )
         return table
 
     def row(self, name: str) -> Row:
@@ -168,11 +186,18 @@ class Table(Strict):
         """The variants that a row is run in; the first, "", is the row itself."""
         return ("", *(self.variants if row.variants is None else row.variants))
 
-    def runs(self, rows: Sequence[str] = (), seeds: Sequence[int] = (), tests: Mapping[str, str] | None = None) -> list[Run]:
-        """Every variant and seed of every row, in the table's order; `rows` and `seeds` choose, of the recipes by default.
+    def runs(
+        self,
+        rows: Sequence[str] = (),
+        seeds: Sequence[int] = (),
+        tests: Mapping[str, str] | None = None,
+    ) -> list[Run]:
+        """Every variant and seed of every row, in the table's order; `rows` and `seeds` choose, of
+        the recipes by default.
 
-        `tests`: files to measure on in place of the development data, by variant. That of "" is the row's and of the variants
-        without data of their own. Raises UnknownNameError; ConfigError for a recipe that would stop on a test file.
+        `tests`: files to measure on in place of the development data, by variant. That of "" is the
+        row's and of the variants without data of their own. Raises UnknownNameError; ConfigError
+        for a recipe that would stop on a test file.
         """
         found = []
         for row in [self.row(name) for name in dict.fromkeys(rows)] or self.rows:
@@ -182,11 +207,15 @@ class Table(Strict):
                 chosen = seeds or recipe.training.seeds
                 if row.rival is not None:
                     chosen = chosen[:1]  # nothing is drawn
-                found += [Run(row, variant, seed, recipe, test is not None) for seed in dict.fromkeys(chosen)]
+                found += [
+                    Run(row, variant, seed, recipe, test is not None)
+                    for seed in dict.fromkeys(chosen)
+                ]
         return found
 
     def show(self, place: str) -> Data:
-        """The whole recipe of `place`, ROW[/VARIANT], as `thinstack train` reads it. Raises UnknownNameError, ConfigError."""
+        """The whole recipe of `place`, ROW[/VARIANT], as `thinstack train` reads it. Raises
+        UnknownNameError, ConfigError."""
         name, _, variant = place.partition("/")
         row = self.row(name)
         if variant not in self.variants_of(row):
@@ -195,22 +224,35 @@ class Table(Strict):
             raise ConfigError(f"row {name} is the rival {row.rival!r}, which has no recipe")
         return self._recipe_data(row, variant)
 
-    def recipe_of(self, row: Row, variant: str = "", *, test: str | None = None, source: str = "") -> Recipe:
-        """A row's recipe, with the file `test` in place of the development data. Raises ConfigError, led by `source`."""
+    def recipe_of(
+        self, row: Row, variant: str = "", *, test: str | None = None, source: str = ""
+    ) -> Recipe:
+        """A row's recipe, with the file `test` in place of the development data. Raises
+        ConfigError, led by `source`."""
         place = f"{source or self.name}: row {row.name}{f', variant {variant}' if variant else ''}"
         data = self._recipe_data(row, variant)
         if test is not None:
             data = _laid_over(data, {"data": {"dev": test}})
         recipe = Recipe.parse(data, source=place)
         if test is not None and row.rival is None and recipe.training.stop_on == "dev":
-            raise ConfigError(f'{place}: training.stop_on is "dev", which would choose by the test file; "held" does not')
+            raise ConfigError(
+                f'{place}: training.stop_on is "dev", which would choose by the test file; "held" '
+                "does not"
+            )
         return recipe
 
     def _recipe_data(self, row: Row, variant: str) -> Data:
         merged: Data = {}
-        if row.rival is not None:  # of its recipe only the data count, which are the table's; a model makes it whole
+        if (
+            row.rival is not None
+        ):  # of its recipe only the data count, which are the table's; a model makes it whole
             merged = next((other.recipe for other in self.rows if other.rival is None), {})
-        for part in (self.recipe, row.recipe, self.variants.get(variant, {}), row.variant_recipes.get(variant, {})):
+        for part in (
+            self.recipe,
+            row.recipe,
+            self.variants.get(variant, {}),
+            row.variant_recipes.get(variant, {}),
+        ):
             merged = _laid_over(merged, part)
         return {"name": ".".join((self.name, row.name, *([variant] if variant else []))), **merged}
 
@@ -228,13 +270,20 @@ class Table(Strict):
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
-        recipes = {"recipe": self.recipe} | {f"variant {name}": part for name, part in self.variants.items()}
+        recipes = {"recipe": self.recipe} | {
+            f"variant {name}": part for name, part in self.variants.items()
+        }
         for row in self.rows:
             recipes[f"row {row.name}: recipe"] = row.recipe
-            recipes |= {f"row {row.name}: variant_recipes.{name}": part for name, part in row.variant_recipes.items()}
+            recipes |= {
+                f"row {row.name}: variant_recipes.{name}": part
+                for name, part in row.variant_recipes.items()
+            }
         for place, recipe in recipes.items():
             if "name" in recipe:
-                raise ValueError(f"{place} has a name; that of a recipe is made of the table's and the row's")
+                raise ValueError(
+                    f"{place} has a name; that of a recipe is made of the table's and the row's"
+                )
         return self
 
     @model_validator(mode="after")
@@ -245,9 +294,19 @@ class Table(Strict):
         for row in self.rows:
             _known(f"row {row.name}: paper", row.paper, keys | {PARAMETERS}, "columns")
             _known(f"row {row.name}: variants", row.variants or (), self.variants, "variants")
-            _known(f"row {row.name}: variant_recipes", row.variant_recipes, self.variants_of(row)[1:], "its variants")
+            _known(
+                f"row {row.name}: variant_recipes",
+                row.variant_recipes,
+                self.variants_of(row)[1:],
+                "its variants",
+            )
         for column in self.columns:
-            _known(f"column {column.key}", [part for part in column.parts[:1] if part], self.variants, "variants")
+            _known(
+                f"column {column.key}",
+                [part for part in column.parts[:1] if part],
+                self.variants,
+                "variants",
+            )
         for curve in self.curves:
             _known(f"curve {curve.name}: rows", curve.rows, models, "rows with a recipe")
         for pair in self.compare:
@@ -275,5 +334,7 @@ def _laid_over(base: Data, over: Data) -> Data:
             kept.pop(other, None)
     for key, value in over.items():
         old = kept.get(key)
-        kept[key] = _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        kept[key] = (
+            _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
     return kept

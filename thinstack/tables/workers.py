@@ -23,9 +23,11 @@ def each(
     threads: int,
     tell: Callable[[str, Result | None], None],
 ) -> None:
-    """Call `function` on every item, in so many processes of so many threads, and tell of each result as it comes.
+    """Call `function` on every item, in so many processes of so many threads, and tell of each
+    result as it comes.
 
-    It is None where a process was killed before it was there. An interrupt, or an error of `tell`, ends the processes at once.
+    It is None where a process was killed before it was there. An interrupt, or an error of `tell`,
+    ends the processes at once.
     """
     context = multiprocessing.get_context("spawn")  # torch must not be forked once it has threads
     with ProcessPoolExecutor(min(processes, len(items)), context, _start, (threads,)) as pool:
@@ -42,7 +44,8 @@ def each(
 
 
 def _start(threads: int) -> None:
-    """Make a process fit for work: it ends with its parent, or by Ctrl-C without a word, and computes with so many threads."""
+    """Make a process fit for work: it ends with its parent, or by Ctrl-C without a word, and
+    computes with so many threads."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     assert parent is not None, "a worker is started by another process"

@@ -1,4 +1,5 @@
-"""Contract tests for plugins. A plugin's own tests run them over its cell or task head, under each of its options:
+"""Contract tests for plugins. A plugin's own tests run them over its cell or task head, under each
+of its options:
 
     @pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)
     def test_contract(check):

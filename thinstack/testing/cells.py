@@ -29,12 +29,14 @@ class CellCheck(Protocol):
         Args:
             cell: its registered name, or its spec.
             options: of the cell.
-            input_size, hidden_size, inner_size, kinds: what the cell is asked for. `inner_size` is 0, or `input_size` to check
-                it as models of dependency trees and deep encoders use it.
+            input_size, hidden_size, inner_size, kinds: what the cell is asked for. `inner_size` is
+                0, or `input_size` to check it as models of dependency trees and deep encoders use
+                it.
             examples: how many batches `neighbours` draws, the same at every call.
 
-        Raises AssertionError that says what is wrong and what to change in the cell; what `PluginManager.cell` and
-        `CellSpec.create` raise where there is no cell to check; MissingExtraError where a package is not installed.
+        Raises AssertionError that says what is wrong and what to change in the cell; what
+        `PluginManager.cell` and `CellSpec.create` raise where there is no cell to check;
+        MissingExtraError where a package is not installed.
         """
 
 
@@ -59,5 +61,5 @@ CELL_CHECKS: dict[str, CellCheck] = {
         export_checks.onnx,
     )
 }
-"""Checks by name, for `pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)`. Any order will do; where
-several fail, the first in this order is the one to mend."""
+"""Checks by name, for `pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)`.
+Any order will do; where several fail, the first in this order is the one to mend."""

@@ -28,32 +28,42 @@ LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifi
 
 
 def torchscript(subject: Subject) -> None:
-    """Scripted, the cell gives what it gives in eager torch; a model over it does, saved and loaded."""
+    """Scripted, the cell gives what it gives in eager torch; a model over it does, saved and
+    loaded."""
     cell = subject.random_cell()
     scripted = compiled(DepthOrdered(cell), "cell")
     for sizes in FORESTS:
         batch = batch_of(cell, _forest(cell, subject, sizes))
         for with_gradients in (True, False):
             with torch.set_grad_enabled(with_gradients):
-                found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, DepthOrdered(cell)))
+                found, expected = (
+                    by_depth(run, cell, batch.copied()) for run in (scripted, DepthOrdered(cell))
+                )
             if (difference := apart(found, expected)) > SCRIPTED:
                 raise AssertionError(
-                    f"scripted, the cell's outputs differ by {difference:.2g} from those of eager torch; look for what "
-                    "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, default arguments"
+                    f"scripted, the cell's outputs differ by {difference:.2g} from those of eager "
+                    "torch; look for what "
+                    "TorchScript fixes when it compiles: attributes that change, is_scripting() "
+                    "branches, default arguments"
                 )
     _saved(subject)
 
 
 def compiled(module: nn.Module, what: str) -> Any:
-    """A module in TorchScript; `what` is checked through it. Raises AssertionError where it cannot be compiled."""
+    """A module in TorchScript; `what` is checked through it. Raises AssertionError where it cannot
+    be compiled."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             return torch.jit.script(module)
-        except Exception as error:  # the compiler has many kinds, some derived from nothing narrower
+        except (
+            Exception
+        ) as error:  # the compiler has many kinds, some derived from nothing narrower
             raise AssertionError(
-                f"TorchScript cannot compile the {what}: {' '.join(str(error).split()):.600} -- annotate every method and "
-                "argument, set attributes in __init__, and use no lambda, super(), getattr or config object in a method"
+                f"TorchScript cannot compile the {what}: {' '.join(str(error).split()):.600} -- "
+                "annotate every method and "
+                "argument, set attributes in __init__, and use no lambda, super(), getattr or "
+                "config object in a method"
             ) from None
 
 
@@ -64,18 +74,22 @@ def _saved(subject: Subject) -> None:
         export_torchscript(_model(subject.create(), subject))
     except ExportError as error:
         raise AssertionError(
-            f"saved as TorchScript: {error}. Let the cell compute the same in every mode of running, and start from weights "
+            f"saved as TorchScript: {error}. Let the cell compute the same in every mode of "
+            "running, and start from weights "
             "that neither blow up nor vanish over a tree of 512 words"
         ) from None
     except Exception as error:
         raise AssertionError(
-            f"saved as TorchScript and loaded, a model over the cell fails: {' '.join(str(error).split())[-300:]} -- take the "
-            "number of rows from `inputs`, the children or `links`: frozen TorchScript gets that of an affine map wrong"
+            "saved as TorchScript and loaded, a model over the cell fails: "
+            f"{' '.join(str(error).split())[-300:]} -- take the "
+            "number of rows from `inputs`, the children or `links`: frozen TorchScript gets that "
+            "of an affine map wrong"
         ) from None
 
 
 def onnx(subject: Subject) -> None:
-    """A model over the cell, exported to ONNX, gives the model's scores in onnxruntime for no tree, one word, and many trees.
+    """A model over the cell, exported to ONNX, gives the model's scores in onnxruntime for no tree,
+    one word, and many trees.
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
@@ -89,8 +103,10 @@ def onnx(subject: Subject) -> None:
         wanted = [expected[name] for name in model.output_names]
         if (difference := apart([torch.from_numpy(values) for values in found], wanted)) > EXPORTED:
             raise AssertionError(
-                f"in onnxruntime the scores of trees of {list(sizes)} nodes differ by {difference:.2g} from the model's. The "
-                "export fixes whatever is not computed from a tensor: use no branch on sizes or values, no number kept from "
+                f"in onnxruntime the scores of trees of {list(sizes)} nodes differ by "
+                f"{difference:.2g} from the model's. The "
+                "export fixes whatever is not computed from a tensor: use no branch on sizes or "
+                "values, no number kept from "
                 "an earlier call, and no operation that gives other results for float32"
             )
 
@@ -110,17 +126,22 @@ def _exported(model: TreeModel, subject: Subject) -> bytes:
     }
     try:
         return export_onnx(
-            model, ModelConfig.parse(config, source=subject.spec.name), index_type="int64", vocabulary_digest="none"
+            model,
+            ModelConfig.parse(config, source=subject.spec.name),
+            index_type="int64",
+            vocabulary_digest="none",
         )
     except ExportError as error:
         raise AssertionError(
-            f"{error}. The exporter follows tensors only: no Python branch or loop over values or rows, and operators that "
+            f"{error}. The exporter follows tensors only: no Python branch or loop over values or "
+            "rows, and operators that "
             "ONNX has"
         ) from None
 
 
 def session_of(model: bytes) -> Any:
-    """An onnxruntime session of an ONNX model, on one thread. Raises MissingExtraError without onnxruntime."""
+    """An onnxruntime session of an ONNX model, on one thread. Raises MissingExtraError without
+    onnxruntime."""
     try:
         import onnxruntime
     except ImportError:
@@ -134,7 +155,9 @@ def _model(cell: Cell, subject: Subject) -> TreeModel:
     """A model in evaluation mode whose other weights are drawn at random too."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=subject.input_size)
+        embedding = (
+            manager().embedding(EMBEDDING).create({}, entries=WORDS, size=subject.input_size)
+        )
         nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
     encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)
@@ -148,5 +171,10 @@ def _forest(cell: Cell, subject: Subject, sizes: tuple[int, ...]) -> Forest:
 def _inputs(model: TreeModel, forest: Forest) -> dict[str, NDArray[np.int64]]:
     words = int(forest.leaves.sum()) if model.encoder.words_at_leaves else len(forest.parents)
     ids = np.random.default_rng(0).integers(0, WORDS, words)
-    every = {"token_ids": ids, "parents": forest.parents, "slots": forest.slots, "kinds": forest.kinds}
+    every = {
+        "token_ids": ids,
+        "parents": forest.parents,
+        "slots": forest.slots,
+        "kinds": forest.kinds,
+    }
     return {name: every[name] for name in model.input_names}

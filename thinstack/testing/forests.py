@@ -1,4 +1,5 @@
-"""Random forests with inputs, and the outputs that an executor or the recursion of `core.reference` gives for them."""
+"""Random forests with inputs, and the outputs that an executor or the recursion of `core.reference`
+gives for them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,11 +13,22 @@ from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.schedule import Schedule, schedule_parents
 
-__all__ = ["Batch", "apart", "batch_of", "by_depth", "by_recursion", "chain", "random_forest", "schedule_of", "star"]
+__all__ = [
+    "Batch",
+    "apart",
+    "batch_of",
+    "by_depth",
+    "by_recursion",
+    "chain",
+    "random_forest",
+    "schedule_of",
+    "star",
+]
 
 
 class Batch(NamedTuple):
-    """A forest with inputs of its leaves (L, X) and of its inner nodes (I, inner_size), in node order."""
+    """A forest with inputs of its leaves (L, X) and of its inner nodes (I, inner_size), in node
+    order."""
 
     forest: Forest
     leaves: Tensor
@@ -30,13 +42,16 @@ class Batch(NamedTuple):
         """One tree, whose nodes are those from `start` to before `stop`, by itself."""
         here, leaf = slice(start, stop), self.forest.leaves
         parents = np.where(self.forest.parents[here] < 0, -1, self.forest.parents[here] - start)
-        forest = Forest(parents, self.forest.slots[here], self.forest.kinds[here], np.array([stop - start]))
+        forest = Forest(
+            parents, self.forest.slots[here], self.forest.kinds[here], np.array([stop - start])
+        )
         leaves, inner = (slice(int(of[:start].sum()), int(of[:stop].sum())) for of in (leaf, ~leaf))
         return Batch(forest, self.leaves[leaves].clone(), self.inner[inner].clone())
 
 
 def random_forest(sizes: Sequence[int], *, arity: int, kinds: int, seed: int) -> Forest:
-    """Random trees of so many nodes each, their nodes in random order; of fixed arity with gaps where children are missing."""
+    """Random trees of so many nodes each, their nodes in random order; of fixed arity with gaps
+    where children are missing."""
     generator = np.random.default_rng(seed)
     parts: list[list[int]] = [[], [], []]
     for size in sizes:
@@ -51,12 +66,15 @@ def random_forest(sizes: Sequence[int], *, arity: int, kinds: int, seed: int) ->
             free[node] = generator.permutation(arity or size).tolist()
         parts[0] += parents
         parts[1] += slots
-        parts[2] += np.where(np.array(parents) < 0, 1, generator.integers(1, kinds + 1, size)).tolist()
+        parts[2] += np.where(
+            np.array(parents) < 0, 1, generator.integers(1, kinds + 1, size)
+        ).tolist()
     return _forest(*parts, sizes=sizes)
 
 
 def chain(length: int, *, arity: int, kinds: int) -> Forest:
-    """One tree whose nodes have one child each, in any slot, and every third a leaf as well if it can."""
+    """One tree whose nodes have one child each, in any slot, and every third a leaf as well if it
+    can."""
     parents, slots = [*range(1, length), -1], [i % max(arity, 1) for i in range(length - 1)] + [0]
     if arity != 1:
         parents += range(3, length, 3)
@@ -75,7 +93,9 @@ def star(children: int, *, kinds: int) -> Forest:
     )
 
 
-def _forest(parents: list[int], slots: list[int], kinds: list[int], *, sizes: Sequence[int]) -> Forest:
+def _forest(
+    parents: list[int], slots: list[int], kinds: list[int], *, sizes: Sequence[int]
+) -> Forest:
     arrays = (np.array(values, np.int64) for values in (parents, slots, kinds, sizes))
     return Forest(*arrays)
 
@@ -85,17 +105,22 @@ def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> Batch:
     generator = torch.Generator().manual_seed(seed)
     leaves = int(forest.leaves.sum())
     sizes = (leaves, cell.input_size), (len(forest.parents) - leaves, cell.inner_size)
-    return Batch(forest, *(torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes))
+    return Batch(
+        forest, *(torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes)
+    )
 
 
 def schedule_of(forest: Forest, arity: int) -> Schedule:
     """The forest's schedule."""
-    parents, slots, kinds = (torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds))
+    parents, slots, kinds = (
+        torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)
+    )
     return schedule_parents(parents, slots, kinds, arity)
 
 
 def by_depth(run: Any, cell: Cell, batch: Batch) -> list[Tensor]:
-    """Outputs (N, H), root outputs (B, H) and head words (N, W) that the depth-ordered executor `run` gives, in node order."""
+    """Outputs (N, H), root outputs (B, H) and head words (N, W) that the depth-ordered executor
+    `run` gives, in node order."""
     schedule = schedule_of(batch.forest, cell.arity)
     ranks = torch.argsort(torch.argsort(schedule.inner))
     stacked, roots, words = run(batch.leaves[schedule.leaf_words], batch.inner[ranks], schedule)
@@ -115,11 +140,17 @@ def by_recursion(cell: Cell, batch: Batch) -> list[Tensor]:
 
 
 def apart(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
-    """Largest difference, relative where numbers are above 1; infinite where one is not a number or shapes differ."""
+    """Largest difference, relative where numbers are above 1; infinite where one is not a number or
+    shapes differ."""
     largest = 0.0
     for one, other in zip(found, expected, strict=True):
         if one.shape != other.shape:
             return float("inf")
         difference = torch.where(one == other, 0.0, (one - other).abs() / other.abs().clamp(min=1))
-        largest = max([largest, *difference.nan_to_num(nan=float("inf"), posinf=float("inf")).flatten().tolist()])
+        largest = max(
+            [
+                largest,
+                *difference.nan_to_num(nan=float("inf"), posinf=float("inf")).flatten().tolist(),
+            ]
+        )
     return largest

@@ -35,13 +35,16 @@ def torchscript(subject: HeadSubject) -> None:
         rows = subject.rows(head, n)
         if (difference := apart([scripted(rows)], [head.scores(rows)])) > SCRIPTED:
             raise AssertionError(
-                f"scripted, the scores of {n} rows differ by {difference:.2g} from those of eager torch; look for what "
-                "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, default arguments"
+                f"scripted, the scores of {n} rows differ by {difference:.2g} from those of eager "
+                "torch; look for what "
+                "TorchScript fixes when it compiles: attributes that change, is_scripting() "
+                "branches, default arguments"
             )
 
 
 def onnx(subject: HeadSubject) -> None:
-    """Exported to ONNX, the head gives the same scores in onnxruntime for no row, one row, and several.
+    """Exported to ONNX, the head gives the same scores in onnxruntime for no row, one row, and
+    several.
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
@@ -54,8 +57,10 @@ def onnx(subject: HeadSubject) -> None:
             expected = head.scores(rows)
         if (difference := apart([torch.from_numpy(found)], [expected])) > EXPORTED:
             raise AssertionError(
-                f"in onnxruntime the scores of {n} rows differ by {difference:.2g} from the head's. The export fixes whatever "
-                "is not computed from a tensor: use no branch on sizes or values, and no number kept from an earlier call"
+                f"in onnxruntime the scores of {n} rows differ by {difference:.2g} from the "
+                "head's. The export fixes whatever "
+                "is not computed from a tensor: use no branch on sizes or values, and no number "
+                "kept from an earlier call"
             )
 
 
@@ -71,7 +76,8 @@ def _exported(head: TaskHead, width: int) -> bytes:
         (scores,) = inline(g, export_head(head, width), [rows])
     except ExportError as error:
         raise AssertionError(
-            f"{error}. The exporter follows tensors only: no Python branch or loop over values or rows, and operators that "
+            f"{error}. The exporter follows tensors only: no Python branch or loop over values or "
+            "rows, and operators that "
             "ONNX has"
         ) from None
     g.output(scores, "scores", FLOAT, ["n", head.classes])

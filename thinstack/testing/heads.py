@@ -29,8 +29,9 @@ class HeadCheck(Protocol):
             options: of the head.
             hidden_size, word_size, classes: what the head is asked for.
 
-        Raises AssertionError that says what is wrong and what to change in the head; what `PluginManager.head` and
-        `HeadSpec.create` raise where there is no head to check; MissingExtraError where a package is not installed.
+        Raises AssertionError that says what is wrong and what to change in the head; what
+        `PluginManager.head` and `HeadSpec.create` raise where there is no head to check;
+        MissingExtraError where a package is not installed.
         """
 
 
@@ -48,5 +49,5 @@ HEAD_CHECKS: dict[str, HeadCheck] = {
         head_export_checks.onnx,
     )
 }
-"""Checks by name, for `pytest.mark.parametrize("check", HEAD_CHECKS.values(), ids=HEAD_CHECKS)`. Any order will do; where
-several fail, the first in this order is the one to mend."""
+"""Checks by name, for `pytest.mark.parametrize("check", HEAD_CHECKS.values(), ids=HEAD_CHECKS)`.
+Any order will do; where several fail, the first in this order is the one to mend."""

@@ -1,4 +1,5 @@
-"""Random rows to hand to a cell's methods, of states that the cell itself has made, and ways to vary them."""
+"""Random rows to hand to a cell's methods, of states that the cell itself has made, and ways to
+vary them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -40,23 +41,34 @@ class Rows(NamedTuple):
 
     def with_parts(self, field: str, parts: list[Tensor]) -> "Rows":
         """With other tensors in one of these."""
-        return Rows(**{**self._asdict(), field: parts if field in ("children", "state") else parts[0]})
+        return Rows(
+            **{**self._asdict(), field: parts if field in ("children", "state") else parts[0]}
+        )
 
     def with_row(self, row: int, other: "Rows", field: str) -> "Rows":
-        """One row of one of these (and its links, if it is the children) taken from `other`, which has the same owners."""
+        """One row of one of these (and its links, if it is the children) taken from `other`, which
+        has the same owners."""
         place = self.nodes if field == "children" else torch.arange(len(self.leaf))
 
         def mixed(mine: Tensor, others: Tensor) -> Tensor:
             return torch.where((place == row).view([-1] + [1] * (mine.dim() - 1)), others, mine)
 
-        changed = self.with_parts(field, [mixed(*pair) for pair in zip(self.parts(field), other.parts(field), strict=True)])
+        changed = self.with_parts(
+            field,
+            [mixed(*pair) for pair in zip(self.parts(field), other.parts(field), strict=True)],
+        )
         if field != "children":
             return changed
-        return changed._replace(links=Links(self.links.owner, mixed(self.links.kind, other.links.kind)))
+        return changed._replace(
+            links=Links(self.links.owner, mixed(self.links.kind, other.links.kind))
+        )
 
     def copied(self) -> "Rows":
         """The same in tensors of its own; a method may overwrite children."""
-        children, state = [part.clone() for part in self.children], [part.clone() for part in self.state]
+        children, state = (
+            [part.clone() for part in self.children],
+            [part.clone() for part in self.state],
+        )
         links = Links(self.links.owner.clone(), self.links.kind.clone())
         return Rows(self.leaf.clone(), self.inputs.clone(), children, links, state)
 
@@ -68,7 +80,9 @@ class Rows(NamedTuple):
         if self.links.kind.dim() == 2:
             links = Links(self.links.owner, self.links.kind[here])
         state = [part[one] for part in self.state]
-        return Rows(self.leaf[one], self.inputs[one], [part[here] for part in self.children], links, state)
+        return Rows(
+            self.leaf[one], self.inputs[one], [part[here] for part in self.children], links, state
+        )
 
     def shuffled(self) -> "Rows":
         """The children of a cell of any arity in another order."""
@@ -77,8 +91,11 @@ class Rows(NamedTuple):
         return self._replace(children=[part[order] for part in self.children], links=links)
 
 
-def rows_of(cell: Cell, n: int, *, kinds: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Rows:
-    """Random rows. Children are leaves of random inputs. Of a fixed arity above 1 some are missing; of any, each node has some.
+def rows_of(
+    cell: Cell, n: int, *, kinds: int, seed: int = 0, dtype: torch.dtype = torch.float64
+) -> Rows:
+    """Random rows. Children are leaves of random inputs. Of a fixed arity above 1 some are missing;
+    of any, each node has some.
 
     The owners are the same for every seed.
     """
@@ -93,7 +110,10 @@ def rows_of(cell: Cell, n: int, *, kinds: int, seed: int = 0, dtype: torch.dtype
             kind[row, row // 2 % cell.arity] = 0
         links = Links(torch.zeros(0, dtype=torch.long), kind)
         flat = cell.leaf(draw(n * cell.arity, cell.input_size))
-        children = [(part.view(n, cell.arity, part.shape[1]) * (kind > 0).unsqueeze(2)).detach() for part in flat]
+        children = [
+            (part.view(n, cell.arity, part.shape[1]) * (kind > 0).unsqueeze(2)).detach()
+            for part in flat
+        ]
     else:
         owner = torch.cat([torch.arange(n).flip(0), torch.arange(n) // 2, torch.arange(n)])
         links = Links(owner, torch.randint(1, kinds + 1, (3 * n,), generator=generator))

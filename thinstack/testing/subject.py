@@ -27,8 +27,8 @@ class Subject:
     Attributes:
         spec: of the cell.
         options: as a configuration has them.
-        input_size, hidden_size, inner_size, kinds: what the cell is asked for; `inner_size` is 0 or `input_size`, as models
-            ask. Raises ValueError for anything else.
+        input_size, hidden_size, inner_size, kinds: what the cell is asked for; `inner_size` is 0 or
+            `input_size`, as models ask. Raises ValueError for anything else.
         examples: number of random batches where a check draws many.
     """
 
@@ -42,15 +42,21 @@ class Subject:
 
     def __post_init__(self) -> None:
         if self.inner_size not in (0, self.input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {self.input_size}, as models ask, got {self.inner_size}")
+            raise ValueError(
+                f"inner_size must be 0 or input_size = {self.input_size}, as models ask, got "
+                f"{self.inner_size}"
+            )
 
     @classmethod
     def of(cls, cell: str | CellSpec, options: Mapping[str, Any], **sizes: int) -> "Subject":
         """The cell of this name, or of this spec. Raises as `PluginManager.cell` does."""
-        return cls(spec=manager().cell(cell) if isinstance(cell, str) else cell, options=options, **sizes)
+        return cls(
+            spec=manager().cell(cell) if isinstance(cell, str) else cell, options=options, **sizes
+        )
 
     def create(self) -> Cell:
-        """The cell as a model gets it, with the weights that it starts with. Raises as `CellSpec.create` does."""
+        """The cell as a model gets it, with the weights that it starts with. Raises as
+        `CellSpec.create` does."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             return self.spec.create(
@@ -62,12 +68,15 @@ class Subject:
             )
 
     def random_cell(self, dtype: torch.dtype = torch.float64) -> Cell:
-        """The cell in evaluation mode with every weight drawn from N(0, 0.5), so that no bias is 0."""
+        """The cell in evaluation mode with every weight drawn from N(0, 0.5), so that no bias is
+        0."""
         cell = self.create().to(dtype).eval()
         generator = torch.Generator().manual_seed(SEED)
         with torch.no_grad():
             for parameter in cell.parameters():
-                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * STD)
+                parameter.copy_(
+                    torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * STD
+                )
         return cell
 
     def edge_types(self, cell: Cell) -> int:
@@ -94,26 +103,43 @@ class HeadSubject:
     @classmethod
     def of(cls, head: str | HeadSpec, options: Mapping[str, Any], **sizes: int) -> "HeadSubject":
         """The head of this name, or of this spec. Raises as `PluginManager.head` does."""
-        return cls(spec=manager().head(head) if isinstance(head, str) else head, options=options, **sizes)
+        return cls(
+            spec=manager().head(head) if isinstance(head, str) else head, options=options, **sizes
+        )
 
     def create(self) -> TaskHead:
-        """The head as a model gets it, with the weights that it starts with. Raises as `HeadSpec.create` does."""
+        """The head as a model gets it, with the weights that it starts with. Raises as
+        `HeadSpec.create` does."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
-            return self.spec.create(self.options, hidden_size=self.hidden_size, word_size=self.word_size, classes=self.classes)
+            return self.spec.create(
+                self.options,
+                hidden_size=self.hidden_size,
+                word_size=self.word_size,
+                classes=self.classes,
+            )
 
     def width(self, head: TaskHead) -> int:
-        """Width of the rows that the head says it reads. Raises KeyError if it reads none of the four."""
+        """Width of the rows that the head says it reads. Raises KeyError if it reads none of the
+        four."""
         pair = 2 * self.hidden_size
-        widths = {"nodes": self.hidden_size, "roots": self.hidden_size, "pairs": pair, "candidates": pair + self.word_size}
+        widths = {
+            "nodes": self.hidden_size,
+            "roots": self.hidden_size,
+            "pairs": pair,
+            "candidates": pair + self.word_size,
+        }
         return widths[head.reads]
 
     def rows(self, head: TaskHead, n: int, *, seed: int = 0) -> Tensor:
         """Random rows (n, width), float64."""
-        return torch.randn(n, self.width(head), generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        return torch.randn(
+            n, self.width(head), generator=torch.Generator().manual_seed(seed), dtype=torch.float64
+        )
 
     def random_head(self) -> TaskHead:
-        """The head in float64 and evaluation mode, every weight drawn from N(0, 0.5), after a step in training mode.
+        """The head in float64 and evaluation mode, every weight drawn from N(0, 0.5), after a step
+        in training mode.
 
         The step moves what it counts, such as the means of batch normalisation.
         """
@@ -122,9 +148,16 @@ class HeadSubject:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
             for parameter in head.parameters():
-                # Wide layers get smaller weights, lest scores grow beyond what float32 can hold to the tolerance.
-                std = min(STD, 2 * max(parameter.shape, default=1) ** -0.5) if parameter.dim() > 1 else STD
-                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * std)
+                # Wide layers get smaller weights, lest scores grow beyond what float32 can hold to
+                # the tolerance.
+                std = (
+                    min(STD, 2 * max(parameter.shape, default=1) ** -0.5)
+                    if parameter.dim() > 1
+                    else STD
+                )
+                parameter.copy_(
+                    torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * std
+                )
             head(self.rows(head, 5) * 2 + 1)
         return head.eval()
 
@@ -132,7 +165,9 @@ class HeadSubject:
 def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
     """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
 
-    def checked(plugin: str | CellSpec | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int) -> None:
+    def checked(
+        plugin: str | CellSpec | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int
+    ) -> None:
         _judge(check, of(plugin, options, **sizes))
 
     checked.__name__, checked.__doc__ = check.__name__, check.__doc__
@@ -140,7 +175,8 @@ def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callab
 
 
 def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
-    """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it and the rule.
+    """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it
+    and the rule.
 
     The errors of thinstack itself are raised as they are.
     """
@@ -153,6 +189,8 @@ def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
         raise
     except Exception as error:
         raise AssertionError(
-            f"{subject_name}, {rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
-            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend that first"
+            f"{subject_name}, {rule}: {type(error).__name__}: "
+            f"{' '.join(str(error).split()):.300}. The rule is: "
+            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
+            "that first"
         ) from error

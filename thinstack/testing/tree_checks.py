@@ -1,4 +1,5 @@
-"""Contract checks of a cell over trees: the executors against the recursion, and a tree against its neighbours."""
+"""Contract checks of a cell over trees: the executors against the recursion, and a tree against its
+neighbours."""
 
 import numpy as np
 import torch
@@ -9,10 +10,27 @@ from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.top_down import TopDown
 from thinstack.errors import MissingExtraError
-from thinstack.testing.forests import apart, batch_of, by_depth, by_recursion, chain, random_forest, schedule_of, star
+from thinstack.testing.forests import (
+    apart,
+    batch_of,
+    by_depth,
+    by_recursion,
+    chain,
+    random_forest,
+    schedule_of,
+    star,
+)
 from thinstack.testing.subject import Subject
 
-__all__ = ["chains", "inner_inputs_are_read", "mixed_forests", "neighbours", "one_word_trees", "stars", "top_down"]
+__all__ = [
+    "chains",
+    "inner_inputs_are_read",
+    "mixed_forests",
+    "neighbours",
+    "one_word_trees",
+    "stars",
+    "top_down",
+]
 
 TOLERANCE = 1e-10
 LONG, WIDE = 300, 50
@@ -24,7 +42,11 @@ def one_word_trees(subject: Subject) -> None:
     """The executor agrees with the recursion on trees of one word, one of them and several."""
     cell = subject.random_cell()
     for trees in (1, 3):
-        _agree(cell, random_forest([1] * trees, arity=cell.arity, kinds=1, seed=0), f"{trees} trees of one word")
+        _agree(
+            cell,
+            random_forest([1] * trees, arity=cell.arity, kinds=1, seed=0),
+            f"{trees} trees of one word",
+        )
 
 
 def chains(subject: Subject) -> None:
@@ -35,14 +57,16 @@ def chains(subject: Subject) -> None:
 
 
 def stars(subject: Subject) -> None:
-    """The executor agrees with the recursion on a node with 50 children, or as many as the cell takes."""
+    """The executor agrees with the recursion on a node with 50 children, or as many as the cell
+    takes."""
     cell = subject.random_cell()
     children = cell.arity or WIDE
     _agree(cell, star(children, kinds=subject.edge_types(cell)), f"a node with {children} children")
 
 
 def mixed_forests(subject: Subject) -> None:
-    """The executor agrees with the recursion on random trees of many sizes together, with children missing."""
+    """The executor agrees with the recursion on random trees of many sizes together, with children
+    missing."""
     cell = subject.random_cell()
     for seed, sizes in enumerate(MIXED):
         forest = random_forest(sizes, arity=cell.arity, kinds=subject.edge_types(cell), seed=seed)
@@ -58,14 +82,18 @@ def _agree(cell: Cell, forest: Forest, what: str) -> None:
     for name, outputs in (("", found), (" without gradients", without)):
         if (difference := apart(outputs, expected)) > TOLERANCE:
             raise AssertionError(
-                f"on {what} the outputs of nodes computed depth by depth{name} differ by {difference:.2g} from the same nodes "
-                "computed one by one. compose must treat every row by itself, take each child from its place (`links.owner`, "
-                "or dimension 1), and keep nothing between two calls; where rows_are_independent fails too, mend that first"
+                f"on {what} the outputs of nodes computed depth by depth{name} differ by "
+                f"{difference:.2g} from the same nodes "
+                "computed one by one. compose must treat every row by itself, take each child "
+                "from its place (`links.owner`, "
+                "or dimension 1), and keep nothing between two calls; where rows_are_independent "
+                "fails too, mend that first"
             )
 
 
 def top_down(subject: Subject) -> None:
-    """A cell of one child or any number that reads an input at every node can also run from the roots down.
+    """A cell of one child or any number that reads an input at every node can also run from the
+    roots down.
 
     The executor is compared with the recursion over the path from the root to each node.
     """
@@ -76,15 +104,24 @@ def top_down(subject: Subject) -> None:
         forest = random_forest(sizes, arity=max(2, subject.edge_types(cell)), kinds=1, seed=seed)
         if subject.edge_types(cell) == 1:
             forest.slots[:] = 0
-        inputs = torch.randn(sum(sizes), cell.input_size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        inputs = torch.randn(
+            sum(sizes),
+            cell.input_size,
+            generator=torch.Generator().manual_seed(seed),
+            dtype=torch.float64,
+        )
         schedule = schedule_of(forest, 0)
         rows = torch.cat([schedule.leaves, schedule.inner])
         found = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
-        expected = torch.cat([_along_path(cell, forest, inputs, node) for node in range(len(inputs))])
+        expected = torch.cat(
+            [_along_path(cell, forest, inputs, node) for node in range(len(inputs))]
+        )
         if (difference := apart([found], [expected])) > TOLERANCE:
             raise AssertionError(
-                f"from the root down, outputs differ by {difference:.2g} from those along the path to each node. There a "
-                "node's one child is its parent, the kind of the link tells which child it is, and the root is a leaf: compose "
+                f"from the root down, outputs differ by {difference:.2g} from those along the "
+                "path to each node. There a "
+                "node's one child is its parent, the kind of the link tells which child it is, "
+                "and the root is a leaf: compose "
                 "must treat every row by itself"
             )
 
@@ -98,7 +135,9 @@ def _along_path(cell: Cell, forest: Forest, inputs: Tensor, node: int) -> Tensor
     size = len(path)
     parents = np.array([*range(1, size), -1])
     kinds = np.append(forest.slots[path[1:]] + 1, 1)
-    line = Forest(parents=parents, slots=np.zeros(size, np.int64), kinds=kinds, sizes=np.array([size]))
+    line = Forest(
+        parents=parents, slots=np.zeros(size, np.int64), kinds=kinds, sizes=np.array([size])
+    )
     return cell.output(reference.encode(cell, line, inputs[path[:1]], inputs[path[1:]])[-1])
 
 
@@ -112,16 +151,21 @@ def inner_inputs_are_read(subject: Subject) -> None:
     for column in range(cell.inner_size):
         other = batch.copied()
         other.inner[:, column] += 1
-        found, expected = (by_depth(DepthOrdered(cell), cell, each)[1] for each in (other, batch.copied()))
+        found, expected = (
+            by_depth(DepthOrdered(cell), cell, each)[1] for each in (other, batch.copied())
+        )
         if apart([found], [expected]) == 0:
             raise AssertionError(
-                f"column {column} of the inputs of inner nodes changes nothing, though inner_size is {cell.inner_size}; let "
-                "compose read `inputs`, or leave inner_size at 0 and `inner_size` out of the keywords of `build`"
+                f"column {column} of the inputs of inner nodes changes nothing, though inner_size "
+                f"is {cell.inner_size}; let "
+                "compose read `inputs`, or leave inner_size at 0 and `inner_size` out of the "
+                "keywords of `build`"
             )
 
 
 def neighbours(subject: Subject) -> None:
-    """A tree has the same outputs alone and in any batch: hypothesis draws as many batches as `examples` says.
+    """A tree has the same outputs alone and in any batch: hypothesis draws as many batches as
+    `examples` says.
 
     Raises MissingExtraError without hypothesis.
     """
@@ -135,9 +179,17 @@ def neighbours(subject: Subject) -> None:
     kinds = subject.edge_types(cell)
 
     @settings(
-        max_examples=subject.examples, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=subject.examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
     )
-    @given(sizes=st.lists(st.integers(1, 7), min_size=2, max_size=5), own=st.integers(0, 4), seed=st.integers(0, 2**31))
+    @given(
+        sizes=st.lists(st.integers(1, 7), min_size=2, max_size=5),
+        own=st.integers(0, 4),
+        seed=st.integers(0, 2**31),
+    )
     def alike(sizes: list[int], own: int, seed: int) -> None:
         own %= len(sizes)
         forest = random_forest(sizes, arity=cell.arity, kinds=kinds, seed=seed)
@@ -149,8 +201,10 @@ def neighbours(subject: Subject) -> None:
         difference = apart([alone[0]], [together[0][start:stop]])
         if difference > TOLERANCE:
             raise AssertionError(
-                f"a tree of {sizes[own]} nodes has outputs that differ by {difference:.2g} alone and in a batch of trees of "
-                f"{sizes} nodes. leaf, compose and output must treat every row by itself; where rows_are_independent fails "
+                f"a tree of {sizes[own]} nodes has outputs that differ by {difference:.2g} alone "
+                "and in a batch of trees of "
+                f"{sizes} nodes. leaf, compose and output must treat every row by itself; where "
+                "rows_are_independent fails "
                 "too, mend that first"
             )
 

@@ -9,7 +9,11 @@ from thinstack.training.recipe import SeedResult
 
 __all__ = ["card"]
 
-PHRASE_COLUMNS = {"root_accuracy": "sentences", "root_binary_accuracy": "binary", "phrase_accuracy": "phrases"}
+PHRASE_COLUMNS = {
+    "root_accuracy": "sentences",
+    "root_binary_accuracy": "binary",
+    "phrase_accuracy": "phrases",
+}
 
 _CHOSEN = {
     "dev": "Epoch and seed were chosen\nby these figures on these very data, which makes them slightly too good.",
@@ -43,9 +47,15 @@ On `{dev}`, accuracies in percent. {explained}{chosen}
 
 
 def card(
-    recipe: Recipe, result: SeedResult, shipped: dict[str, dict[str, Any]], over_seeds: dict[str, Any], *, size: int
+    recipe: Recipe,
+    result: SeedResult,
+    shipped: dict[str, dict[str, Any]],
+    over_seeds: dict[str, Any],
+    *,
+    size: int,
 ) -> str:
-    """The card, Markdown: what the model is, how it was made, its figures as shipped and over all seeds, data and terms.
+    """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
+    seeds, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -55,7 +65,10 @@ def card(
         cells = " | ".join(shown(key, figures[key]) for key in columns)
         rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
     for source, spread in over_seeds.items():
-        cells = " | ".join(f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}" for key in columns)
+        cells = " | ".join(
+            f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}"
+            for key in columns
+        )
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     model = recipe.model
@@ -86,25 +99,39 @@ def card(
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What gives the figures of the file; where they are of set aside or relabelled examples, no command does."""
+    """What gives the figures of the file; where they are of set aside or relabelled examples, no
+    command does."""
     if recipe.data.dev is None or recipe.data.relabel:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
-    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with `--source auto`{text}"
+    command = (
+        f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with `--source "
+        f"auto`{text}"
+    )
     return f"\nThe figures of this file are those of\n{command}.\n"
 
 
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What the columns and the trees are, and how well the trees that raw words get agree with those of the data."""
-    binary = "*Binary* is positive against negative mass, neutral sentences left out. " if recipe.data.task == "phrases" else ""
+    """What the columns and the trees are, and how well the trees that raw words get agree with
+    those of the data."""
+    binary = (
+        "*Binary* is positive against negative mass, neutral sentences left out. "
+        if recipe.data.task == "phrases"
+        else ""
+    )
     if "auto" not in shipped:
         return binary
     figures = shipped["auto"]
-    text = "*Raw text* is the sentences\ndetokenised, and read by spaCy. " if "text" in shipped else ""
+    text = (
+        "*Raw text* is the sentences\ndetokenised, and read by spaCy. " if "text" in shipped else ""
+    )
     return (
-        f"{binary}Trees are *gold*, or *auto*:\nmade from the words, as raw text gets them; phrases are then those that the "
-        "gold tree has too, so that their accuracy is not to\nbe compared with that of gold trees. These trees have\n"
-        f"{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single words not counted, and are "
+        f"{binary}Trees are *gold*, or *auto*:\nmade from the words, as raw text gets them; "
+        "phrases are then those that the "
+        "gold tree has too, so that their accuracy is not to\nbe compared with that of gold "
+        "trees. These trees have\n"
+        f"{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single "
+        "words not counted, and are "
         f"equal to them for\n{percent(figures['exact_trees'])}% of the sentences. {text}"
     )

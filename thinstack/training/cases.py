@@ -1,4 +1,5 @@
-"""The cases that a trained model was measured on, one by one, with what their accuracy is drawn against."""
+"""The cases that a trained model was measured on, one by one, with what their accuracy is drawn
+against."""
 
 import os
 import zipfile
@@ -18,7 +19,20 @@ from thinstack.errors import DataError
 __all__ = ["NEGATIONS", "Cases", "depths_below", "negated"]
 
 NEGATIONS: Final = frozenset(
-    ("cannot", "n't", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without")
+    (
+        "cannot",
+        "n't",
+        "neither",
+        "never",
+        "no",
+        "nobody",
+        "none",
+        "nor",
+        "not",
+        "nothing",
+        "nowhere",
+        "without",
+    )
 )
 """Words, in lower case, that negate. Bowman et al. (2016, 4.4) look for "not" and "n't" only."""
 
@@ -30,9 +44,11 @@ class Cases:
     Attributes:
         gold, predicted: class (int64) or rating (float).
         words: words of the phrase; of a pair the mean of both sentences.
-        depth: edges from the node to the deepest leaf below it, in the data's own tree; of a pair the mean.
+        depth: edges from the node to the deepest leaf below it, in the data's own tree; of a pair
+            the mean.
         whole: whether it is a whole sentence or pair.
-        negated: whether its sentence holds a negation; of a pair, whether the second sentence does and the first does not.
+        negated: whether its sentence holds a negation; of a pair, whether the second sentence does
+            and the first does not.
 
     Raises DataError for arrays that are not flat or not of one length.
     """
@@ -72,16 +88,28 @@ class Cases:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote, without pickle. Raises DataError for a file that is missing, damaged or holds no cases."""
+        """Read what `save` wrote, without pickle. Raises DataError for a file that is missing,
+        damaged or holds no cases."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return cls(**{field.name: arrays[field.name] for field in fields(cls)})
-        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-            raise DataError(f"{path}: cannot be read as cases ({error}); delete it to make it anew") from None
+        except (
+            OSError,
+            EOFError,
+            KeyError,
+            TypeError,
+            ValueError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
+            raise DataError(
+                f"{path}: cannot be read as cases ({error}); delete it to make it anew"
+            ) from None
 
 
 def depths_below(tree: Tree) -> NDArray[np.int64]:
-    """Edges from each node to the deepest leaf below it, (N,): the depth of Zhu et al. 2015, Fig. 4; a leaf's is 0."""
+    """Edges from each node to the deepest leaf below it, (N,): the depth of Zhu et al. 2015, Fig.
+    4; a leaf's is 0."""
     parents = tree.parents.tolist()
     below = [0] * len(parents)
     for node in np.argsort(-depths(tree.parents), kind="stable").tolist():  # children first
@@ -92,5 +120,9 @@ def depths_below(tree: Tree) -> NDArray[np.int64]:
 
 
 def negated(words: Iterable[str]) -> bool:
-    """Whether one of the words, in any case, is among `NEGATIONS` or ends with "n't", as words of untokenised text do."""
-    return any(word in NEGATIONS or word.endswith("n't") for word in (word.lower().replace("’", "'") for word in words))
+    """Whether one of the words, in any case, is among `NEGATIONS` or ends with "n't", as words of
+    untokenised text do."""
+    return any(
+        word in NEGATIONS or word.endswith("n't")
+        for word in (word.lower().replace("’", "'") for word in words)
+    )

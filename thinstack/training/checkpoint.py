@@ -1,4 +1,5 @@
-"""Checkpoints after every epoch, so that a killed run goes on and ends as if it had not been killed. No pickle is involved."""
+"""Checkpoints after every epoch, so that a killed run goes on and ends as if it had not been
+killed. No pickle is involved."""
 
 import json
 import os
@@ -19,14 +20,20 @@ __all__ = ["load_checkpoint", "save_checkpoint", "write_atomically"]
 
 
 def save_checkpoint(
-    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer], state: dict[str, Any]
+    path: Path,
+    modules: Mapping[str, nn.Module],
+    optimizers: Mapping[str, Optimizer],
+    state: dict[str, Any],
 ) -> None:
-    """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one file, or leave the old one."""
+    """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one
+    file, or leave the old one."""
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
         tensors.update({f"{name}/{key}": value for key, value in state_of(module).items()})
     for name, optimizer in optimizers.items():
-        tensors.update({f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()})
+        tensors.update(
+            {f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()}
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".partial")
     save_file(
@@ -37,8 +44,11 @@ def save_checkpoint(
     _replace(temporary, path)
 
 
-def load_checkpoint(path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]) -> dict[str, Any] | None:
-    """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there is no checkpoint.
+def load_checkpoint(
+    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]
+) -> dict[str, Any] | None:
+    """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there
+    is no checkpoint.
 
     Raises DataError if the file is not a checkpoint of these modules.
     """
@@ -47,13 +57,22 @@ def load_checkpoint(path: Path, modules: Mapping[str, nn.Module], optimizers: Ma
     try:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
+            tensors = {key: file.get_tensor(key) for key in file.keys()}
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():
             load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
-    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh") from None
+    except (
+        SafetensorError,
+        RuntimeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as error:
+        raise DataError(
+            f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh"
+        ) from None
     return state
 
 
@@ -72,4 +91,6 @@ def _replace(temporary: Path, path: Path) -> None:
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+    return {
+        key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
+    }

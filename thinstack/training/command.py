@@ -1,4 +1,5 @@
-"""`thinstack train`: run a recipe with a progress bar, print the table, write the results and the bundle."""
+"""`thinstack train`: run a recipe with a progress bar, print the table, write the results and the
+bundle."""
 
 import json
 from collections.abc import Sequence
@@ -27,11 +28,21 @@ RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
 
 
-def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads: int | None, console: Console) -> None:
-    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's bundle, `model-best`.
+def run(
+    recipe: Recipe,
+    *,
+    data: Path,
+    out: Path,
+    seeds: Sequence[int],
+    threads: int | None,
+    console: Console,
+) -> None:
+    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's
+    bundle, `model-best`.
 
-    That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the work of another recipe or
-    on other data, or if a seed is repeated; MissingExtraError without onnxruntime; what reading the data and exporting raise.
+    That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the
+    work of another recipe or on other data, or if a seed is repeated; MissingExtraError without
+    onnxruntime; what reading the data and exporting raise.
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}")
@@ -41,14 +52,19 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
     _claim(out, recipe, data)
     material = prepare(recipe, data)
     console.print(
-        f"{recipe.name}: {len(material.train):,} examples to train on, {len(material.watched):,} to watch, "
+        f"{recipe.name}: {len(material.train):,} examples to train on, {len(material.watched):,} "
+        "to watch, "
         f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
     )
-    results = [_run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds]
+    results = [
+        _run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds
+    ]
     best = max(results, key=lambda result: result.selection)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
-        "seeds": {str(result.seed): {"dev": result.dev, "epochs": result.history} for result in results},
+        "seeds": {
+            str(result.seed): {"dev": result.dev, "epochs": result.history} for result in results
+        },
         "dev": summary(results),
         "exported_seed": best.seed,
     }
@@ -57,19 +73,22 @@ def run(recipe: Recipe, *, data: Path, out: Path, seeds: Sequence[int], threads:
     console.print(_table(results, recipe.data.task, plus_minus))
     if "choices_right" in figures["dev"].get("self", {}):
         console.print(_own_trees(figures["dev"]["self"], plus_minus))
-    publish(recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console)
+    publish(
+        recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console
+    )
 
 
 def _check_runtime() -> None:
     """The bundle is run at the end: what that needs is better missed now."""
     try:
-        import onnxruntime  # noqa: F401
+        import onnxruntime
     except ImportError:
         raise MissingExtraError("onnxruntime", "cpu") from None
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
-    """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not taken for another's."""
+    """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not
+    taken for another's."""
     digests = data_digests(recipe, data)
     text = json.dumps({"recipe": recipe.model_dump(mode="json"), "data": digests}, indent=2) + "\n"
     note = out / RECIPE_FILE
@@ -78,14 +97,23 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
         if found != text and (out / SEEDS_FOLDER).exists():
             changed = [file for file, digest in digests.items() if digest not in found]
             cause = (
-                f", or of this one before {' and '.join(changed)} changed" if changed else ", or another version of this one"
+                f", or of this one before {' and '.join(changed)} changed"
+                if changed
+                else ", or another version of this one"
             )
             raise ConfigError(f"{out} holds the work of another recipe{cause}; name another folder")
     write_atomically(note, text)
 
 
-def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, console: Console) -> SeedResult:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+def _run_seed(
+    recipe: Recipe, material: Material, seed: int, folder: Path, console: Console
+) -> SeedResult:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         bar, task = progress.add_task(f"seed {seed}", total=len(material.train)), recipe.data.task
 
@@ -93,16 +121,21 @@ def _run_seed(recipe: Recipe, material: Material, seed: int, folder: Path, conso
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
 
         def on_epoch(record: dict[str, Any]) -> None:
-            watched = "; ".join(f"{source} {_line(figures, task)}" for source, figures in record["watched"].items())
+            watched = "; ".join(
+                f"{source} {_line(figures, task)}" for source, figures in record["watched"].items()
+            )
             progress.console.out(
-                f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, {record['seconds']:.1f} s {watched}"
+                f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "
+                f"{record['seconds']:.1f} s {watched}"
             )
 
         return run_seed(recipe, material, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
 def _line(figures: dict[str, float | None], task: Task) -> str:
-    return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in figure_names(task).items())
+    return ", ".join(
+        f"{shown(key, figures[key])} {name}" for key, name in figure_names(task).items()
+    )
 
 
 def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> str:
@@ -113,7 +146,10 @@ def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> s
         "span_f1_by_sentence": "as a mean over sentences",
         "exact_trees": "exact trees",
     }
-    parts = (f"{percent(spread[key]['mean'])} {plus_minus} {percent(spread[key]['std'])} {name}" for key, name in names.items())
+    parts = (
+        f"{percent(spread[key]['mean'])} {plus_minus} {percent(spread[key]['std'])} {name}"
+        for key, name in names.items()
+    )
     return f"as a parser, mean of all seeds, percent: {', '.join(parts)}"
 
 
@@ -126,7 +162,12 @@ def _table(results: Sequence[SeedResult], task: Task, plus_minus: str) -> Table:
         table.add_column(name, justify="right")
     for source, figures in summary(results).items():
         for result in results:
-            table.add_row(source, str(result.seed), *(shown(key, result.dev[source][key]) for key in names))
-        row = (f"{shown(key, figures[key]['mean'])} {plus_minus} {shown(key, figures[key]['std'])}" for key in names)
+            table.add_row(
+                source, str(result.seed), *(shown(key, result.dev[source][key]) for key in names)
+            )
+        row = (
+            f"{shown(key, figures[key]['mean'])} {plus_minus} {shown(key, figures[key]['std'])}"
+            for key in names
+        )
         table.add_row(source, "mean", *row, style="bold", end_section=True)
     return table

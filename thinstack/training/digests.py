@@ -13,9 +13,11 @@ __all__ = ["data_digests"]
 
 
 def data_digests(recipe: Recipe, data: Path) -> dict[str, str]:
-    """SHA-256 of every file that a recipe names, in the folder `data`. Raises DataError for one that cannot be read.
+    """SHA-256 of every file that a recipe names, in the folder `data`. Raises DataError for one
+    that cannot be read.
 
-    That of a folder is over the names and digests of its files, and of the table of SICK that stands beside it.
+    That of a folder is over the names and digests of its files, and of the table of SICK that
+    stands beside it.
     """
     files = recipe.data
     parser = (files.parser.train, files.parser.dev) if files.parser is not None else ()
@@ -30,15 +32,21 @@ def _digest(path: Path) -> str:
             found = path.stat()
             return _file_digest(path, found.st_size, found.st_mtime_ns)
         beside = path.parent / TABLES.get(path.name, "")
-        files = [*sorted(file for file in path.iterdir() if file.is_file()), *([beside] if beside.is_file() else [])]
+        files = [
+            *sorted(file for file in path.iterdir() if file.is_file()),
+            *([beside] if beside.is_file() else []),
+        ]
         lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)
         return hashlib.sha256(lines.encode()).hexdigest()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}; name the folder of the data with --data") from None
+        raise DataError(
+            f"{path}: cannot be read: {error.strerror}; name the folder of the data with --data"
+        ) from None
 
 
 @cache
 def _file_digest(path: Path, size: int, changed: int) -> str:
-    """Of many rows that name one file, the first reads it; `size` and `changed` are those of the file that was read."""
+    """Of many rows that name one file, the first reads it; `size` and `changed` are those of the
+    file that was read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,5 @@
-"""Learning syntactic distances from a treebank: at every node, the gap it is cut at should be the greatest of its span."""
+"""Learning syntactic distances from a treebank: at every node, the gap it is cut at should be the
+greatest of its span."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,15 +18,18 @@ LEARNING_RATE = 0.1
 
 
 def fit(trees: Sequence[Tree], *, seed: int = 0) -> DistanceTable:
-    """A table of distances from binary trees: maximum likelihood of the cuts, each a softmax over the gaps of its span.
+    """A table of distances from binary trees: maximum likelihood of the cuts, each a softmax over
+    the gaps of its span.
 
-    AdaGrad, a sentence at a time, over the FREQUENT most frequent words and the forms of all others. A word that is spelt as a
-    form, such as "<ing>", has no weights of its own.
+    AdaGrad, a sentence at a time, over the FREQUENT most frequent words and the forms of all
+    others. A word that is spelt as a form, such as "<ing>", has no weights of its own.
     """
     counts = Counter(word.lower() for tree in trees for word in tree.words)
     for form in forms():
         counts.pop(form, None)
-    words = [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:FREQUENT]]
+    words = [
+        word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:FREQUENT]
+    ]
     weights = np.zeros((2 * WINDOW, 1 + len(words) + len(forms())))
     squares = np.full_like(weights, 1e-3)
     empty = DistanceTable(words, weights)

@@ -25,10 +25,14 @@ SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"
 Figures = dict[str, float | None]
 
 
-def evaluate_model(model: Model, examples: Sequence[Example], source: str, task: Task) -> tuple[Figures, Cases]:
-    """The figures of `task` over the trees of `source` (the model's own for "self"), and what the model says of each case.
+def evaluate_model(
+    model: Model, examples: Sequence[Example], source: str, task: Task
+) -> tuple[Figures, Cases]:
+    """The figures of `task` over the trees of `source` (the model's own for "self"), and what the
+    model says of each case.
 
-    A model that is asked for sentences alone has no figures of phrases: those are None, over no case.
+    A model that is asked for sentences alone has no figures of phrases: those are None, over no
+    case.
     """
     if source == "self":
         take_own_trees(model, examples)
@@ -39,11 +43,18 @@ def evaluate_model(model: Model, examples: Sequence[Example], source: str, task:
     if task == "entailment":
         return entailment(cases.predicted, cases.gold, cases.negated), cases
     given = [example.trees[source] for example in examples]
-    order = [[*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given]
+    order = [
+        [*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given
+    ]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
-    figures = measure([rows[places] for rows, places in zip(scores, order, strict=True)], targets).to_dict()
+    figures = measure(
+        [rows[places] for rows, places in zip(scores, order, strict=True)], targets
+    ).to_dict()
     if model.head.reads == "roots" and all(len(one.targets) == 1 for one in given):
-        figures |= dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"), None) | {"phrases": 0, "binary_phrases": 0}
+        figures |= dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"), None) | {
+            "phrases": 0,
+            "binary_phrases": 0,
+        }
     return figures, cases
 
 
@@ -72,15 +83,20 @@ def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDAr
     return scores
 
 
-def _cases(scores: Sequence[NDArray[np.float32]], examples: Sequence[Example], source: str, task: Task) -> Cases:
+def _cases(
+    scores: Sequence[NDArray[np.float32]], examples: Sequence[Example], source: str, task: Task
+) -> Cases:
     """What the model says of every labelled node, sentence or pair."""
     given = [example.trees[source] for example in examples]
     rows: NDArray[Any] = np.concatenate(scores)
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if task == "relatedness" else rows.argmax(1)
     whole = np.concatenate([np.arange(len(one.targets)) == one.whole for one in given])
-    negated = np.repeat([example.negated for example in examples], [len(one.targets) for one in given])
+    negated = np.repeat(
+        [example.negated for example in examples], [len(one.targets) for one in given]
+    )
     gold, words, depths = (
-        np.concatenate(parts) for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
+        np.concatenate(parts)
+        for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
     )
     known = gold >= 0
     return Cases(

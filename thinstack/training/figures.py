@@ -20,7 +20,8 @@ _NAMES: dict[Task, dict[str, str]] = {
 
 
 def figure_names(task: Task) -> dict[str, str]:
-    """The figures of a task, by their key, and what they are called: accuracies in percent, correlations and squared errors."""
+    """The figures of a task, by their key, and what they are called: accuracies in percent,
+    correlations and squared errors."""
     return _NAMES[task]
 
 

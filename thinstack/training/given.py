@@ -24,7 +24,8 @@ class Given(NamedTuple):
 
     Attributes:
         structure: the model's inputs that are not words, by name.
-        targets: (t,) what the task head's loss takes: classes of nodes or of sentences (-1 = none), or that of a pair.
+        targets: (t,) what the task head's loss takes: classes of nodes or of sentences (-1 = none),
+            or that of a pair.
         whole: which of them is that of the whole sentence or pair.
         words: (t,) how many words each is about; of a pair, the mean of both sentences.
         depths: (t,) edges to the deepest leaf below; of a pair, the mean of both trees.
@@ -37,7 +38,8 @@ class Given(NamedTuple):
     depths: NDArray[np.floating]
 
     def over(self, steps: NDArray[np.integer]) -> "Given":
-        """The same over another binary tree of the sentence: labels of the phrases that both have, or of the sentence.
+        """The same over another binary tree of the sentence: labels of the phrases that both have,
+        or of the sentence.
 
         `steps` (2n - 1,) are its transitions; of a pair, those of both trees one after the other.
         """
@@ -55,34 +57,45 @@ class Given(NamedTuple):
 def structure_of(trees: Sequence[Tree], config: ModelConfig) -> dict[str, IntArray]:
     """What a model of `config.trees` is told of trees, by the names of its inputs.
 
-    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's are binary or dependency.
+    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's
+    are binary or dependency.
     """
     if config.trees == "binary":
-        return {"transitions": np.concatenate([tree.transitions for tree in trees]).astype(np.int64)}
+        return {
+            "transitions": np.concatenate([tree.transitions for tree in trees]).astype(np.int64)
+        }
     if config.trees == "sequence":
         return {"lengths": np.array([len(tree.words) for tree in trees], np.int64)}
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
-        raise TreeError("has nodes without a word, which dependency trees do not; data.parser makes such trees of sentences")
+        raise TreeError(
+            "has nodes without a word, which dependency trees do not; data.parser makes such "
+            "trees of sentences"
+        )
     forest = Forest.of(trees, config.relations)
     return {"parents": forest.parents, "slots": forest.slots, "kinds": forest.kinds}
 
 
 def given_tree(tree: Tree, labels: IntArray, config: ModelConfig, reads: str) -> Given:
-    """A sentence with its tree and the labels (N,) of its nodes, for a task head that reads nodes or roots."""
+    """A sentence with its tree and the labels (N,) of its nodes, for a task head that reads nodes
+    or roots."""
     spans, depths = tree.spans, depths_below(tree)
     words = (spans[:, 1] - spans[:, 0]).astype(np.float64)
     root = int(np.flatnonzero(tree.parents < 0)[0])
     if reads == "nodes":
         return Given(structure_of([tree], config), labels, root, words, depths.astype(np.float64))
     kept = slice(root, root + 1)
-    return Given(structure_of([tree], config), labels[kept], 0, words[kept], depths[kept].astype(np.float64))
+    return Given(
+        structure_of([tree], config), labels[kept], 0, words[kept], depths[kept].astype(np.float64)
+    )
 
 
 def given_chains(tree: Tree, labels: IntArray, reads: str) -> tuple[IntArray, Given]:
-    """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1): words and all else.
+    """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1):
+    words and all else.
 
-    A head that reads roots is given each phrase; one that reads nodes, each word that phrases start with and what follows up
-    to the end of the longest, for the state of an LSTM after a word is that of the phrase that ends there.
+    A head that reads roots is given each phrase; one that reads nodes, each word that phrases start
+    with and what follows up to the end of the longest, for the state of an LSTM after a word is
+    that of the phrase that ends there.
     """
     spans, known = phrases_of(tree, labels)
     depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
@@ -95,7 +108,13 @@ def given_chains(tree: Tree, labels: IntArray, reads: str) -> tuple[IntArray, Gi
         positions = np.concatenate([np.arange(start, end) for start, end in spans.tolist()])
         starts, ends = spans[:, 0], spans[:, 1]
     depths = [depth_of.get(span, -1) for span in zip(starts.tolist(), ends.tolist(), strict=True)]
-    given = Given({"lengths": lengths}, targets, len(targets) - 1, (ends - starts) * 1.0, np.array(depths, np.float64))
+    given = Given(
+        {"lengths": lengths},
+        targets,
+        len(targets) - 1,
+        (ends - starts) * 1.0,
+        np.array(depths, np.float64),
+    )
     return positions, given
 
 
@@ -104,4 +123,10 @@ def given_pair(trees: tuple[Tree, Tree], target: float | int, config: ModelConfi
     words = np.mean([len(tree.words) for tree in trees])
     depths = np.mean([depths_below(tree).max() for tree in trees])
     kind = np.float32 if isinstance(target, float) else np.int64
-    return Given(structure_of(trees, config), np.array([target], kind), 0, np.array([words]), np.array([depths]))
+    return Given(
+        structure_of(trees, config),
+        np.array([target], kind),
+        0,
+        np.array([words]),
+        np.array([depths]),
+    )

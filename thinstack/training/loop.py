@@ -1,4 +1,5 @@
-"""The training loop of one seed: epochs of minibatches, early stopping, a running average of the weights, resuming."""
+"""The training loop of one seed: epochs of minibatches, early stopping, a running average of the
+weights, resuming."""
 
 import copy
 import json
@@ -33,7 +34,8 @@ Report = Callable[[dict[str, Any]], None]
 
 @contextmanager
 def _process_settings() -> Iterator[None]:
-    """Denormals flushed, for they slow the backward of long chains many times, and no checks of sparse tensors."""
+    """Denormals flushed, for they slow the backward of long chains many times, and no checks of
+    sparse tensors."""
     checks: Any = torch.sparse.check_sparse_tensor_invariants
     checked = checks.is_enabled()
     torch.set_flush_denormal(True)
@@ -59,50 +61,83 @@ def train(
     on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
 ) -> tuple[Model, list[dict[str, Any]]]:
-    """Train `model` in place; return the weights to keep, as a model of their own, and the record of every epoch.
+    """Train `model` in place; return the weights to keep, as a model of their own, and the record
+    of every epoch.
 
-    `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After each epoch a checkpoint is
-    written to `folder`, from which a later call with the same arguments goes on. Every epoch draws from a generator of its
-    own, so a resumed run takes the same minibatches and dropout masks as one that was never stopped. While it runs the process
-    flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
+    `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After
+    each epoch a checkpoint is written to `folder`, from which a later call with the same arguments
+    goes on. Every epoch draws from a generator of its own, so a resumed run takes the same
+    minibatches and dropout masks as one that was never stopped. While it runs the process flushes
+    denormals; on return it does not, whatever was set before, for torch has no getter. Raises
+    ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
     accelerator = Accelerator()
     model, optimizers = _prepared(accelerator, model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
-    history: list[dict[str, Any]] = (load_checkpoint(checkpoint, modules, optimizers) or {"history": []})["history"]
+    history: list[dict[str, Any]] = (
+        load_checkpoint(checkpoint, modules, optimizers) or {"history": []}
+    )["history"]
 
     while not _finished(history, config):
         epoch = len(history) + 1
         started = time.perf_counter()
         if "self" in config.sources:
             take_own_trees(model, examples, epoch)
-        losses = _one_epoch(model, examples, config, optimizers, accelerator, seed=seed, epoch=epoch, on_batch=on_batch)
+        losses = _one_epoch(
+            model,
+            examples,
+            config,
+            optimizers,
+            accelerator,
+            seed=seed,
+            epoch=epoch,
+            on_batch=on_batch,
+        )
         record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
         _check_finite(losses["loss"], model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record |= _watch(average, watched, dict.fromkeys((*config.trees, *(["self"] if model.parses else []))), task)
-        if config.stop_on == "nothing" or record["selection"] > max((past["selection"] for past in history), default=-math.inf):
+        record |= _watch(
+            average,
+            watched,
+            dict.fromkeys((*config.trees, *(["self"] if model.parses else []))),
+            task,
+        )
+        if config.stop_on == "nothing" or record["selection"] > max(
+            (past["selection"] for past in history), default=-math.inf
+        ):
             best.load_state_dict(average.state_dict())
         history.append(record)
-        write_atomically(folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history))
+        write_atomically(
+            folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history)
+        )
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(record)
     return best, history
 
 
-def _prepared(accelerator: Accelerator, model: Model, config: TrainingConfig) -> tuple[Model, dict[str, Any]]:
+def _prepared(
+    accelerator: Accelerator, model: Model, config: TrainingConfig
+) -> tuple[Model, dict[str, Any]]:
     """The model where it is trained, and its optimisers."""
     optimizers = build_optimizers(model, config)
     model, *prepared = accelerator.prepare(model, *optimizers.values())
     return model, dict(zip(optimizers, prepared, strict=True))
 
 
-def _watch(model: Model, watched: Sequence[Example], sources: Iterable[str], task: Task) -> dict[str, Any]:
-    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources} if watched else {}
-    return {"watched": figures, "selection": sum(selection(task, found) for found in figures.values())}
+def _watch(
+    model: Model, watched: Sequence[Example], sources: Iterable[str], task: Task
+) -> dict[str, Any]:
+    figures = (
+        {source: evaluate_model(model, watched, source, task)[0] for source in sources}
+        if watched
+        else {}
+    )
+    return {
+        "watched": figures,
+        "selection": sum(selection(task, found) for found in figures.values()),
+    }
 
 
 def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
@@ -125,8 +160,8 @@ def _one_epoch(
     epoch: int,
     on_batch: Callable[[int, int, int], None],
 ) -> dict[str, float]:
-    """One pass over the examples; returns the mean loss a case (a labelled node, sentence or pair), and, for a
-    model that parses, a choice of transitions."""
+    """One pass over the examples; returns the mean loss a case (a labelled node, sentence or pair),
+    and, for a model that parses, a choice of transitions."""
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
@@ -136,9 +171,7 @@ def _one_epoch(
     totals, cases, done = np.zeros(2), np.zeros(2), 0
     for chosen in _minibatches(order, [example.words for example in examples], config, draw):
         joined = join(
-            [examples[i] for i in chosen],
-            [kinds[sources[i]] for i in chosen],
-            parses=model.parses,
+            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], parses=model.parses
         )
         batch = moved(joined, accelerator.device)
         losses, counts = _losses(model, batch)
@@ -147,14 +180,21 @@ def _one_epoch(
         accelerator.backward((losses[0] + config.alpha * losses[1]) / batch.size)
         for optimizer in optimizers.values():
             optimizer.step()
-        totals, cases, done = totals + [float(loss.detach()) for loss in losses], cases + counts, done + len(chosen)
+        totals, cases, done = (
+            totals + [float(loss.detach()) for loss in losses],
+            cases + counts,
+            done + len(chosen),
+        )
         on_batch(epoch, done, len(examples))
     means = totals / np.maximum(cases, 1)
     return {"loss": float(means[0])} | ({"parsing_loss": float(means[1])} if model.parses else {})
 
 
 def _minibatches(
-    order: NDArray[np.int64], lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
+    order: NDArray[np.int64],
+    lengths: Sequence[int],
+    config: TrainingConfig,
+    draw: np.random.Generator,
 ) -> Iterator[list[int]]:
     """Positions of the examples of each minibatch, of like lengths within buckets."""
     if config.buckets == 1:
@@ -169,7 +209,8 @@ def _minibatches(
 
 
 def _losses(model: Model, batch: Batch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
-    """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many cases each is a sum."""
+    """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
+    cases each is a sum."""
     labelled = int((batch.targets >= 0).sum())
     if not (isinstance(model, SpinnModel) and model.parses):
         task = model.head.loss(model.logits(batch.inputs), batch.targets)
@@ -181,11 +222,14 @@ def _losses(model: Model, batch: Batch) -> tuple[tuple[Tensor, Tensor], tuple[in
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
-    broken = [name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())]
+    broken = [
+        name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())
+    ]
     if broken or not math.isfinite(loss):
         found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
         raise ConfigError(
-            f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or training.vector_learning_rate"
+            f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or "
+            "training.vector_learning_rate"
         )
 
 

@@ -33,7 +33,9 @@ HELD_PART = 10
 
 UNSEEN_STD = 0.05
 
-PARSERS = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "thinstack" / "parsers"
+PARSERS = (
+    Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "thinstack" / "parsers"
+)
 """Where trained dependency parsers are kept, each under the digest of its files."""
 
 Item = TypeVar("Item")
@@ -43,8 +45,8 @@ Split = tuple[list[Item], list[Item], list[Item]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """What a recipe trains on: vocabulary, leaf table (V, W), the table that makes trees of words if one is asked for, and the
-    examples to train on, to watch and to report on.
+    """What a recipe trains on: vocabulary, leaf table (V, W), the table that makes trees of words
+    if one is asked for, and the examples to train on, to watch and to report on.
     """
 
     vocabulary: AnyVocabulary
@@ -56,30 +58,41 @@ class Material:
 
 
 def prepare(recipe: Recipe, data: Path) -> Material:
-    """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or ConfigError."""
+    """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or
+    ConfigError."""
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
     expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
     if reads not in expected:
         raise ConfigError(
-            f"model.head: data.task = {recipe.data.task!r} needs a head that reads {' or '.join(expected)}; "
+            f"model.head: data.task = {recipe.data.task!r} needs a head that reads "
+            f"{' or '.join(expected)}; "
             f"{recipe.model.head.name} reads {reads}"
         )
-    if recipe.model.trees == "sequence" and reads == "nodes" and recipe.model.encoder.top_down is not None:
+    if (
+        recipe.model.trees == "sequence"
+        and reads == "nodes"
+        and recipe.model.encoder.top_down is not None
+    ):
         raise ConfigError(
-            "model.head: phrases are read as parts of longer ones where a head reads nodes, which a pass back from the last "
+            "model.head: phrases are read as parts of longer ones where a head reads nodes, which "
+            "a pass back from the last "
             "word does not allow; take a head that reads roots"
         )
     distances = None
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data)
         words = (tree.words for pair in pairs[0] for tree in pair.trees)
-        vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, words, width=width)
+        vocabulary, table = leaf_table(
+            recipe.model.embedding, recipe.data, data, words, width=width
+        )
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     else:
         sentences = read_sentences(recipe, data)
         trees = [tree for tree, _ in sentences[0]]
-        vocabulary, table = leaf_table(recipe.model.embedding, recipe.data, data, (tree.words for tree in trees), width=width)
+        vocabulary, table = leaf_table(
+            recipe.model.embedding, recipe.data, data, (tree.words for tree in trees), width=width
+        )
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
         distances = fit(trees) if "distances" in sources else None
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
@@ -92,7 +105,8 @@ def prepare(recipe: Recipe, data: Path) -> Material:
 
 
 def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
-    """What reads the tree files of a recipe; None for brackets, whose labels the treebank reader checks line by line."""
+    """What reads the tree files of a recipe; None for brackets, whose labels the treebank reader
+    checks line by line."""
     read = None if files.format == "brackets.v1" else readers().reader(files.format).trees
     if not files.relabel:
         return read
@@ -101,13 +115,16 @@ def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
 
 
 def read_sentences(recipe: Recipe, data: Path) -> Split[Labelled]:
-    """The trees of a recipe and the labels of their nodes. Raises DataError, TreeError or ConfigError."""
+    """The trees of a recipe and the labels of their nodes. Raises DataError, TreeError or
+    ConfigError."""
     read = tree_reader(recipe.data)
 
     def labelled(file: str) -> list[Labelled]:
         found = read_labelled(data / file, recipe.model.labels, read=read)
         if recipe.data.relabel:
-            found = [(tree, labels) for tree, labels in found if labels[tree.parents < 0].min() >= 0]
+            found = [
+                (tree, labels) for tree, labels in found if labels[tree.parents < 0].min() >= 0
+            ]
         return _dependency(found, recipe, data) if recipe.data.parser is not None else found
 
     return _split(recipe, labelled, data)
@@ -119,7 +136,11 @@ def read_pair_files(recipe: Recipe, data: Path) -> Split[Pair]:
         raise ConfigError("data.relabel is for classes of trees; pairs have those of their format")
     trees, target = recipe.model.trees, recipe.data.task
     assert target in ("relatedness", "entailment")
-    return _split(recipe, lambda file: read_pairs(data / file, format=recipe.data.format, trees=trees, target=target), data)
+    return _split(
+        recipe,
+        lambda file: read_pairs(data / file, format=recipe.data.format, trees=trees, target=target),
+        data,
+    )
 
 
 def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Split[Item]:
@@ -138,14 +159,19 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
         train, held = _set_aside(train, -(-len(train) // HELD_PART))
     if not train:
         aside = len(dev if recipe.data.dev is None else held)
-        raise DataError(f"{data / recipe.data.train}: all examples ({aside}) are set aside, none is left to train on")
+        raise DataError(
+            f"{data / recipe.data.train}: all examples ({aside}) are set aside, none is left to "
+            "train on"
+        )
     return train, held, dev
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
     """The others, and `count` items from all over, the first among them."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
-    return [item for place, item in enumerate(items) if place not in aside], [items[place] for place in sorted(aside)]
+    return [item for place, item in enumerate(items) if place not in aside], [
+        items[place] for place in sorted(aside)
+    ]
 
 
 def _relabelled(tree: Tree, names: dict[str, str]) -> Tree:
@@ -154,12 +180,15 @@ def _relabelled(tree: Tree, names: dict[str, str]) -> Tree:
 
 
 def _dependency(treebank: Sequence[Labelled], recipe: Recipe, data: Path) -> list[Labelled]:
-    """The same sentences with dependency trees, each node labelled as the phrase over the same words."""
+    """The same sentences with dependency trees, each node labelled as the phrase over the same
+    words."""
     files = recipe.data.parser
     assert files is not None
     parser = train_parser(data / files.train, data / files.dev, PARSERS)
     parsed = parse(parser, [tree.words for tree, _ in treebank])
-    projected = [project_labels(tree, found) for (tree, _), found in zip(treebank, parsed, strict=True)]
+    projected = [
+        project_labels(tree, found) for (tree, _), found in zip(treebank, parsed, strict=True)
+    ]
     return [(tree, label_ids(tree, recipe.model.labels)) for tree in projected]
 
 
@@ -179,17 +208,25 @@ def _examples(
 
 
 def leaf_table(
-    embedding: EmbeddingConfig, files: DataConfig, data: Path, sentences: Iterable[Sequence[str]], *, width: int
+    embedding: EmbeddingConfig,
+    files: DataConfig,
+    data: Path,
+    sentences: Iterable[Sequence[str]],
+    *,
+    width: int,
 ) -> tuple[AnyVocabulary, NDArray[np.float32]]:
     """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
 
-    A word table holds the pretrained words and, drawn at random, those of the training sentences that they lack. Row 0, the
-    unknown word, is the mean of the pretrained ones (0 if there are none). Raises ConfigError if the vectors are narrower than
-    the table, DataError if they cannot be read.
+    A word table holds the pretrained words and, drawn at random, those of the training sentences
+    that they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if there are
+    none). Raises ConfigError if the vectors are narrower than the table, DataError if they cannot
+    be read.
     """
     if files.vectors is None:
         if embedding.kind == "wordpieces":
-            raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and their vectors")
+            raise ConfigError(
+                "data.vectors: a wordpiece model needs a file of pieces and their vectors"
+            )
         words: tuple[str, ...] = ()
         vectors = np.zeros((0, width), np.float32)
     else:
@@ -197,7 +234,8 @@ def leaf_table(
         words, vectors = found.words, found.vectors[:, :width]
         if vectors.shape[1] < width:
             raise ConfigError(
-                f"model.embedding: {embedding.registered} of size {embedding.size} has a table of {width} columns, "
+                f"model.embedding: {embedding.registered} of size {embedding.size} has a table of "
+                f"{width} columns, "
                 f"but {files.vectors} has {vectors.shape[1]}"
             )
         if files.vector_std is not None:
@@ -205,7 +243,18 @@ def leaf_table(
     if embedding.kind == "wordpieces":
         return WordpieceVocabulary(words), vectors
     known = WordVocabulary(words)
-    unseen = sorted({word.lower() for sentence in sentences for word in sentence if known.lookup(word) == known.UNKNOWN})
-    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width)).astype(np.float32)
+    unseen = sorted(
+        {
+            word.lower()
+            for sentence in sentences
+            for word in sentence
+            if known.lookup(word) == known.UNKNOWN
+        }
+    )
+    drawn = (
+        np.random.default_rng(0)
+        .normal(scale=UNSEEN_STD, size=(len(unseen), width))
+        .astype(np.float32)
+    )
     pretrained = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
     return WordVocabulary((*words, *unseen)), np.concatenate([pretrained, drawn])

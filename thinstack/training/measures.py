@@ -1,4 +1,5 @@
-"""Figures of pairs of sentences, by scipy, and the figure of each task that early stopping looks at."""
+"""Figures of pairs of sentences, by scipy, and the figure of each task that early stopping looks
+at."""
 
 import math
 import warnings
@@ -21,13 +22,15 @@ WATCHED: Final[dict[Task, tuple[str, ...]]] = {
     "relatedness": ("pearson",),
     "entailment": ("accuracy",),
 }
-"""Figures whose sum chooses the epoch, by task; those of phrases are what `Accuracy.selection` adds up."""
+"""Figures whose sum chooses the epoch, by task; those of phrases are what `Accuracy.selection` adds
+up."""
 
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
     """Agreement of predicted with gold ratings (P,) (Tai et al. 2015, Table 3).
 
-    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None where it is undefined, and `pairs`.
+    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None where it is undefined,
+    and `pairs`.
     """
     errors = predicted.astype(np.float64) - gold
     return {
@@ -39,24 +42,32 @@ def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> 
 
 
 def pearson(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
-    """Pearson's r of two samples (P,); None where it is undefined: fewer than two pairs, or a sample that is constant."""
+    """Pearson's r of two samples (P,); None where it is undefined: fewer than two pairs, or a
+    sample that is constant."""
     return _correlation(stats.pearsonr, predicted, gold)
 
 
-def _correlation(correlate: Callable[..., Any], predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
+def _correlation(
+    correlate: Callable[..., Any], predicted: NDArray[np.floating], gold: NDArray[np.floating]
+) -> float | None:
     if len(gold) < 2:
         return None
-    # scipy warns of samples that are constant, or all but: the first is undefined, the second is what an untrained model gives.
+    # scipy warns of samples that are constant, or all but: the first is undefined, the second is
+    # what an untrained model gives.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = float(correlate(predicted.astype(np.float64), gold.astype(np.float64)).statistic)
     return value if math.isfinite(value) else None
 
 
-def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer], negated: NDArray[np.bool_]) -> Figures:
-    """Accuracy in percent of classes of pairs (P,), of all and of the `negated` ones (Bowman et al. 2016, 4.4).
+def entailment(
+    predicted: NDArray[np.integer], gold: NDArray[np.integer], negated: NDArray[np.bool_]
+) -> Figures:
+    """Accuracy in percent of classes of pairs (P,), of all and of the `negated` ones (Bowman et al.
+    2016, 4.4).
 
-    Returns `accuracy` and `negation_accuracy`, None over no pair, and the numbers of these, `pairs` and `negations`.
+    Returns `accuracy` and `negation_accuracy`, None over no pair, and the numbers of these, `pairs`
+    and `negations`.
     """
     right = predicted == gold
     return {

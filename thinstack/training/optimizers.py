@@ -1,4 +1,5 @@
-"""The two optimisers of a recipe: one for the model, and a rule of their own for the leaf vectors."""
+"""The two optimisers of a recipe: one for the model, and a rule of their own for the leaf
+vectors."""
 
 from collections.abc import Callable
 
@@ -13,13 +14,23 @@ __all__ = ["build_optimizers"]
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table, and plain SGD or AdaGrad on
-    the table's sparse gradient."""
+    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table,
+    and plain SGD or AdaGrad on the table's sparse gradient."""
     table = model.embedding.table
-    rest: list[nn.Parameter] = [parameter for parameter in model.parameters() if parameter is not table]
-    rules: dict[str, Callable[..., Optimizer]] = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam}
+    rest: list[nn.Parameter] = [
+        parameter for parameter in model.parameters() if parameter is not table
+    ]
+    rules: dict[str, Callable[..., Optimizer]] = {
+        "adagrad": Adagrad,
+        "rmsprop": RMSprop,
+        "adam": Adam,
+    }
     model_rule = rules[config.rule]
-    optimizers = {"model": model_rule(rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True)}
+    optimizers = {
+        "model": model_rule(
+            rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True
+        )
+    }
     if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
@@ -31,7 +42,9 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
     """The tensors of an optimiser's state, named `index.key`, fit for safetensors."""
     found = {}
-    for index, parameter in enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]):
+    for index, parameter in enumerate(
+        parameter for group in optimizer.param_groups for parameter in group["params"]
+    ):
         for key, value in optimizer.state.get(parameter, {}).items():
             if isinstance(value, torch.Tensor):
                 found[f"{index}.{key}"] = value
@@ -39,16 +52,24 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another optimiser."""
-    parameters = dict(enumerate(parameter for group in optimizer.param_groups for parameter in group["params"]))
+    """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another
+    optimiser."""
+    parameters = dict(
+        enumerate(parameter for group in optimizer.param_groups for parameter in group["params"])
+    )
     places, kinds = ({name.split(".", 1)[part] for name in tensors} for part in (0, 1))
     # Rules that make their state at the first step have none yet.
-    known = state_tensors(optimizer).keys() or {f"{place}.{kind}" for place in places for kind in kinds}
+    known = state_tensors(optimizer).keys() or {
+        f"{place}.{kind}" for place in places for kind in kinds
+    }
     if missing := known ^ tensors.keys():
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
     for name, value in tensors.items():
         index, key = name.split(".", 1)
         parameter = parameters[int(index)]
         if value.dim() and value.shape != parameter.shape:
-            raise RuntimeError(f"the optimiser's {name} is of size {list(value.shape)}, expected {list(parameter.shape)}")
+            raise RuntimeError(
+                f"the optimiser's {name} is of size {list(value.shape)}, expected "
+                f"{list(parameter.shape)}"
+            )
         optimizer.state[parameter][key] = value.to(parameter.device if value.dim() else "cpu")

@@ -1,4 +1,5 @@
-"""The right transition in any state of a shift-reduce parser, also after wrong ones: a dynamic oracle (Cross & Huang 2016)."""
+"""The right transition in any state of a shift-reduce parser, also after wrong ones: a dynamic
+oracle (Cross & Huang 2016)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,18 @@ IntArray = NDArray[np.int64]
 
 
 def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> IntArray:
-    """The right transition before each of those `taken` (N,), for a sentence whose tree has the transitions `gold` (N,).
+    """The right transition before each of those `taken` (N,), for a sentence whose tree has the
+    transitions `gold` (N,).
 
-    It is the one after which most phrases of the gold tree can still be made: with the smallest of them around the top of the
-    stack that no wrong phrase cuts, SHIFT if it goes on to the right alone, REDUCE if to the left alone, and -1, either, if to
-    both sides. Along the gold tree it is the gold transition. Where only one is possible it may be the other: mask it.
+    It is the one after which most phrases of the gold tree can still be made: with the smallest of
+    them around the top of the stack that no wrong phrase cuts, SHIFT if it goes on to the right
+    alone, REDUCE if to the left alone, and -1, either, if to both sides. Along the gold tree it is
+    the gold transition. Where only one is possible it may be the other: mask it.
     """
     parents, spans = parents_of(gold)[0].tolist(), spans_of(gold).tolist()
-    words = [node for node, (start, end) in enumerate(spans) if gold[node] == SHIFT and end == start + 1]
+    words = [
+        node for node, (start, end) in enumerate(spans) if gold[node] == SHIFT and end == start + 1
+    ]
     right = np.full(len(taken), SHIFT, np.int64)
     starts: list[int] = []  # first words of the phrases on the stack
     shifted = 0
@@ -33,10 +38,17 @@ def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> 
     return right
 
 
-def _wanted(node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]) -> int:
-    """What to do with the top of the stack, the words [starts[-1], end); `node` is the gold leaf of the first of them."""
+def _wanted(
+    node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]
+) -> int:
+    """What to do with the top of the stack, the words [starts[-1], end); `node` is the gold leaf of
+    the first of them."""
     open_starts = set(starts)
-    while spans[node][1] < end or spans[node] == [starts[-1], end] or spans[node][0] not in open_starts:
+    while (
+        spans[node][1] < end
+        or spans[node] == [starts[-1], end]
+        or spans[node][0] not in open_starts
+    ):
         if parents[node] < 0:
             return -1
         node = parents[node]

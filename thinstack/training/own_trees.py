@@ -1,4 +1,5 @@
-"""The parses of a model in training: as trees to learn from and to evaluate on, and how right they are."""
+"""The parses of a model in training: as trees to learn from and to evaluate on, and how right they
+are."""
 
 from collections.abc import Sequence
 
@@ -19,7 +20,8 @@ BATCH = 256
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
-    """Transitions that the model chooses for each example, all its sentences', in evaluation mode. It is left as it was."""
+    """Transitions that the model chooses for each example, all its sentences', in evaluation mode.
+    It is left as it was."""
     training, device = model.training, next(model.parameters()).device
     model.eval()
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
@@ -29,7 +31,11 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
         part = [examples[place] for place in places]
         inputs = join(part, ["gold"] * len(part), parses=True).inputs
         inputs["transitions"] = inputs["transitions"][:0]
-        steps = model({name: values.to(device) for name, values in inputs.items()})["parse"].cpu().numpy()
+        steps = (
+            model({name: values.to(device) for name, values in inputs.items()})["parse"]
+            .cpu()
+            .numpy()
+        )
         sizes = [len(example.trees["gold"].structure["transitions"]) for example in part]
         for place, own in zip(places, np.split(steps, np.cumsum(sizes)[:-1]), strict=True):
             found[place] = own
@@ -38,7 +44,8 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
 
 
 def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
-    """Make the trees of "self" of all examples those of the model; in the first epoch of training, the treebank's."""
+    """Make the trees of "self" of all examples those of the model; in the first epoch of training,
+    the treebank's."""
     if epoch == 1:
         for example in examples:
             example.trees["self"] = example.trees["gold"]
@@ -48,8 +55,9 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 
 def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
-    """How well the trees of "self", that were taken before, agree with the treebank's, by the keys of `Bracketing`; and
-    `choices_right`, the percent of choices between SHIFT and REDUCE along the treebank's trees that the model makes as they do.
+    """How well the trees of "self", that were taken before, agree with the treebank's, by the keys
+    of `Bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
+    treebank's trees that the model makes as they do.
     """
     own, gold = (
         [
@@ -69,7 +77,10 @@ def _choices_right(model: SpinnModel, examples: Sequence[Example]) -> float | No
     right = cases = 0
     for start in range(0, len(examples), BATCH):
         part = examples[start : start + BATCH]
-        inputs = {name: values.to(device) for name, values in join(part, ["gold"] * len(part), parses=True).inputs.items()}
+        inputs = {
+            name: values.to(device)
+            for name, values in join(part, ["gold"] * len(part), parses=True).inputs.items()
+        }
         joint = model.joint(inputs)
         taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()
         agrees = (taken == inputs["transitions"])[joint.free > 0]

@@ -1,4 +1,5 @@
-"""Dependency trees for treebanks that have none: a small parser of spaCy's, trained on CoNLL-U files."""
+"""Dependency trees for treebanks that have none: a small parser of spaCy's, trained on CoNLL-U
+files."""
 
 import hashlib
 import json
@@ -36,10 +37,12 @@ TOGETHER = 256
 
 @dataclass(frozen=True, slots=True)
 class ParserSettings:
-    """Sizes and training of the parser: convolutions over hashed features of the words, and transitions (arc-eager).
+    """Sizes and training of the parser: convolutions over hashed features of the words, and
+    transitions (arc-eager).
 
-    Sentences are learnt in pieces of at most `cut` transitions; relations seen less than `rare` times are not learnt. Adam's
-    learning rate rises over the first part `warmup` of the updates and falls linearly to 0.
+    Sentences are learnt in pieces of at most `cut` transitions; relations seen less than `rare`
+    times are not learnt. Adam's learning rate rises over the first part `warmup` of the updates and
+    falls linearly to 0.
     """
 
     seed: int = 0
@@ -55,14 +58,17 @@ class ParserSettings:
     dropout: float = 0.1
 
 
-def train_parser(train: Path, dev: Path, folder: Path, *, settings: ParserSettings = ParserSettings()) -> Path:
+def train_parser(
+    train: Path, dev: Path, folder: Path, *, settings: ParserSettings = ParserSettings()
+) -> Path:
     """The folder of a parser trained on one CoNLL-U file and measured on another, below `folder`.
 
-    It is named by the digest of both files, the settings and spaCy's version: what is there already is not trained again. It is
-    written into a folder of its own, which is then renamed; of two processes that train it at once, the later drops its own.
+    It is named by the digest of both files, the settings and spaCy's version: what is there already
+    is not trained again. It is written into a folder of its own, which is then renamed; of two
+    processes that train it at once, the later drops its own.
 
-    Raises MissingExtraError without spaCy; DataError and TreeError as `read_conllu` does, and DataError where the parser cannot
-    be written.
+    Raises MissingExtraError without spaCy; DataError and TreeError as `read_conllu` does, and
+    DataError where the parser cannot be written.
     """
     spacy = _spacy()
     digest = hashlib.sha256(json.dumps([asdict(settings), spacy.__version__]).encode())
@@ -74,28 +80,35 @@ def train_parser(train: Path, dev: Path, folder: Path, *, settings: ParserSettin
     learnt, measured = read_conllu(train), read_conllu(dev)
     from thinc.api import use_ops
 
-    with use_ops("numpy", use_blis=False), _seeded(settings.seed):  # BLAS of numpy is several times faster
+    with (
+        use_ops("numpy", use_blis=False),
+        _seeded(settings.seed),
+    ):  # BLAS of numpy is several times faster
         nlp, seconds = _trained(learnt, settings)
         found = {**_accuracy(nlp, measured), "seconds": round(seconds, 1)}
     try:
         _write(nlp, found, target)
     except OSError as error:
-        raise DataError(f"{target}: the parser cannot be written: {error.strerror or error}") from None
+        raise DataError(
+            f"{target}: the parser cannot be written: {error.strerror or error}"
+        ) from None
     return target
 
 
 def figures(parser: Path) -> dict[str, float]:
-    """Of a folder that `train_parser` gave: `uas`, `las` (percent, over all words and whole relations) and `words` of the
-    development file, and the `seconds` of training."""
+    """Of a folder that `train_parser` gave: `uas`, `las` (percent, over all words and whole
+    relations) and `words` of the development file, and the `seconds` of training."""
     found: dict[str, float] = json.loads((parser / FIGURES).read_text(encoding="utf-8"))
     return found
 
 
 def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
-    """The dependency tree of each sentence of at least one word: node i is word i, labelled with its relation to its head.
+    """The dependency tree of each sentence of at least one word: node i is word i, labelled with
+    its relation to its head.
 
-    `parser`: a folder that `train_parser` gave. It is shown the words as running text has them (`ptb.plain`); the trees keep
-    them as given. Raises MissingExtraError without spaCy, DataError for a folder that holds no parser.
+    `parser`: a folder that `train_parser` gave. It is shown the words as running text has them
+    (`ptb.plain`); the trees keep them as given. Raises MissingExtraError without spaCy, DataError
+    for a folder that holds no parser.
     """
     spacy = _spacy()
     from thinc.api import use_ops
@@ -104,7 +117,9 @@ def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
         try:
             nlp = spacy.load(parser)
         except (OSError, ValueError) as error:
-            raise DataError(f"{parser}: not a parser ({error}); delete the folder, and it is trained anew") from None
+            raise DataError(
+                f"{parser}: not a parser ({error}); delete the folder, and it is trained anew"
+            ) from None
         return _parsed(nlp, sentences)
 
 
@@ -136,14 +151,17 @@ def _trained(trees: Sequence[Tree], settings: ParserSettings) -> tuple["Language
         batches = list(minibatch_by_words(examples, settings.batch_words))
         for number, batch in enumerate(batches):
             done = (epoch + number / len(batches)) / settings.epochs
-            optimizer.learn_rate = settings.learning_rate * min((done + 1e-6) / settings.warmup, 1 - done)
+            optimizer.learn_rate = settings.learning_rate * min(
+                (done + 1e-6) / settings.warmup, 1 - done
+            )
             nlp.update(batch, drop=settings.dropout, sgd=optimizer)
     return nlp, time.perf_counter() - started
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """spaCy draws from the global generators of Python and numpy, which are put back as they were."""
+    """spaCy draws from the global generators of Python and numpy, which are put back as they
+    were."""
     before = random.getstate(), np.random.get_state()
     random.seed(seed)
     np.random.seed(seed)
@@ -169,7 +187,12 @@ def _write(nlp: "Language", found: dict[str, float], target: Path) -> None:
 
 def _component(settings: ParserSettings) -> dict[str, Any]:
     """What spaCy builds the parser from; nothing of it has to be downloaded."""
-    features = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500}  # with the rows of their tables
+    features = {
+        "NORM": 5000,
+        "PREFIX": 2500,
+        "SUFFIX": 2500,
+        "SHAPE": 2500,
+    }  # with the rows of their tables
     embed = {
         "@architectures": "spacy.MultiHashEmbed.v2",
         "width": settings.width,
@@ -193,14 +216,22 @@ def _component(settings: ParserSettings) -> dict[str, Any]:
         "use_upper": True,
         "tok2vec": {"@architectures": "spacy.Tok2Vec.v2", "embed": embed, "encode": encode},
     }
-    return {"model": model, "update_with_oracle_cut_size": settings.cut, "min_action_freq": settings.rare}
+    return {
+        "model": model,
+        "update_with_oracle_cut_size": settings.cut,
+        "min_action_freq": settings.rare,
+    }
 
 
 def _doc(nlp: "Language", words: Sequence[str]) -> "Doc":
     """A document of one sentence, which the parser cannot split."""
     from spacy.tokens import Doc
 
-    return Doc(nlp.vocab, words=list(map(ptb.plain, words)), sent_starts=[place == 0 for place in range(len(words))])
+    return Doc(
+        nlp.vocab,
+        words=list(map(ptb.plain, words)),
+        sent_starts=[place == 0 for place in range(len(words))],
+    )
 
 
 def _gold(nlp: "Language", tree: Tree) -> "Doc":
@@ -208,7 +239,10 @@ def _gold(nlp: "Language", tree: Tree) -> "Doc":
 
     parents = tree.parents.tolist()
     heads = [node if parent < 0 else parent for node, parent in enumerate(parents)]
-    labels = [SPACY_ROOT if parent < 0 else label or "dep" for parent, label in zip(parents, tree.labels, strict=True)]
+    labels = [
+        SPACY_ROOT if parent < 0 else label or "dep"
+        for parent, label in zip(parents, tree.labels, strict=True)
+    ]
     return Doc(nlp.vocab, words=list(map(ptb.plain, tree.words)), heads=heads, deps=labels)
 
 
@@ -219,15 +253,27 @@ def _parsed(nlp: "Language", sentences: Sequence[Sequence[str]]) -> list[Tree]:
 
 def _tree(doc: "Doc", words: Sequence[str]) -> Tree:
     parents = [-1 if token.head.i == token.i else token.head.i for token in doc]
-    return Tree.from_parents(parents, words, [ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in doc])
+    return Tree.from_parents(
+        parents, words, [ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in doc]
+    )
 
 
 def _accuracy(nlp: "Language", trees: Sequence[Tree]) -> dict[str, float]:
     """Attachment of words, in percent, without and with the relation (UAS, LAS)."""
     found = _parsed(nlp, [tree.words for tree in trees])
-    heads = [head for tree, other in zip(trees, found, strict=True) for head in (tree.parents == other.parents).tolist()]
+    heads = [
+        head
+        for tree, other in zip(trees, found, strict=True)
+        for head in (tree.parents == other.parents).tolist()
+    ]
     relations = [
-        one == other for tree, own in zip(trees, found, strict=True) for one, other in zip(tree.labels, own.labels, strict=True)
+        one == other
+        for tree, own in zip(trees, found, strict=True)
+        for one, other in zip(tree.labels, own.labels, strict=True)
     ]
     both = [head and relation for head, relation in zip(heads, relations, strict=True)]
-    return {"uas": 100 * sum(heads) / len(heads), "las": 100 * sum(both) / len(heads), "words": len(heads)}
+    return {
+        "uas": 100 * sum(heads) / len(heads),
+        "las": 100 * sum(both) / len(heads),
+        "words": len(heads),
+    }

@@ -59,24 +59,39 @@ def publish(
 ) -> Bundle:
     """Export a trained model and write its bundle to `path`.
 
-    The figures in its manifest and card are those over all seeds on the recipe's development data, and, where predictors take
-    such a model (phrases or sentences over binary trees), those of the ONNX file as shipped: with gold trees, with the trees
-    that raw words get and, where spaCy is installed, from raw text. It holds no TorchScript file where the model cannot be
-    scripted, and the console says why. Raises ExportError if the ONNX file does not answer as the model does: on sampled
-    trees, and on all development sentences.
+    The figures in its manifest and card are those over all seeds on the recipe's development data,
+    and, where predictors take such a model (phrases or sentences over binary trees), those of the
+    ONNX file as shipped: with gold trees, with the trees that raw words get and, where spaCy is
+    installed, from raw text. It holds no TorchScript file where the model cannot be scripted, and
+    the console says why. Raises ExportError if the ONNX file does not answer as the model does: on
+    sampled trees, and on all development sentences.
     """
     files = _exports(recipe, material, result, console)
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
-        parts = (f"{shown(key, figures[key])} {name}" for key, name in figure_names(recipe.data.task).items())
+        parts = (
+            f"{shown(key, figures[key])} {name}"
+            for key, name in figure_names(recipe.data.task).items()
+        )
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {', '.join(parts)}")
-    files[CARD_FILE] = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])).encode()
-    metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed, "development": shipped, "over_seeds": over_seeds}
-    return write_bundle(path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement)
+    files[CARD_FILE] = card(
+        recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])
+    ).encode()
+    metrics: dict[str, Any] = {
+        "recipe": recipe.name,
+        "seed": result.seed,
+        "development": shipped,
+        "over_seeds": over_seeds,
+    }
+    return write_bundle(
+        path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
+    )
 
 
-def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Console) -> dict[str, bytes]:
+def _exports(
+    recipe: Recipe, material: Material, result: SeedResult, console: Console
+) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     exported, report = export_verified_onnx(
         result.model,
@@ -90,31 +105,42 @@ def _exports(recipe: Recipe, material: Material, result: SeedResult, console: Co
     files = {
         VOCABULARY_FILE: material.vocabulary.to_bytes(),
         ONNX_FILE: exported,
-        CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=recipe.export.quantize)),
+        CASES_FILE: _json(
+            reference_cases(result.model, recipe.model, quantize=recipe.export.quantize)
+        ),
     }
     if material.distances is not None:
         files[DISTANCES_FILE] = material.distances.to_bytes()
     if recipe.export.inference_only:
-        files[WEIGHTS_FILE] = weights_of(dequantised(result.model, recipe.export.quantize), beside=exported)
+        files[WEIGHTS_FILE] = weights_of(
+            dequantised(result.model, recipe.export.quantize), beside=exported
+        )
     else:
         files[WEIGHTS_FILE] = weights_of(result.model)
         try:
             files[TORCHSCRIPT_FILE], scripted = export_torchscript(result.model)
             reports["torchscript"] = dataclasses.asdict(scripted)
         except ExportError as error:
-            reason = str(error).encode(console.encoding, "backslashreplace").decode(console.encoding)
+            reason = (
+                str(error).encode(console.encoding, "backslashreplace").decode(console.encoding)
+            )
             console.print(Text(f"the bundle has no TorchScript file: {reason}"))
     files[REPORT_FILE] = _json(reports)
     return files
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Inputs]:
-    """The model's inputs for the development sentences, in batches: over their gold trees and, if it parses, over its own."""
+    """The model's inputs for the development sentences, in batches: over their gold trees and, if
+    it parses, over its own."""
     batches = []
     for start in range(0, len(examples), VERIFICATION_BATCH):
         part = examples[start : start + VERIFICATION_BATCH]
         batch = join(part, ["gold"] * len(part), parses=model.parses)
-        inputs = {name: tensor.numpy() for name, tensor in batch.inputs.items() if name in model.input_names}
+        inputs = {
+            name: tensor.numpy()
+            for name, tensor in batch.inputs.items()
+            if name in model.input_names
+        }
         batches.append(inputs)
         if model.parses:
             batches.append({**inputs, "transitions": inputs["transitions"][:0]})
@@ -122,15 +148,18 @@ def _development(examples: Sequence[Example], model: Model) -> list[Inputs]:
 
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
-    """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over automatic trees, where spaCy is
-    there to read it; nothing for models that predictors do not take."""
+    """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
+    automatic trees, where spaCy is there to read it; nothing for models that predictors do not
+    take."""
     if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
         return {}
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
         development = read_sentences(recipe, data)[2]
-        figures: Figures = {source: evaluate(predictor, development, source=source) for source in sources}
+        figures: Figures = {
+            source: evaluate(predictor, development, source=source) for source in sources
+        }
         if find_spec("spacy") is not None:
             figures["text"] = evaluate(predictor, development, source="auto", text=True)
         return figures

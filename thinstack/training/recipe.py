@@ -21,8 +21,8 @@ __all__ = ["SeedResult", "run_seed", "summary"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeedResult:
-    """A trained model, the record of its epochs, and by tree source its figures on the development data and what it says of
-    every case there."""
+    """A trained model, the record of its epochs, and by tree source its figures on the development
+    data and what it says of every case there."""
 
     seed: int
     model: Model
@@ -32,7 +32,8 @@ class SeedResult:
 
     @property
     def epoch(self) -> int:
-        """The epoch whose weights were kept: the first best of those watched, or the last where nothing was."""
+        """The epoch whose weights were kept: the first best of those watched, or the last where
+        nothing was."""
         if not self.history[-1]["watched"]:
             return len(self.history)
         return 1 + max(range(len(self.history)), key=lambda epoch: self.history[epoch]["selection"])
@@ -40,7 +41,10 @@ class SeedResult:
     @property
     def selection(self) -> float:
         """What the epoch was chosen by; -inf where nothing was watched."""
-        return max((record["selection"] for record in self.history if record["watched"]), default=float("-inf"))
+        return max(
+            (record["selection"] for record in self.history if record["watched"]),
+            default=float("-inf"),
+        )
 
 
 def run_seed(
@@ -52,7 +56,8 @@ def run_seed(
     on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
 ) -> SeedResult:
-    """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on the development file."""
+    """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
+    the development file."""
     torch.manual_seed(seed)
     model = build_model(recipe.model, entries=len(material.table))
     with torch.no_grad():
@@ -70,17 +75,24 @@ def run_seed(
     )
     model = model.cpu()
     sources = dict.fromkeys(("gold", *recipe.made_trees))
-    found = {source: evaluate_model(model, material.dev, source, recipe.data.task) for source in sources}
+    found = {
+        source: evaluate_model(model, material.dev, source, recipe.data.task) for source in sources
+    }
     dev = {source: figures for source, (figures, _) in found.items()}
     if isinstance(model, SpinnModel) and model.parses:
         dev["self"] |= agreement(model, material.dev)
-    return SeedResult(seed, model, history, dev, {source: cases for source, (_, cases) in found.items()})
+    return SeedResult(
+        seed, model, history, dev, {source: cases for source, (_, cases) in found.items()}
+    )
 
 
 def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:
-    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None where there is no case."""
+    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None
+    where there is no case."""
     return {
-        source: {name: _spread([result.dev[source][name] for result in results]) for name in figures}
+        source: {
+            name: _spread([result.dev[source][name] for result in results]) for name in figures
+        }
         for source, figures in results[0].dev.items()
     }
 
@@ -89,4 +101,7 @@ def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
     known = [value for value in values if value is not None]
     if not known:
         return {"mean": None, "std": None}
-    return {"mean": statistics.fmean(known), "std": statistics.stdev(known) if len(known) > 1 else 0.0}
+    return {
+        "mean": statistics.fmean(known),
+        "std": statistics.stdev(known) if len(known) > 1 else 0.0,
+    }

@@ -15,7 +15,8 @@ __all__ = ["ChildSumLSTM", "ChildSumLSTMOptions"]
 
 
 class ChildSumLSTM(Cell):
-    """The Child-Sum Tree-LSTM, equations (2)-(8) of Tai et al. 2015, for node j with any number of children k in C(j):
+    """The Child-Sum Tree-LSTM, equations (2)-(8) of Tai et al. 2015, for node j with any number of
+    children k in C(j):
 
         h~_j = sum_k h_k                                 (2)
         i_j  = sigmoid(W_i x_j + U_i h~_j + b_i)         (3)
@@ -25,12 +26,14 @@ class ChildSumLSTM(Cell):
         c_j  = i_j * u_j + sum_k f_jk * c_k              (7)
         h_j  = o_j * tanh(c_j)                           (8)
 
-    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h, c. The options come from the
-    paper's own runs, whose parameter counts (Table 1) the equations do not give.
+    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h, c. The
+    options come from the paper's own runs, whose parameter counts (Table 1) the equations do not
+    give.
 
     Args:
         inner_size: 0 or `input_size`; anything else raises ValueError.
-        bias: `single`, as printed; `double`, one for the input map W and one for the recurrent map U of each gate.
+        bias: `single`, as printed; `double`, one for the input map W and one for the recurrent map
+            U of each gate.
         output_gate: False leaves it out: h = tanh(c).
     """
 
@@ -57,14 +60,17 @@ class ChildSumLSTM(Cell):
         self.double_bias, self.output_gate = bias == "double", output_gate
         self.columns = (3 if output_gate else 2) * hidden_size  # of all gates but f
         gates = self.columns + hidden_size
-        self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else self.columns))  # i, u, o and, if read, f
+        self.w = nn.Parameter(
+            torch.empty(input_size, gates if inner_size else self.columns)
+        )  # i, u, o and, if read, f
         self.u = nn.Parameter(torch.empty(hidden_size, gates))  # i, u, o, f
         self.b = nn.Parameter(torch.empty(gates))
         self.b_u = nn.Parameter(torch.empty(gates)) if self.double_bias else torch.empty(0)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start at 0."""
+        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
+        at 0."""
         fan_in_uniform_(self.w, self.u)
         nn.init.zeros_(self.b)
         nn.init.zeros_(self.b_u)
@@ -89,7 +95,8 @@ class ChildSumLSTM(Cell):
         return self.b + self.b_u if self.double_bias else self.b
 
     def _state(self, gates: Tensor, kept: Tensor) -> list[Tensor]:
-        """(7) and (8) from the gates i, u, o before squashing and what the forget gates keep of the children's cells."""
+        """(7) and (8) from the gates i, u, o before squashing and what the forget gates keep of the
+        children's cells."""
         width = self.hidden_size
         cell = gates[:, :width].sigmoid() * gates[:, width : 2 * width].tanh() + kept
         hidden = gates[:, 2 * width :].sigmoid() * cell.tanh() if self.output_gate else cell.tanh()
@@ -105,12 +112,20 @@ class ChildSumLSTMOptions(BaseModel):
     output_gate: bool = True
 
 
-def _build(*, input_size: int, inner_size: int, hidden_size: int, options: ChildSumLSTMOptions) -> Cell:
-    return ChildSumLSTM(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options))
+def _build(
+    *, input_size: int, inner_size: int, hidden_size: int, options: ChildSumLSTMOptions
+) -> Cell:
+    return ChildSumLSTM(
+        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options)
+    )
 
 
 @hookimpl
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `child_sum_lstm.v1`."""
     summary = "Child-Sum Tree-LSTM, Tai et al. 2015 (2)-(8)"
-    return [CellSpec(name="child_sum_lstm.v1", build=_build, config=ChildSumLSTMOptions, summary=summary)]
+    return [
+        CellSpec(
+            name="child_sum_lstm.v1", build=_build, config=ChildSumLSTMOptions, summary=summary
+        )
+    ]

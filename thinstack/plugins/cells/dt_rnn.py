@@ -1,4 +1,5 @@
-"""Dependency-tree recursive network (Socher et al. 2014), as Tai, Socher & Manning 2015 compare with it."""
+"""Dependency-tree recursive network (Socher et al. 2014), as Tai, Socher & Manning 2015 compare
+with it."""
 
 from collections.abc import Iterable
 
@@ -18,15 +19,19 @@ class DTRNN(Cell):
 
         h_j = tanh(W x_j + b + sum_k U h_k)
 
-    Children are summed, not weighted by the words below them. A leaf has no children; with `inner_size` 0 only leaves have
-    an x. State: h.
+    Children are summed, not weighted by the words below them. A leaf has no children; with
+    `inner_size` 0 only leaves have an x. State: h.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
-            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=0,
         )
         self.w = nn.Parameter(torch.empty(input_size, hidden_size))
         self.u = nn.Parameter(torch.empty(hidden_size, hidden_size))

@@ -14,8 +14,8 @@ __all__ = ["DualGateLSTM", "DualGateLSTMOptions"]
 
 
 class DualGateLSTM(Cell):
-    """The memory block of Le & Zuidema 2015, *Compositional Distributional Semantics with Long Short Term Memory*, for
-    children k, l = 1..N:
+    """The memory block of Le & Zuidema 2015, *Compositional Distributional Semantics with Long
+    Short Term Memory*, for children k, l = 1..N:
 
         i_k = sigmoid(sum_l (W_hi,kl h_l + W_ci,kl c_l) + b_i,k)
         f_k = sigmoid(sum_l (W_hf,kl h_l + W_cf,kl c_l) + b_f,k)
@@ -24,31 +24,40 @@ class DualGateLSTM(Cell):
         o   = sigmoid(sum_l W_ho,l h_l + W_co c + b_o)
         h   = o * tanh(c)
 
-    Every W is a full matrix. As in the original the output gate reads the new c. The original differs in three things: it
-    squashes once, tanh(sum_k i_k * W_g,k h_k + b_g); its gates are alike for both children, with one W for a child's own state
-    and one for its sibling's; and a leaf is its bare word vector, with W of its own in the parent and no c. Here a leaf is
+    Every W is a full matrix. As in the original the output gate reads the new c. The original
+    differs in three things: it squashes once, tanh(sum_k i_k * W_g,k h_k + b_g); its gates are
+    alike for both children, with one W for a child's own state and one for its sibling's; and a
+    leaf is its bare word vector, with W of its own in the parent and no c. Here a leaf is
 
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_xi),   g = tanh(W_xg x + b_xg),   o = sigmoid(W_xo x + W_co c + b_xo)
 
-    with matrices and biases of its own, except W_co. Only leaves have an x. A missing child is left out of the sums.
-    State: h, c.
+    with matrices and biases of its own, except W_co. Only leaves have an x. A missing child is left
+    out of the sums. State: h, c.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, arity: int = 2):
         if arity < 1:
             raise ValueError(f"arity must be at least 1, got {arity}")
         super().__init__(
-            input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size, hidden_size], arity=arity
+            input_size=input_size,
+            inner_size=0,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size, hidden_size],
+            arity=arity,
         )
         children = arity * hidden_size
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, g, o
         self.b_x = nn.Parameter(torch.zeros(3 * hidden_size))
-        self.w_fi = nn.Parameter(torch.empty(2 * children, 2 * children))  # from h_1 .. h_N, c_1 .. to f_1 .. f_N, i_1 ..
+        self.w_fi = nn.Parameter(
+            torch.empty(2 * children, 2 * children)
+        )  # from h_1 .. h_N, c_1 .. to f_1 .. f_N, i_1 ..
         self.b_fi = nn.Parameter(torch.zeros(2 * children))
         self.w_g = nn.Parameter(torch.empty(arity, hidden_size, hidden_size))  # from h_k
         self.b_g = nn.Parameter(torch.zeros(hidden_size))
-        self.w_o = nn.Parameter(torch.empty(children + hidden_size, hidden_size))  # from h_1 .. h_N, c
+        self.w_o = nn.Parameter(
+            torch.empty(children + hidden_size, hidden_size)
+        )  # from h_1 .. h_N, c
         self.b_o = nn.Parameter(torch.zeros(hidden_size))
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
@@ -63,7 +72,9 @@ class DualGateLSTM(Cell):
         gates = affine(self.b_fi, torch.cat([h, c], 1), self.w_fi).sigmoid()
         f, i = gates.view(gates.shape[0], 2, self.arity, self.hidden_size).unbind(1)
         g = (torch.einsum("nkh,khj->nkj", children[0], self.w_g) + self.b_g).tanh()
-        there = (links.kind > 0).unsqueeze(2)  # a missing child has h = c = 0, but a bias would still speak for it
+        there = (links.kind > 0).unsqueeze(
+            2
+        )  # a missing child has h = c = 0, but a bias would still speak for it
         cell = (i * g * there + f * children[1]).sum(1)
         o = affine(self.b_o, torch.cat([h, cell], 1), self.w_o).sigmoid()
         return [o * cell.tanh(), cell]
@@ -85,4 +96,8 @@ def _build(*, input_size: int, hidden_size: int, options: DualGateLSTMOptions) -
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `dual_gate_lstm.v1`."""
     summary = "an input gate for each child, Le & Zuidema 2015"
-    return [CellSpec(name="dual_gate_lstm.v1", build=_build, config=DualGateLSTMOptions, summary=summary)]
+    return [
+        CellSpec(
+            name="dual_gate_lstm.v1", build=_build, config=DualGateLSTMOptions, summary=summary
+        )
+    ]

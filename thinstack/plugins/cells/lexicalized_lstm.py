@@ -14,13 +14,15 @@ from thinstack.plugins import CellSpec, hookimpl
 __all__ = ["Lexicalize", "LexicalizedLSTM", "LexicalizedLSTMOptions"]
 
 Lexicalize = Literal["gate", "left", "right", "average"]
-"""Which head word a node gets from its children: a learnt mixture (8), the left one's, the right one's, their mean."""
+"""Which head word a node gets from its children: a learnt mixture (8), the left one's, the right
+one's, their mean."""
 
 FIXED = {"left": 1.0, "right": 0.0, "average": 0.5}
 
 
 class LexicalizedLSTM(Cell):
-    """The lexicalized Tree-LSTM, equations (8)-(11) with (1) and (4) of Teng & Zhang 2017, for children N = L, R:
+    """The lexicalized Tree-LSTM, equations (8)-(11) with (1) and (4) of Teng & Zhang 2017, for
+    children N = L, R:
 
         x   = z * x_L + (1 - z) * x_R                                        (8)
         z   = sigmoid(W_zx,L x_L + W_zx,R x_R + b_z)                         (9)
@@ -32,14 +34,15 @@ class LexicalizedLSTM(Cell):
         c   = f_L * c_L + f_R * c_R + i * g                                  (4)
         h   = o * tanh(c)                                                    (1)
 
-    x is the vector of the node's head word: a leaf's is its input. Every W is a full matrix and W_xf is one for both forget
-    gates. The baselines of their Table 5 fix z: 1 (left), 0 (right), 1/2 (average). The paper gives no leaf; here it is
+    x is the vector of the node's head word: a leaf's is its input. Every W is a full matrix and
+    W_xf is one for both forget gates. The baselines of their Table 5 fix z: 1 (left), 0 (right),
+    1/2 (average). The paper gives no leaf; here it is
 
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
 
-    with the inner node's parameters, which the numbers of parameters in their Table 4 confirm. A missing child counts as
-    zeros. State: h, c, x.
+    with the inner node's parameters, which the numbers of parameters in their Table 4 confirm. A
+    missing child counts as zeros. State: h, c, x.
     """
 
     w_z: Tensor | None
@@ -47,7 +50,9 @@ class LexicalizedLSTM(Cell):
 
     def __init__(self, *, input_size: int, hidden_size: int, lexicalize: Lexicalize = "gate"):
         if lexicalize != "gate" and lexicalize not in FIXED:
-            raise ValueError(f"lexicalize must be 'gate', 'left', 'right' or 'average', got {lexicalize!r}")
+            raise ValueError(
+                f"lexicalize must be 'gate', 'left', 'right' or 'average', got {lexicalize!r}"
+            )
         super().__init__(
             input_size=input_size,
             inner_size=0,
@@ -59,7 +64,9 @@ class LexicalizedLSTM(Cell):
         self.z = FIXED.get(lexicalize, -1.0)  # unless it is a gate
         self.w_z, self.b_z = None, None
         self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to f, i, g, o
-        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        self.w_fi = nn.Parameter(
+            torch.empty(4 * hidden_size, 3 * hidden_size)
+        )  # from h_L, h_R, c_L, c_R to f_L, f_R, i
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
@@ -81,7 +88,9 @@ class LexicalizedLSTM(Cell):
         h, c, x = children[0].flatten(1), children[1].flatten(1), self._head_word(children[2])
         # A product without a bias; `affine` is the faster one.
         f_x, i_x, g_x, o_x = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
-        gates = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi) + torch.cat([f_x, f_x, i_x], 1)
+        gates = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi) + torch.cat(
+            [f_x, f_x, i_x], 1
+        )
         f_left, f_right, i = gates.sigmoid().chunk(3, 1)
         g = (affine(self.b[3 * width : 4 * width], h, self.w_g) + g_x).tanh()
         cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
@@ -106,11 +115,17 @@ class LexicalizedLSTMOptions(BaseModel):
 
 
 def _build(*, input_size: int, hidden_size: int, options: LexicalizedLSTMOptions) -> Cell:
-    return LexicalizedLSTM(input_size=input_size, hidden_size=hidden_size, lexicalize=options.lexicalize)
+    return LexicalizedLSTM(
+        input_size=input_size, hidden_size=hidden_size, lexicalize=options.lexicalize
+    )
 
 
 @hookimpl
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `lexicalized_lstm.v1`."""
     summary = "S-LSTM with a head word at every node, Teng & Zhang 2017 (8)-(11)"
-    return [CellSpec(name="lexicalized_lstm.v1", build=_build, config=LexicalizedLSTMOptions, summary=summary)]
+    return [
+        CellSpec(
+            name="lexicalized_lstm.v1", build=_build, config=LexicalizedLSTMOptions, summary=summary
+        )
+    ]

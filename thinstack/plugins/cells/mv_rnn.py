@@ -23,32 +23,46 @@ class MVRNN(Cell):
         p = tanh(W [B a; A b] + w)
         P = W_M [A; B]                        W_M of H x 2H, [A; B] of 2H x H
 
-    In the paper each word has a vector and a matrix of its own, which starts near the identity; the matrix is full, or
-    U V' + diag(d) of a small rank r. That is `leaf` = "table": an input holds a word's vector (H), then its matrix's
-    parameters m. `leaf` = "projected", ours, makes them from a word vector of any width X, so that a word that was not trained
-    on has a matrix too and the table stays small: [z; m] = W_x x + b_x, the vector is tanh(z). Either way the matrix is
+    In the paper each word has a vector and a matrix of its own, which starts near the identity; the
+    matrix is full, or U V' + diag(d) of a small rank r. That is `leaf` = "table": an input holds a
+    word's vector (H), then its matrix's parameters m. `leaf` = "projected", ours, makes them from a
+    word vector of any width X, so that a word that was not trained on has a matrix too and the
+    table stays small: [z; m] = W_x x + b_x, the vector is tanh(z). Either way the matrix is
 
         I + m, m of H x H, row by row                                   `rank` None
         U V' + diag(1 + d), m = [U; V; d], U and V of H x r, d of H     `rank` r
 
-    so it is near I while m is small. The part of W_x that makes m starts H times smaller than by its fan in; in a table the
-    size of m is up to the table. A missing child counts as the vector 0 and the matrix I. State: the vector, the matrix row by
-    row.
+    so it is near I while m is small. The part of W_x that makes m starts H times smaller than by
+    its fan in; in a table the size of m is up to the table. A missing child counts as the vector 0
+    and the matrix I. State: the vector, the matrix row by row.
 
     Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
     """
 
     eye: Tensor
 
-    def __init__(self, *, input_size: int, hidden_size: int, leaf: Leaf = "projected", rank: int | None = None):
-        row = hidden_size + (hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size)
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        hidden_size: int,
+        leaf: Leaf = "projected",
+        rank: int | None = None,
+    ):
+        row = hidden_size + (
+            hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size
+        )
         if leaf == "table" and input_size != row:
             raise ConfigError(
-                f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} takes inputs of width {row} (a vector and "
-                f"the parameters of a matrix), found input_size = {input_size}; make it {row} or set leaf = 'projected'"
+                f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} takes inputs "
+                f"of width {row} (a vector and "
+                f"the parameters of a matrix), found input_size = {input_size}; make it {row} or "
+                "set leaf = 'projected'"
             )
         sizes = [hidden_size, hidden_size * hidden_size]
-        super().__init__(input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=sizes, arity=2)
+        super().__init__(
+            input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=sizes, arity=2
+        )
         self.rank = rank or 0
         projected = leaf == "projected"
         self.w_x = nn.Parameter(torch.empty(input_size, row)) if projected else None
@@ -81,18 +95,22 @@ class MVRNN(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         n, width = children[0].shape[0], self.hidden_size
         a, b = children[0].unsqueeze(3).unbind(1)
-        # A missing child is the vector 0, which any matrix leaves as it is, and the identity, which leaves its sibling so.
+        # A missing child is the vector 0, which any matrix leaves as it is, and the identity, which
+        # leaves its sibling so.
         matrices = children[1] + (links.kind == 0).unsqueeze(2) * self.eye.flatten()
         matrix_a, matrix_b = matrices.reshape([n, 2, width, width]).unbind(1)
         crossed = torch.cat([torch.bmm(matrix_b, a), torch.bmm(matrix_a, b)], 1).squeeze(2)
         # The columns of all [A; B] as rows of one product.
-        columns = matrices.reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
+        columns = (
+            matrices.reshape([n, 2 * width, width]).transpose(1, 2).reshape([n * width, 2 * width])
+        )
         matrix = (columns @ self.w_m).view([n, width, width]).transpose(1, 2)
         return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]
 
 
 class MVRNNOptions(BaseModel):
-    """Options of `mv_rnn.v1`: `leaf`, "projected" or "table"; `rank` r of a word's matrix, None for a full one (see MVRNN)."""
+    """Options of `mv_rnn.v1`: `leaf`, "projected" or "table"; `rank` r of a word's matrix, None for
+    a full one (see MVRNN)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -101,7 +119,9 @@ class MVRNNOptions(BaseModel):
 
 
 def _build(*, input_size: int, hidden_size: int, options: MVRNNOptions) -> Cell:
-    return MVRNN(input_size=input_size, hidden_size=hidden_size, leaf=options.leaf, rank=options.rank)
+    return MVRNN(
+        input_size=input_size, hidden_size=hidden_size, leaf=options.leaf, rank=options.rank
+    )
 
 
 @hookimpl

@@ -27,18 +27,20 @@ class NaryLSTM(Cell):
         c_j  = i_j * u_j + sum_l f_jl * c_jl                      (13)
         h_j  = o_j * tanh(c_j)                                    (14)
 
-    W_f and b_f are one for all k, as printed. A missing child counts as zeros. With `inner_size` 0 only leaves have an x (a
-    constituency tree). State: h, c. The options but the first come from the paper's own runs, whose parameter counts
-    (Table 1) the equations do not give.
+    W_f and b_f are one for all k, as printed. A missing child counts as zeros. With `inner_size` 0
+    only leaves have an x (a constituency tree). State: h, c. The options but the first come from
+    the paper's own runs, whose parameter counts (Table 1) the equations do not give.
 
     Args:
         inner_size: 0 or `input_size`; anything else raises ValueError.
         arity: N.
-        forget: U_f,kl for k != l: `full`, each its own; `tied`, one for all of them; `diagonal`, zero (section 3.2).
-        leaf: `shared`, the same equations with the sums left out; `own`, h = o * tanh(c) with c = W x + b and
-            o = sigmoid(W_o x + b_o), by matrices of its own.
-        bias: `single`, as printed; `double`, b for the input map and another for each recurrent map, whether it has a child
-            or not. Where neither leaves (`own`) nor inner nodes read x through W there is no b.
+        forget: U_f,kl for k != l: `full`, each its own; `tied`, one for all of them; `diagonal`,
+            zero (section 3.2).
+        leaf: `shared`, the same equations with the sums left out; `own`, h = o * tanh(c) with c = W
+            x + b and o = sigmoid(W_o x + b_o), by matrices of its own.
+        bias: `single`, as printed; `double`, b for the input map and another for each recurrent
+            map, whether it has a child or not. Where neither leaves (`own`) nor inner nodes read x
+            through W there is no b.
         output_gate: False leaves it out: h = tanh(c), at leaves too.
     """
 
@@ -72,30 +74,48 @@ class NaryLSTM(Cell):
             state_sizes=[hidden_size, hidden_size],
             arity=arity,
         )
-        self.forget: str = forget if arity > 1 else "full"  # of one child there is nothing off the diagonal
-        self.own_leaf, self.double_bias, self.output_gate = leaf == "own", bias == "double", output_gate
+        self.forget: str = (
+            forget if arity > 1 else "full"
+        )  # of one child there is nothing off the diagonal
+        self.own_leaf, self.double_bias, self.output_gate = (
+            leaf == "own",
+            bias == "double",
+            output_gate,
+        )
         self.reads_x = inner_size > 0 or not self.own_leaf
         self._register()
         self.reset_parameters()
 
     def _register(self) -> None:
-        """The parameters that the options ask for; an attribute that they do not is empty and never read."""
+        """The parameters that the options ask for; an attribute that they do not is empty and never
+        read."""
         x, h, n, full = self.input_size, self.hidden_size, self.arity, self.forget == "full"
         gates = 4 if self.output_gate else 3
         uses = _uses(n, self.forget, gates)
-        self.w = _parameter(self.reads_x, x, (gates if self.inner_size else gates - 1) * h)  # i, o, u and, if read, f
-        self.u = nn.Parameter(torch.empty(n * h, (gates - 1 + (n if full else 0)) * h))  # i, o, and if full f_1 .. f_N, u
+        self.w = _parameter(
+            self.reads_x, x, (gates if self.inner_size else gates - 1) * h
+        )  # i, o, u and, if read, f
+        self.u = nn.Parameter(
+            torch.empty(n * h, (gates - 1 + (n if full else 0)) * h)
+        )  # i, o, and if full f_1 .. f_N, u
         self.b = _parameter(self.reads_x or not self.double_bias, gates * h)  # i, o, u, f
-        self.u_f = _parameter(not full, n + (self.forget == "tied"), h, h)  # of each child, then the tied one
-        self.b_u = _parameter(self.double_bias, uses.shape[1] * h)  # of i's maps, o's, those of f_1 .. f_N, u's
+        self.u_f = _parameter(
+            not full, n + (self.forget == "tied"), h, h
+        )  # of each child, then the tied one
+        self.b_u = _parameter(
+            self.double_bias, uses.shape[1] * h
+        )  # of i's maps, o's, those of f_1 .. f_N, u's
         self.w_leaf = _parameter(self.own_leaf, x, (gates - 2) * h)  # c, o
         self.b_leaf = _parameter(self.own_leaf, (gates - 2) * h)
         *first, u, f = torch.arange(gates * h).view(gates, h).unbind()
-        self.register_buffer("columns", torch.cat([*first, *[f] * n, u]), persistent=False)  # of w and b, in order of the gates
+        self.register_buffer(
+            "columns", torch.cat([*first, *[f] * n, u]), persistent=False
+        )  # of w and b, in order of the gates
         self.register_buffer("uses", uses, persistent=False)
 
     def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start at 0."""
+        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
+        at 0."""
         for part in self.parameters():
             if part.dim() > 1:
                 fan_in_uniform_(part)
@@ -107,7 +127,10 @@ class NaryLSTM(Cell):
         if self.own_leaf:
             gates = affine(self.b_leaf, inputs, self.w_leaf)
             cell = gates[:, :width]
-            return [gates[:, width:].sigmoid() * cell.tanh() if self.output_gate else cell.tanh(), cell]
+            return [
+                gates[:, width:].sigmoid() * cell.tanh() if self.output_gate else cell.tanh(),
+                cell,
+            ]
         columns = (3 if self.output_gate else 2) * width
         bias = self.b[:columns]
         if self.double_bias:
@@ -118,13 +141,18 @@ class NaryLSTM(Cell):
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         bias = self._bias()
-        gates = affine(bias, children[0].flatten(1), self.u) if self.forget == "full" else bias + self._sparse(children[0])
+        gates = (
+            affine(bias, children[0].flatten(1), self.u)
+            if self.forget == "full"
+            else bias + self._sparse(children[0])
+        )
         if self.inner_size > 0:
             gates = gates + (inputs @ self.w).index_select(1, self.columns)
         return self._state(gates, children[1])
 
     def _sparse(self, hidden: Tensor) -> Tensor:
-        """What the children give to the gates when not every U_f,kl is there: (n, N, H) -> i, o, f_1 .. f_N, u."""
+        """What the children give to the gates when not every U_f,kl is there: (n, N, H) -> i, o,
+        f_1 .. f_N, u."""
         gates = hidden.flatten(1) @ self.u
         update = gates.shape[1] - self.hidden_size
         total = hidden.sum(1)
@@ -149,7 +177,8 @@ class NaryLSTM(Cell):
         return (self.uses @ self.b_u.view(-1, self.hidden_size)).flatten()
 
     def _state(self, gates: Tensor, cells: Tensor) -> list[Tensor]:
-        """(13) and (14) from the gates i, o, f_1 .. f_N, u before squashing and the children's cells (n, N, H)."""
+        """(13) and (14) from the gates i, o, f_1 .. f_N, u before squashing and the children's
+        cells (n, N, H)."""
         if self.output_gate:
             hidden, cell = lstm_gates(gates, cells)
             return [hidden, cell]
@@ -165,7 +194,8 @@ def _parameter(needed: bool, *shape: int) -> Tensor:
 
 
 def _uses(arity: int, forget: str, gates: int) -> Tensor:
-    """How often each gate (i, o, f_1 .. f_N, u) uses each recurrent map, and with it that map's bias: (gates, maps)."""
+    """How often each gate (i, o, f_1 .. f_N, u) uses each recurrent map, and with it that map's
+    bias: (gates, maps)."""
     all_children = torch.ones(1, arity)
     of_f = torch.eye(arity)
     if forget == "full":
@@ -177,7 +207,8 @@ def _uses(arity: int, forget: str, gates: int) -> Tensor:
 
 
 class NaryLSTMOptions(BaseModel):
-    """Options of `nary_lstm.v1`: `arity`, the greatest number of children; for the others see `NaryLSTM`."""
+    """Options of `nary_lstm.v1`: `arity`, the greatest number of children; for the others see
+    `NaryLSTM`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -189,7 +220,9 @@ class NaryLSTMOptions(BaseModel):
 
 
 def _build(*, input_size: int, inner_size: int, hidden_size: int, options: NaryLSTMOptions) -> Cell:
-    return NaryLSTM(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options))
+    return NaryLSTM(
+        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options)
+    )
 
 
 @hookimpl

@@ -23,8 +23,8 @@ class PeepholeLSTM(Cell):
         f_t = sigmoid(W_xf x_t + W_hf h_t-1 + W_cf c_t-1 + b_f)           (3)
         o_t = sigmoid(W_xo x_t + W_ho h_t-1 + W_co c_t + b_o)             (3)
 
-    Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs; the first word is a leaf, whose
-    h_t-1 and c_t-1 are zeros. State: h, c.
+    Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs; the
+    first word is a leaf, whose h_t-1 and c_t-1 are zeros. State: h, c.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int):
@@ -35,9 +35,15 @@ class PeepholeLSTM(Cell):
             state_sizes=[hidden_size, hidden_size],
             arity=1,
         )
-        self.w_fi = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))  # from x_t, h_t-1, c_t-1
-        self.w_g = nn.Parameter(torch.empty(input_size + hidden_size, hidden_size))  # from x_t, h_t-1
-        self.w_o = nn.Parameter(torch.empty(input_size + 2 * hidden_size, hidden_size))  # from x_t, h_t-1, c_t
+        self.w_fi = nn.Parameter(
+            torch.empty(input_size + 2 * hidden_size, 2 * hidden_size)
+        )  # from x_t, h_t-1, c_t-1
+        self.w_g = nn.Parameter(
+            torch.empty(input_size + hidden_size, hidden_size)
+        )  # from x_t, h_t-1
+        self.w_o = nn.Parameter(
+            torch.empty(input_size + 2 * hidden_size, hidden_size)
+        )  # from x_t, h_t-1, c_t
         self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # f, i, g, o
         fan_in_uniform_(self.w_fi, self.w_g, self.w_o)
 
@@ -65,4 +71,6 @@ def _build(*, input_size: int, hidden_size: int) -> Cell:
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `peephole_lstm.v1`."""
     summary = "sequential LSTM with full peepholes, Teng & Zhang 2017 (1)-(3)"
-    return [CellSpec(name="peephole_lstm.v1", build=_build, config=PeepholeLSTMOptions, summary=summary)]
+    return [
+        CellSpec(name="peephole_lstm.v1", build=_build, config=PeepholeLSTMOptions, summary=summary)
+    ]

@@ -22,8 +22,9 @@ class RNTN(Cell):
 
         p = tanh([a; b]' V [a; b] + W [a; b] + w)
 
-    V has H slices of 2H x 2H, one for each entry of p: n nodes take 2 n H^2 numbers of working memory. It starts within
-    1 / 2H, the bound of fan in for the 4 H^2 terms of an entry. A leaf is, by the option `leaf`:
+    V has H slices of 2H x 2H, one for each entry of p: n nodes take 2 n H^2 numbers of working
+    memory. It starts within 1 / 2H, the bound of fan in for the 4 H^2 terms of an entry. A leaf is,
+    by the option `leaf`:
 
         projected    h = tanh(W_x x + b_x), for any X
         word         h = x, for X = H only, as in the paper
@@ -36,12 +37,21 @@ class RNTN(Cell):
     def __init__(self, *, input_size: int, hidden_size: int, leaf: Leaf = "projected"):
         if leaf == "word" and input_size != hidden_size:
             raise ConfigError(
-                f"leaf = 'word' makes a word's vector the state of its leaf, so it must be hidden_size = {hidden_size} wide, "
+                "leaf = 'word' makes a word's vector the state of its leaf, so it must be "
+                f"hidden_size = {hidden_size} wide, "
                 f"found input_size = {input_size}; make them equal or set leaf = 'projected'"
             )
-        super().__init__(input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size], arity=2)
+        super().__init__(
+            input_size=input_size,
+            inner_size=0,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=2,
+        )
         pair = 2 * hidden_size
-        self.v = nn.Parameter(torch.empty(pair, hidden_size, pair))  # v[:, k] is the slice of p's entry k
+        self.v = nn.Parameter(
+            torch.empty(pair, hidden_size, pair)
+        )  # v[:, k] is the slice of p's entry k
         self.w = nn.Parameter(torch.empty(pair, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
         projected = leaf == "projected"
@@ -60,7 +70,9 @@ class RNTN(Cell):
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         pairs = children[0].flatten(1)
-        left = (pairs @ self.v.flatten(1)).view([pairs.shape[0], self.hidden_size, pairs.shape[1]])  # [a; b]' V, by slice
+        left = (pairs @ self.v.flatten(1)).view(
+            [pairs.shape[0], self.hidden_size, pairs.shape[1]]
+        )  # [a; b]' V, by slice
         # Not by einsum: onnxruntime's may end the process where there are no rows.
         products = torch.bmm(left, pairs.unsqueeze(2)).squeeze(2)
         return [torch.tanh(products + affine(self.b, pairs, self.w))]

@@ -1,4 +1,5 @@
-"""Recursive neural network (Socher et al. 2011), with an input at inner nodes for deep ones (Irsoy & Cardie 2014)."""
+"""Recursive neural network (Socher et al. 2011), with an input at inner nodes for deep ones (Irsoy
+& Cardie 2014)."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -22,8 +23,8 @@ class RvNN(Cell):
 
         p = tanh(W [a; b] + w)
 
-    With `inner_size` X an inner node also reads an x of its own, in a deep network its h one layer below (Irsoy & Cardie
-    2014): p = tanh(W [a; b] + V x + w). A leaf is, by the option `leaf`:
+    With `inner_size` X an inner node also reads an x of its own, in a deep network its h one layer
+    below (Irsoy & Cardie 2014): p = tanh(W [a; b] + V x + w). A leaf is, by the option `leaf`:
 
         projected    h = tanh(W_x x + b_x), for any X
         word         h = x, for X = H only, as in the papers, whose words live in the space of the phrases
@@ -33,18 +34,27 @@ class RvNN(Cell):
     Raises ConfigError (a ValueError) if the leaves are to be words and X is not H.
     """
 
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, leaf: Leaf = "projected"):
+    def __init__(
+        self, *, input_size: int, hidden_size: int, inner_size: int = 0, leaf: Leaf = "projected"
+    ):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         if leaf == "word" and input_size != hidden_size:
             raise ConfigError(
-                f"leaf = 'word' makes a word's vector the state of its leaf, so it must be hidden_size = {hidden_size} wide, "
+                "leaf = 'word' makes a word's vector the state of its leaf, so it must be "
+                f"hidden_size = {hidden_size} wide, "
                 f"found input_size = {input_size}; make them equal or set leaf = 'projected'"
             )
         super().__init__(
-            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=2
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=2,
         )
-        self.w = nn.Parameter(torch.empty(2 * hidden_size + inner_size, hidden_size))  # W and below it V
+        self.w = nn.Parameter(
+            torch.empty(2 * hidden_size + inner_size, hidden_size)
+        )  # W and below it V
         self.b = nn.Parameter(torch.zeros(hidden_size))
         projected = leaf == "projected"
         self.w_x = nn.Parameter(torch.empty(input_size, hidden_size)) if projected else None
@@ -75,7 +85,9 @@ class RvNNOptions(BaseModel):
 
 
 def _build(*, input_size: int, inner_size: int, hidden_size: int, options: RvNNOptions) -> Cell:
-    return RvNN(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, leaf=options.leaf)
+    return RvNN(
+        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, leaf=options.leaf
+    )
 
 
 @hookimpl

@@ -14,7 +14,8 @@ __all__ = ["SLSTM", "SLSTMOptions"]
 
 
 class SLSTM(Cell):
-    """The S-LSTM memory block of Zhu et al. 2015, equations (1) and (4)-(7) of Teng & Zhang 2017, for children N = L, R:
+    """The S-LSTM memory block of Zhu et al. 2015, equations (1) and (4)-(7) of Teng & Zhang 2017,
+    for children N = L, R:
 
         c   = f_L * c_L + f_R * c_R + i * g                       (4)
         i   = sigmoid(sum_N (W_hi,N h_N + W_ci,N c_N) + b_i)      (5)
@@ -29,16 +30,22 @@ class SLSTM(Cell):
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
 
-    with the inner node's biases and W_co, which the number of parameters in their Table 4 confirms. Only leaves have an x.
-    A missing child counts as zeros. State: h, c.
+    with the inner node's biases and W_co, which the number of parameters in their Table 4 confirms.
+    Only leaves have an x. A missing child counts as zeros. State: h, c.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int):
         super().__init__(
-            input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size, hidden_size], arity=2
+            input_size=input_size,
+            inner_size=0,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size, hidden_size],
+            arity=2,
         )
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, g, o
-        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        self.w_fi = nn.Parameter(
+            torch.empty(4 * hidden_size, 3 * hidden_size)
+        )  # from h_L, h_R, c_L, c_R to f_L, f_R, i
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
@@ -54,7 +61,9 @@ class SLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         h, c = children[0].flatten(1), children[1].flatten(1)
-        f_left, f_right, i = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi).sigmoid().chunk(3, 1)
+        f_left, f_right, i = (
+            affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi).sigmoid().chunk(3, 1)
+        )
         g = affine(self.b[3 * width : 4 * width], h, self.w_g).tanh()
         cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
         o = affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o).sigmoid()

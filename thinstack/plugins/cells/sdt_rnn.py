@@ -18,8 +18,8 @@ class SDTRNN(Cell):
 
         h_j = tanh(W x_j + b + sum_k U_R(k) h_k)
 
-    Children are summed, not weighted by the words below them. A child of kind 0 counts as none. A leaf has no children; with
-    `inner_size` 0 only leaves have an x. State: h.
+    Children are summed, not weighted by the words below them. A child of kind 0 counts as none. A
+    leaf has no children; with `inner_size` 0 only leaves have an x. State: h.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, kinds: int = 1):
@@ -42,10 +42,15 @@ class SDTRNN(Cell):
         return [torch.tanh(affine(self.b, inputs, self.w))]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        # Children of one relation share their U, so they are summed first; then one product serves all relations.
+        # Children of one relation share their U, so they are summed first; then one product serves
+        # all relations.
         n = inputs.shape[0]
-        place = (links.owner * self.kinds + links.kind) * (links.kind > 0)  # row 0 takes what has no relation
-        sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:].view([n, self.kinds * self.hidden_size])
+        place = (links.owner * self.kinds + links.kind) * (
+            links.kind > 0
+        )  # row 0 takes what has no relation
+        sums = sum_by_owner(children[0], place, 1 + n * self.kinds)[1:].view(
+            [n, self.kinds * self.hidden_size]
+        )
         total = affine(self.b, sums, self.u.flatten(0, 1))
         if self.inner_size > 0:
             total = total + inputs @ self.w
@@ -59,11 +64,15 @@ class SDTRNNOptions(BaseModel):
 
 
 def _build(*, input_size: int, inner_size: int, hidden_size: int, kinds: int) -> Cell:
-    return SDTRNN(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, kinds=kinds)
+    return SDTRNN(
+        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, kinds=kinds
+    )
 
 
 @hookimpl
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `sdt_rnn.v1`."""
-    summary = "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
+    summary = (
+        "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
+    )
     return [CellSpec(name="sdt_rnn.v1", build=_build, config=SDTRNNOptions, summary=summary)]

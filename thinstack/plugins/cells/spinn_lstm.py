@@ -15,16 +15,18 @@ __all__ = ["SpinnLSTM", "SpinnLSTMOptions"]
 
 
 class SpinnLSTM(Cell):
-    """Equations (1)-(4) of Bowman et al. 2016; h_s^1, c_s^1 is the top of the stack, h_s^2, c_s^2 the node under it:
+    """Equations (1)-(4) of Bowman et al. 2016; h_s^1, c_s^1 is the top of the stack, h_s^2, c_s^2
+    the node under it:
 
         [i; f_l; f_r; o; g] = [sigmoid; sigmoid; sigmoid; sigmoid; tanh](W_comp [h_s^1; h_s^2; e] + b_comp)    (1)
         c = f_l * c_s^2 + f_r * c_s^1 + i * g                                                                  (2)
         h = o * tanh(c)                                                                                        (3)
         [h; c] = W_wd x + b_wd                                                                                 (4)
 
-    The top of the stack is the right child (Algorithm 1), so f_l goes with the left one. Here the columns of W_comp stand in
-    the order left h, right h, e. A leaf is (4): a linear map, with no gates. e is an optional context, such as the hidden
-    state of a tracking LSTM (section 3.3); (1) as printed calls it c. Its width is `inner_size`, 0 for none. State: h, c.
+    The top of the stack is the right child (Algorithm 1), so f_l goes with the left one. Here the
+    columns of W_comp stand in the order left h, right h, e. A leaf is (4): a linear map, with no
+    gates. e is an optional context, such as the hidden state of a tracking LSTM (section 3.3); (1)
+    as printed calls it c. Its width is `inner_size`, 0 for none. State: h, c.
     """
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
@@ -37,7 +39,9 @@ class SpinnLSTM(Cell):
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
         self.b_word = nn.Parameter(torch.zeros(2 * hidden_size))
-        self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))  # i, o, f_l, f_r, g
+        self.w_comp = nn.Parameter(
+            torch.empty(2 * hidden_size + inner_size, 5 * hidden_size)
+        )  # i, o, f_l, f_r, g
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)
 

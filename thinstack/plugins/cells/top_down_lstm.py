@@ -18,7 +18,8 @@ SideInputs = Literal["shared", "per_side"]
 
 
 class TopDownLSTM(Cell):
-    """The top-down LSTM, equations (13)-(14) of Teng & Zhang 2017, for the node t on a path that starts at the root:
+    """The top-down LSTM, equations (13)-(14) of Teng & Zhang 2017, for the node t on a path that
+    starts at the root:
 
         h_t = o_t * tanh(c_t)                                                  (13)
         c_t = f_t * c_t-1 + i_t * g_t                                          (13)
@@ -27,14 +28,17 @@ class TopDownLSTM(Cell):
         f_t = sigmoid(W_xf,N x_t + W_hf,N h_t-1 + W_cf,N c_t-1 + b_f,N)        (14)
         o_t = sigmoid(W_xo,N x_t + W_ho,N h_t-1 + W_co,N c_t + b_o,N)          (14)
 
-    t-1 is the parent, and the cell's one 'child'; N = L, R is which child of it t is: `links.kind` 1, 2, up to `kinds` sides.
-    Every W is a full matrix. (13) is printed with tanh(c_t-1) and W_xg x_t-1; those are misprints. With `inputs = per_side`
-    every parameter is there for each side, as printed; with `shared` the four W_x and the biases are one for all sides, which
-    the numbers of parameters in their Table 4 show. The root is a leaf: its predecessor is zero and its side the left.
-    Every node has an x, so inner inputs are as wide as leaf inputs. State: h, c.
+    t-1 is the parent, and the cell's one 'child'; N = L, R is which child of it t is: `links.kind`
+    1, 2, up to `kinds` sides. Every W is a full matrix. (13) is printed with tanh(c_t-1) and W_xg
+    x_t-1; those are misprints. With `inputs = per_side` every parameter is there for each side, as
+    printed; with `shared` the four W_x and the biases are one for all sides, which the numbers of
+    parameters in their Table 4 show. The root is a leaf: its predecessor is zero and its side the
+    left. Every node has an x, so inner inputs are as wide as leaf inputs. State: h, c.
     """
 
-    def __init__(self, *, input_size: int, hidden_size: int, kinds: int = 2, inputs: SideInputs = "shared"):
+    def __init__(
+        self, *, input_size: int, hidden_size: int, kinds: int = 2, inputs: SideInputs = "shared"
+    ):
         if kinds < 1:
             raise ValueError(f"kinds must be at least 1, got {kinds}")
         if inputs not in ("shared", "per_side"):
@@ -52,9 +56,13 @@ class TopDownLSTM(Cell):
         # The columns of one side lie together.
         self.w_x = nn.Parameter(torch.empty(input_size, sets * 4 * hidden_size))  # to f, i, g, o
         self.b = nn.Parameter(torch.zeros(sets * 4 * hidden_size))
-        self.w_fi = nn.Parameter(torch.empty(2 * hidden_size, kinds * 2 * hidden_size))  # from h_t-1, c_t-1
+        self.w_fi = nn.Parameter(
+            torch.empty(2 * hidden_size, kinds * 2 * hidden_size)
+        )  # from h_t-1, c_t-1
         self.w_g = nn.Parameter(torch.empty(hidden_size, kinds * hidden_size))  # from h_t-1
-        self.w_o = nn.Parameter(torch.empty(2 * hidden_size, kinds * hidden_size))  # from h_t-1, c_t
+        self.w_o = nn.Parameter(
+            torch.empty(2 * hidden_size, kinds * hidden_size)
+        )  # from h_t-1, c_t
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
@@ -72,7 +80,8 @@ class TopDownLSTM(Cell):
         return [o * cell.tanh(), cell]
 
     def _product(self, rows: Tensor, weight: Tensor, side: Tensor) -> Tensor:
-        """Each row times the matrix of its side: one product for all sides, without a bias; `affine` is the faster one."""
+        """Each row times the matrix of its side: one product for all sides, without a bias;
+        `affine` is the faster one."""
         return self._of_side(affine(rows.new_zeros([weight.shape[1]]), rows, weight), side)
 
     def _of_side(self, values: Tensor, side: Tensor) -> Tensor:
@@ -83,7 +92,8 @@ class TopDownLSTM(Cell):
 
 
 class TopDownLSTMOptions(BaseModel):
-    """Options of `top_down_lstm.v1`: `inputs`, whether the sides share what reads the node's input."""
+    """Options of `top_down_lstm.v1`: `inputs`, whether the sides share what reads the node's
+    input."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -91,11 +101,15 @@ class TopDownLSTMOptions(BaseModel):
 
 
 def _build(*, input_size: int, hidden_size: int, kinds: int, options: TopDownLSTMOptions) -> Cell:
-    return TopDownLSTM(input_size=input_size, hidden_size=hidden_size, kinds=max(1, kinds), inputs=options.inputs)
+    return TopDownLSTM(
+        input_size=input_size, hidden_size=hidden_size, kinds=max(1, kinds), inputs=options.inputs
+    )
 
 
 @hookimpl
 def thinstack_cells() -> Iterable[CellSpec]:
     """Register `top_down_lstm.v1`."""
     summary = "from the root down, by sides, Teng & Zhang 2017 (13)-(14)"
-    return [CellSpec(name="top_down_lstm.v1", build=_build, config=TopDownLSTMOptions, summary=summary)]
+    return [
+        CellSpec(name="top_down_lstm.v1", build=_build, config=TopDownLSTMOptions, summary=summary)
+    ]

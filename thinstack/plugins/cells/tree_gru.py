@@ -1,4 +1,5 @@
-"""Tree-GRU, child-sum form: the gated recurrent unit (Cho et al. 2014) over the sum of the children."""
+"""Tree-GRU, child-sum form: the gated recurrent unit (Cho et al. 2014) over the sum of the
+children."""
 
 from collections.abc import Iterable
 
@@ -14,7 +15,8 @@ __all__ = ["TreeGRU", "TreeGRUOptions"]
 
 
 class TreeGRU(Cell):
-    """The gated recurrent unit of Cho et al. 2014 in the child-sum form that Tai et al. 2015, section 3.1, give the LSTM.
+    """The gated recurrent unit of Cho et al. 2014 in the child-sum form that Tai et al. 2015,
+    section 3.1, give the LSTM.
 
     For node j with any number of children k in C(j):
 
@@ -34,15 +36,22 @@ class TreeGRU(Cell):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
-            input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, state_sizes=[hidden_size], arity=0
+            input_size=input_size,
+            inner_size=inner_size,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=0,
         )
-        self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))  # z, n and, if read, r
+        self.w = nn.Parameter(
+            torch.empty(input_size, (3 if inner_size else 2) * hidden_size)
+        )  # z, n and, if read, r
         self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
         self.b = nn.Parameter(torch.empty(3 * hidden_size))  # z, n, r
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start at 0."""
+        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
+        at 0."""
         fan_in_uniform_(self.w, self.u)
         nn.init.zeros_(self.b)
 
@@ -55,7 +64,9 @@ class TreeGRU(Cell):
         hidden, owner, n = children[0], links.owner, inputs.shape[0]
         u_z, u_n, u_r = self.u.chunk(3, 1)
         b_z, b_n, b_r = self.b.chunk(3)
-        from_x = inputs @ self.w if self.inner_size > 0 else inputs.new_zeros([n, 3 * self.hidden_size])
+        from_x = (
+            inputs @ self.w if self.inner_size > 0 else inputs.new_zeros([n, 3 * self.hidden_size])
+        )
         x_z, x_n, x_r = from_x.chunk(3, 1)
         total = sum_by_owner(hidden, owner, n)
         r = (x_r.index_select(0, owner) + affine(b_r, hidden, u_r)).sigmoid()

@@ -13,7 +13,8 @@ __all__ = ["WordMean", "WordMeanOptions"]
 
 
 class WordMean(SubtreeMean):
-    """h_j = the mean of the word vectors of the tree below node j; of a dependency tree, where `inner_size` is X, also its own.
+    """h_j = the mean of the word vectors of the tree below node j; of a dependency tree, where
+    `inner_size` is X, also its own.
 
     It has no parameters, and H is X. State: the sum of the words, their number (n, 1).
 
@@ -22,7 +23,10 @@ class WordMean(SubtreeMean):
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if hidden_size != input_size:
-            raise ConfigError(f"hidden_size of a mean of words must be input_size = {input_size}, found {hidden_size}")
+            raise ConfigError(
+                f"hidden_size of a mean of words must be input_size = {input_size}, found "
+                f"{hidden_size}"
+            )
         super().__init__(input_size=input_size, inner_size=inner_size)
 
 

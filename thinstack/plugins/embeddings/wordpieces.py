@@ -15,18 +15,24 @@ __all__ = ["WordpieceEmbedding"]
 
 
 class WordpieceEmbedding(Embedding):
-    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces, and dropout falls on it."""
+    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces,
+    and dropout falls on it."""
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
         index_names = ["piece_ids", "pieces_per_word"]
-        super().__init__(table_size=(entries, size), size=size, index_names=index_names, lookup="mean")
+        super().__init__(
+            table_size=(entries, size), size=size, index_names=index_names, lookup="mean"
+        )
         self.dropout = Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each."""
+        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),
+        at least 1 each."""
         counts = inputs["pieces_per_word"]
         starts = torch.cumsum(counts, 0) - counts
-        pieces = functional.embedding_bag(inputs["piece_ids"], self.table, starts, mode="mean", sparse=True)
+        pieces = functional.embedding_bag(
+            inputs["piece_ids"], self.table, starts, mode="mean", sparse=True
+        )
         vectors: Tensor = self.dropout(pieces)
         return vectors
 

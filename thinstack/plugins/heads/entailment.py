@@ -20,13 +20,15 @@ class Entailment(TaskHead):
         x = [p; h; p - h; p * h]                                        (6)
         P(label) = softmax(W MLP(x) + b),   MLP = `layers` layers ReLU(W_l x + b_l)
 
-    Batch normalisation, then dropout, fall on what goes into the MLP and on what comes out of it. Its layers start from He et
-    al. 2015 (normal, biases zero), W and b uniformly within 0.005. The cost is the cross-entropy, here its sum over pairs.
+    Batch normalisation, then dropout, fall on what goes into the MLP and on what comes out of it.
+    Its layers start from He et al. 2015 (normal, biases zero), W and b uniformly within 0.005. The
+    cost is the cross-entropy, here its sum over pairs.
 
     Args:
         layers: number of layers of the MLP.
         width: width of each.
-        batch_norm: whether to normalise; in training a batch of one pair, which has no variance, takes the running statistics.
+        batch_norm: whether to normalise; in training a batch of one pair, which has no variance,
+            takes the running statistics.
     """
 
     def __init__(
@@ -41,14 +43,18 @@ class Entailment(TaskHead):
     ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
         features = 4 * hidden_size
-        self.before = nn.Sequential(_BatchNorm(features) if batch_norm else nn.Identity(), Dropout(dropout))
+        self.before = nn.Sequential(
+            _BatchNorm(features) if batch_norm else nn.Identity(), Dropout(dropout)
+        )
         self.mlp = nn.Sequential()
         for fan_in in [features] + [width] * (layers - 1):
             layer = nn.Linear(fan_in, width)
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
             nn.init.zeros_(layer.bias)
             self.mlp.extend([layer, nn.ReLU()])
-        self.after = nn.Sequential(_BatchNorm(width) if batch_norm else nn.Identity(), Dropout(dropout))
+        self.after = nn.Sequential(
+            _BatchNorm(width) if batch_norm else nn.Identity(), Dropout(dropout)
+        )
         self.linear = nn.Linear(width, classes)
         for part in (self.linear.weight, self.linear.bias):
             nn.init.uniform_(part, -0.005, 0.005)
@@ -65,19 +71,28 @@ class Entailment(TaskHead):
         return torch.softmax(self.forward(pairs), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled pairs of -log P(label), for logits (P, C) and labels int64 (P,), -1 where there is none."""
+        """Sum over the labelled pairs of -log P(label), for logits (P, C) and labels int64 (P,), -1
+        where there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
 
 class _BatchNorm(nn.BatchNorm1d):
-    """Takes the running statistics for fewer than two rows also in training, where torch's own raises."""
+    """Takes the running statistics for fewer than two rows also in training, where torch's own
+    raises."""
 
     momentum: float  # torch's own allows None
 
     def forward(self, rows: Tensor) -> Tensor:
         batch = self.training and rows.shape[0] > 1
         return functional.batch_norm(
-            rows, self.running_mean, self.running_var, self.weight, self.bias, batch, self.momentum, self.eps
+            rows,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            batch,
+            self.momentum,
+            self.eps,
         )
 
 

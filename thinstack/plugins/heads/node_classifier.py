@@ -15,12 +15,14 @@ __all__ = ["NodeClassifier", "NodeClassifierOptions"]
 
 
 class NodeClassifier(TaskHead):
-    """p(y | node j) = softmax(W_s h_j + b_s), and the cost is the negative log-likelihood of the labelled nodes (Tai 4.1).
+    """p(y | node j) = softmax(W_s h_j + b_s), and the cost is the negative log-likelihood of the
+    labelled nodes (Tai 4.1).
 
-    With a hidden layer the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017, (16)).
+    With a hidden layer the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017,
+    (16)).
 
-    The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide as the training recipe says.
-    Dropout falls on h.
+    The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide as the
+    training recipe says. Dropout falls on h.
 
     Args:
         hidden: width of the hidden layer, 0 for none.
@@ -29,7 +31,9 @@ class NodeClassifier(TaskHead):
     def __init__(self, *, hidden_size: int, classes: int, hidden: int = 0, dropout: float = 0.0):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="nodes")
         self.dropout = Dropout(dropout)
-        self.hidden = nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        self.hidden = (
+            nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        )
         self.linear = nn.Linear(hidden or hidden_size, classes)
 
     def forward(self, outputs: Tensor) -> Tensor:
@@ -42,7 +46,8 @@ class NodeClassifier(TaskHead):
         return torch.softmax(self.forward(outputs), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled nodes of -log p(label), for logits (n, C) and labels (n,), -1 where there is none."""
+        """Sum over the labelled nodes of -log p(label), for logits (n, C) and labels (n,), -1 where
+        there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
 
@@ -61,7 +66,9 @@ class NodeClassifierOptions(BaseModel):
 
 
 def _build(*, hidden_size: int, classes: int, options: NodeClassifierOptions) -> TaskHead:
-    return NodeClassifier(hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout)
+    return NodeClassifier(
+        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
+    )
 
 
 @hookimpl

@@ -21,8 +21,8 @@ class RootClassifier(TaskHead):
         P = softmax(W_lp h_l + b_lp)
         L = - sum over trees of log P[label]            (17), without its L2 term
 
-    h is what the encoder has for a root: the root's own h or, top-down over bottom-up, the three vectors side by side of (15),
-    so that H is 3D. Dropout falls on h.
+    h is what the encoder has for a root: the root's own h or, top-down over bottom-up, the three
+    vectors side by side of (15), so that H is 3D. Dropout falls on h.
 
     Args:
         hidden: width of h_l; 0 for a softmax of h itself.
@@ -31,7 +31,9 @@ class RootClassifier(TaskHead):
     def __init__(self, *, hidden_size: int, classes: int, hidden: int = 128, dropout: float = 0.0):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="roots")
         self.dropout = Dropout(dropout)
-        self.hidden = nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        self.hidden = (
+            nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        )
         self.linear = nn.Linear(hidden or hidden_size, classes)
 
     def forward(self, roots: Tensor) -> Tensor:
@@ -44,7 +46,8 @@ class RootClassifier(TaskHead):
         return torch.softmax(self.forward(roots), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled trees of -log P[label], for logits (B, C) and labels int64 (B,), -1 where there is none."""
+        """Sum over the labelled trees of -log P[label], for logits (B, C) and labels int64 (B,), -1
+        where there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
 
@@ -63,7 +66,9 @@ class RootClassifierOptions(BaseModel):
 
 
 def _build(*, hidden_size: int, classes: int, options: RootClassifierOptions) -> TaskHead:
-    return RootClassifier(hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout)
+    return RootClassifier(
+        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
+    )
 
 
 @hookimpl

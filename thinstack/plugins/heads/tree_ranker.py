@@ -1,4 +1,5 @@
-"""Scores candidate trees of a sentence, for reranking the output of a parser (Teng & Zhang 2017, section 8.1)."""
+"""Scores candidate trees of a sentence, for reranking the output of a parser (Teng & Zhang 2017,
+section 8.1)."""
 
 from collections.abc import Iterable
 
@@ -13,7 +14,8 @@ __all__ = ["TreeRanker", "TreeRankerOptions"]
 
 
 class TreeRanker(TaskHead):
-    """Scores each constituent A with children B and C by its label, and a tree by its constituents (Teng & Zhang 2017).
+    """Scores each constituent A with children B and C by its label, and a tree by its constituents
+    (Teng & Zhang 2017).
 
         y_hat = argmax over candidates y of f(x, y)                                                  (18)
         f(x, y) = sum over constituents A of Score(A)                                                (19)
@@ -21,20 +23,24 @@ class TreeRanker(TaskHead):
         r_i = max(0, max over candidates y of f(x_i, y) + Delta(y_i, y) - f(x_i, y_i))               (22)
         Delta(y_i, y) = kappa * number of constituents of y that the oracle y_i does not have        (23)
 
-    `forward` and `scores` take a row for each constituent. `loss` takes whole trees: whoever knows the constituents' labels
-    picks and sums their scores, (19). The paper averages r_i over sentences (21); here `loss` is the sum.
+    `forward` and `scores` take a row for each constituent. `loss` takes whole trees: whoever knows
+    the constituents' labels picks and sums their scores, (19). The paper averages r_i over
+    sentences (21); here `loss` is the sum.
 
     Args:
         hidden_size: width H of n_B and n_C.
         classes: number C of constituent labels.
-        word_size: width of the head-word vector h_A; 0 where the cell has none, and then W_H h_A falls away.
+        word_size: width of the head-word vector h_A; 0 where the cell has none, and then W_H h_A
+            falls away.
         kappa: loss for each constituent that is wrong.
     """
 
     def __init__(self, *, hidden_size: int, classes: int, word_size: int = 0, kappa: float = 0.1):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="candidates")
         self.kappa = float(kappa)
-        self.linear = nn.Linear(2 * hidden_size + word_size, classes)  # W_L, W_R and W_H side by side
+        self.linear = nn.Linear(
+            2 * hidden_size + word_size, classes
+        )  # W_L, W_R and W_H side by side
 
     def forward(self, constituents: Tensor) -> Tensor:
         """o (n, C) of constituents (n, 2H + word_size), each [n_B; n_C; h_A]."""
@@ -45,29 +51,46 @@ class TreeRanker(TaskHead):
         return torch.log_softmax(self.forward(constituents), 1)
 
     def loss(self, scores: Tensor, candidates: Tensor) -> Tensor:
-        """Sum over sentences of r_i, for the scores f (B,) of trees and what they are candidates for, int64 (B, 2).
+        """Sum over sentences of r_i, for the scores f (B,) of trees and what they are candidates
+        for, int64 (B, 2).
 
-        Column 0 is the sentence, 0..S-1; column 1 the number of constituents that the sentence's oracle does not have. A tree
-        with -1 in either is left out. Each sentence needs its oracle, a tree with 0: the loss is infinite without one.
+        Column 0 is the sentence, 0..S-1; column 1 the number of constituents that the sentence's
+        oracle does not have. A tree with -1 in either is left out. Each sentence needs its oracle,
+        a tree with 0: the loss is infinite without one.
         """
         known = (candidates >= 0).all(1)
-        f, sentence, wrong = scores[known], candidates[known, 0], candidates[known, 1].to(scores.dtype)
-        none = torch.zeros_like(scores)  # no sentence has less than one tree, so B places do for all sentences
+        f, sentence, wrong = (
+            scores[known],
+            candidates[known, 0],
+            candidates[known, 1].to(scores.dtype),
+        )
+        none = torch.zeros_like(
+            scores
+        )  # no sentence has less than one tree, so B places do for all sentences
         rival = none.scatter_reduce(0, sentence, f + self.kappa * wrong, "amax", include_self=False)
-        oracle = none.scatter_reduce(0, sentence, f.masked_fill(wrong > 0, float("-inf")), "amax", include_self=False)
-        return (rival - oracle).sum()  # not below 0: the oracle is one of its own rivals, with a margin of 0
+        oracle = none.scatter_reduce(
+            0, sentence, f.masked_fill(wrong > 0, float("-inf")), "amax", include_self=False
+        )
+        return (
+            rival - oracle
+        ).sum()  # not below 0: the oracle is one of its own rivals, with a margin of 0
 
 
 class TreeRankerOptions(BaseModel):
-    """Options of `tree_ranker.v1`: `kappa`, the loss for each constituent of a candidate that its oracle does not have."""
+    """Options of `tree_ranker.v1`: `kappa`, the loss for each constituent of a candidate that its
+    oracle does not have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kappa: float = Field(default=0.1, ge=0)
 
 
-def _build(*, hidden_size: int, word_size: int, classes: int, options: TreeRankerOptions) -> TaskHead:
-    return TreeRanker(hidden_size=hidden_size, classes=classes, word_size=word_size, kappa=options.kappa)
+def _build(
+    *, hidden_size: int, word_size: int, classes: int, options: TreeRankerOptions
+) -> TaskHead:
+    return TreeRanker(
+        hidden_size=hidden_size, classes=classes, word_size=word_size, kappa=options.kappa
+    )
 
 
 @hookimpl

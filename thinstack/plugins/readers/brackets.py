@@ -9,4 +9,8 @@ from thinstack.plugins import ReaderSpec, hookimpl
 @hookimpl
 def thinstack_readers() -> Iterable[ReaderSpec]:
     """Register `brackets.v1`."""
-    return [ReaderSpec(name="brackets.v1", read=read_trees, summary="Penn Treebank brackets with labels")]
+    return [
+        ReaderSpec(
+            name="brackets.v1", read=read_trees, summary="Penn Treebank brackets with labels"
+        )
+    ]
