@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from learning_subjects import Subject, all_subjects
 
-from thinstack.bundles import open_bundle
+from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle.manifest import VOCABULARY_FILE
 from thinstack.config import ModelConfig
-from thinstack.manifest import VOCABULARY_FILE
 from thinstack.models import Model, build_model, load_model
 
 __all__ = ["Exportable", "exportables"]

@@ -28,13 +28,13 @@ import typer
 from export_subjects import Exportable, exportables
 from rich.console import Console
 
-from thinstack.bundles import write_bundle
+from thinstack.bundle.bundle import write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.pt2 import export_pt2
 from thinstack.export.torchscript import export_torchscript
-from thinstack.manifest import ONNX_FILE, VOCABULARY_FILE
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NODES, ROOTS, INT8, SCRIPT, PT2 = "nodes", "roots", "int8", "TorchScript", "pt2"

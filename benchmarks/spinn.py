@@ -29,13 +29,14 @@ from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
-from thinstack.core import Tree, encoder, stack_encoder
+from thinstack.core import Tree, encoder
 from thinstack.core.schedule import schedule_transitions
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn import stack_encoder
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 SIZE, TRACKER, LONGEST, ENTRIES = 300, 64, 30, 5000
 LSTM, RECURSION = "nn.LSTM", "node-by-node recursion"

@@ -247,7 +247,7 @@ def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A package that brings one model along, named sst."""
     folder = tmp_path / "bundled"
     write_last_word_bundle(folder / "sst")
-    monkeypatch.setattr("thinstack.bundles.BUNDLED", folder)
+    monkeypatch.setattr("thinstack.bundle.bundle.BUNDLED", folder)
     return folder
 
 

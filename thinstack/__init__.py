@@ -8,7 +8,7 @@ from thinstack.core.tree import Tree
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
-    from thinstack.integrations.onnxruntime import Predictor
+    from thinstack.runtime.predictor import Predictor
 
 __all__ = ["ThinstackError", "Tree", "TreeError", "__version__", "load"]
 
@@ -26,7 +26,7 @@ def load(
     `threads` None: as many as the process may use. Raises UnknownNameError, BundleError or
     MissingExtraError (onnxruntime) where there is nothing to load.
     """
-    from thinstack.bundles import open_bundle
-    from thinstack.integrations.onnxruntime import Predictor
+    from thinstack.bundle.bundle import open_bundle
+    from thinstack.runtime.predictor import Predictor
 
     return Predictor(open_bundle(path_or_name), device=device, threads=threads)

@@ -92,7 +92,7 @@ def predict(
     threads: ThreadsOption = None,
 ) -> None:
     """Sentiment of each sentence of English texts, and of every phrase in it."""
-    from thinstack.integrations.text import predict_text
+    from thinstack.runtime.text import predict_text
 
     given = texts or _lines_of_input()
     found = []
@@ -107,13 +107,13 @@ def predict(
             'there are no words to predict from: give a text such as "The acting is superb."'
         )
     if html is not None:
-        from thinstack.integrations.html import page
+        from thinstack.show.html import page
 
         html.write_text(page(found), encoding="utf-8")
     if as_json:
         _print_json([prediction.to_dict() for prediction in found])
     elif html is None:
-        from thinstack.integrations.terminal import render
+        from thinstack.show.terminal import render
 
         console = Console()
         for prediction in found:
@@ -149,8 +149,8 @@ def evaluate(
     words or more, and the share of sentences, of three words or more, whose tree is the same.
     """
     import thinstack
-    from thinstack.evaluation import evaluate_file
-    from thinstack.metrics import percent
+    from thinstack.measure.evaluation import evaluate_file
+    from thinstack.measure.metrics import percent
 
     model, file = ("sst", model) if file is None else (model, file)
     read = None

@@ -9,13 +9,13 @@ import torch
 from cells import AnyArity, OwnLeaf
 from torch import Tensor, nn
 
-from thinstack.core import reference
 from thinstack.core.cell import Cell
 from thinstack.core.stack_encoding import StackEncoding
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.testing import reference
 
 X, H = 3, 4
 SCRIPT_WARNING = "ignore:`torch.jit.:DeprecationWarning"

@@ -10,8 +10,8 @@ from torch import Tensor
 from thinstack.core.beam import likeliest, trace
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.stack_encoding import StackEncoding
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 LENGTHS = torch.tensor([4, 1, 6, 2, 5, 3, 7])
 

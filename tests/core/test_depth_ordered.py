@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from random_trees import Edges, forests
 from torch import Tensor
 
-from thinstack.core import Forest, Tree, reference
+from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.schedule import Schedule, schedule_parents, schedule_transitions
+from thinstack.testing import reference
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
 

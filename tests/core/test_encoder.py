@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from random_trees import ANY, BINARY, nodes_of, tree_of
 from torch import Tensor
 
-from thinstack.core import Forest, Tree, reference
+from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.encoder import Encoder, Layer
@@ -22,6 +22,7 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+from thinstack.testing import reference
 
 X, H, D = 3, 4, 5
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"

@@ -17,10 +17,10 @@ from stacks import (
 )
 from torch import Tensor
 
-from thinstack.core import reference
 from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_encoder import StackEncoder
 from thinstack.core.transitions import validate
+from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.testing import reference
 
 
 def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:

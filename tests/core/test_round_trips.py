@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from random_trees import ANY, BINARY, WORDS, tree_of
 
 from thinstack.core import Tree
-from thinstack.core.binarize import from_binary, to_binary
-from thinstack.core.brackets import SPACE
+from thinstack.data.binarize import from_binary, to_binary
+from thinstack.data.brackets import SPACE
 
 DEEP = 100_000
 thorough = settings(max_examples=1000)

@@ -26,8 +26,8 @@ from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.stack_encoding import StackEncoding
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
 

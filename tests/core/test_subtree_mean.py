@@ -6,10 +6,11 @@ import torch
 from hypothesis import given, settings
 from random_trees import Edges, forests
 
-from thinstack.core import Forest, reference
+from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.schedule import schedule_parents
 from thinstack.core.subtree_mean import SubtreeMean
+from thinstack.testing import reference
 
 X = 3
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_trees import ANY, BINARY, Edges, forests, tree_of
 from torch import Tensor
 
-from thinstack.core import Forest, reference
+from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.schedule import (
@@ -20,6 +20,7 @@ from thinstack.core.schedule import (
     schedule_transitions,
 )
 from thinstack.core.top_down import TopDown
+from thinstack.testing import reference
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from thinstack.core import Tree
-from thinstack.core.binarize import from_binary, to_binary
+from thinstack.data.binarize import from_binary, to_binary
 from thinstack.data.head_rules import english_head
 
 

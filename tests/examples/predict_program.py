@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import thinstack
-from thinstack.bundles import open_bundle, write_bundle
+from thinstack.bundle.bundle import open_bundle, write_bundle
 from thinstack.config import ModelConfig
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_model import export_onnx

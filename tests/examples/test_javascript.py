@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 import thinstack
-from thinstack.bundles import open_bundle
+from thinstack.bundle.bundle import open_bundle
 from thinstack.config import ModelConfig
 from thinstack.core import Tree
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from thinstack.bundles import open_bundle
+from thinstack.bundle.bundle import open_bundle
 from thinstack.export.pt2 import export_pt2
 from thinstack.models import load_model
 

@@ -15,9 +15,7 @@ from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import Reads, TaskHead
-from thinstack.core.stack_encoder import StackEncoder
 from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.export import onnx_encoder, onnx_model, onnx_shift_reduce
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_model import export_onnx
@@ -26,6 +24,8 @@ from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.tree_model import Structure
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 S, W = 4, 2

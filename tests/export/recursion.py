@@ -8,10 +8,11 @@ import torch
 from export_models import Arrays
 from torch import Tensor
 
-from thinstack.core import Forest, reference
+from thinstack.core import Forest
 from thinstack.core.cell import Cell, Links
 from thinstack.core.encoder import Encoder
 from thinstack.models import SpinnModel, TreeModel
+from thinstack.testing import reference
 
 
 def forest_of(inputs: Arrays) -> Forest:

@@ -5,9 +5,9 @@ import onnx
 import onnxruntime
 import pytest
 
+from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.export.onnx_folding import fold_constants
 from thinstack.export.onnx_graph import Graph
-from thinstack.onnx_file import check_onnx
 
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 SIZE = 400

@@ -23,13 +23,14 @@ from export_models import (
     random_tree,
 )
 
-from thinstack.core import Forest, Tree, reference
+from thinstack.core import Forest, Tree
 from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
 from thinstack.export import onnx_model
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores
+from thinstack.testing import reference
 
 FORESTS = {
     "empty": [],

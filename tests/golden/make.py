@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from thinstack.bundles import write_bundle
+from thinstack.bundle.bundle import write_bundle
+from thinstack.bundle.manifest import BUNDLE_SCHEMA
 from thinstack.config import ModelConfig
 from thinstack.data.distances import WINDOW, DistanceTable, forms
 from thinstack.data.vocabulary import WordVocabulary
@@ -17,7 +18,6 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.manifest import BUNDLE_SCHEMA
 from thinstack.models import build_model, weights_of
 
 FOLDER = Path(__file__).parent / f"schema-{BUNDLE_SCHEMA}"

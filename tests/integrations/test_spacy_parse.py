@@ -14,9 +14,9 @@ from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import spans_of
 from thinstack.errors import BundleError, InputError
-from thinstack.integrations.html import page
-from thinstack.integrations.spacy import TreeSentiment, predictions
-from thinstack.integrations.text import predict_text
+from thinstack.integrations.spacy.component import TreeSentiment, predictions
+from thinstack.runtime.text import predict_text
+from thinstack.show.html import page
 
 TEXTS = [
     "what a good film",

@@ -17,9 +17,9 @@ from spacy.tokens import Doc, DocBin, Span
 from thinstack.core import Tree
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError
-from thinstack.integrations import spacy_results
-from thinstack.integrations.spacy import TreeSentiment, predictions
-from thinstack.integrations.spacy_results import register_extensions
+from thinstack.integrations.spacy import results as spacy_results
+from thinstack.integrations.spacy.component import TreeSentiment, predictions
+from thinstack.integrations.spacy.results import register_extensions
 
 TEXT = "  A good (film).\n\n It was n't awful !"
 # Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
@@ -143,7 +143,7 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
 def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
     code = (
-        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy "
+        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy.component "
         "import predictions\n"
         "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
         "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"

@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
 from thinstack.errors import InputError
-from thinstack.integrations.spacy_trees import (
+from thinstack.integrations.spacy.trees import (
     constituency_tree,
     constituency_trees,
     dependency_tree,

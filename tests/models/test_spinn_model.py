@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from thinstack.config import ModelConfig
-from thinstack.core import reference
 from thinstack.core.head import TaskHead
-from thinstack.core.stack_encoder import StackEncoder
 from thinstack.export import torchscript
 from thinstack.models import build_model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.testing import reference
 
 X, H, T, V = 3, 4, 5, 9
 LENGTHS = [3, 1, 4, 2]

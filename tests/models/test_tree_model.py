@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from thinstack.config import ModelConfig
-from thinstack.core import Forest, Tree, reference
+from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.head import TaskHead
@@ -26,6 +26,7 @@ from thinstack.plugins.heads.entailment import Entailment
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.heads.root_classifier import RootClassifier
 from thinstack.plugins.heads.tree_ranker import TreeRanker
+from thinstack.testing import reference
 
 X, H, CLASSES, V = 3, 4, 5, 9
 KINDS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}

@@ -10,14 +10,14 @@ import pytest
 from integrations.last_word_model import write_last_word_bundle
 from training import tiny_recipe
 
-from thinstack.bundles import open_bundle
+from thinstack.bundle.bundle import open_bundle
 from thinstack.cli import main
 from thinstack.core import Tree
 from thinstack.errors import DataError, PluginError, TreeError
-from thinstack.evaluation import evaluate_file
-from thinstack.integrations.onnxruntime import Predictor
+from thinstack.measure.evaluation import evaluate_file
 from thinstack.plugins import ReaderSpec, manager
 from thinstack.plugins.manager import READERS, PluginManager
+from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples import Example
 from thinstack.training.material import prepare
 

@@ -6,10 +6,10 @@ import torch
 
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Links
-from thinstack.core.reference import encode
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
+from thinstack.testing.reference import encode
 
 X = 3
 NONE = torch.zeros(0, dtype=torch.long)

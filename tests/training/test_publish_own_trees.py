@@ -8,8 +8,8 @@ import tiny_recipe
 from rich.console import Console
 
 import thinstack
-from thinstack.bundles import open_bundle
-from thinstack.evaluation import evaluate_file
+from thinstack.bundle.bundle import open_bundle
+from thinstack.measure.evaluation import evaluate_file
 from thinstack.training.command import run
 
 KIND = {"model": {"encoder": {"tracker": {"size": 3, "lookahead": 2, "feeds": False}}}}

@@ -17,7 +17,7 @@ from thinstack.core.hypotheses import Hypotheses, Step, first_hypotheses, first_
 from thinstack.core.stack_encoding import StackEncoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
 from thinstack.core.thin_stack import gradients_of, read, write
-from thinstack.core.tracking_lstm import TrackingLSTM
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["ShiftReduce"]
 

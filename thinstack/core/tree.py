@@ -7,7 +7,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from thinstack.core import brackets, transitions
+from thinstack.core import transitions
+from thinstack.data import brackets
 from thinstack.errors import TreeError
 
 __all__ = ["Tree"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from thinstack.core import Tree
-from thinstack.core.binarize import binarize
+from thinstack.data.binarize import binarize
 from thinstack.data.text_files import read_lines
 from thinstack.errors import DataError, TreeError
 

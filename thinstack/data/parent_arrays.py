@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.brackets import SPACE
 from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
+from thinstack.data.brackets import SPACE
 from thinstack.data.text_files import read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 

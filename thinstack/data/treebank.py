@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.brackets import SPACE
+from thinstack.data.brackets import SPACE
 from thinstack.data.text_files import read_text
 from thinstack.errors import DataError, TreeError
 

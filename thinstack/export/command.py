@@ -14,20 +14,20 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from thinstack.bundles import Bundle, open_bundle, write_bundle
+from thinstack.bundle.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ExportError
-from thinstack.evaluation import evaluate_file
 from thinstack.export.compare import RuntimeReport
 from thinstack.export.onnx_model import IndexType, Outputs, export_onnx
 from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
 from thinstack.export.pt2 import export_pt2
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
-from thinstack.integrations.onnxruntime import Predictor
-from thinstack.manifest import ONNX_FILE, VOCABULARY_FILE
-from thinstack.metrics import percent
+from thinstack.measure.evaluation import evaluate_file
+from thinstack.measure.metrics import percent
 from thinstack.models import Model, load_model
+from thinstack.runtime.predictor import Predictor
 
 __all__ = ["Format", "Options", "run"]
 

@@ -1,7 +1,7 @@
 """What a graph computes of its weights alone, computed once when it is exported.
 
 Runtimes would do so each time they load the file; and a file in which nothing but weights stands
-for large values is one that `thinstack.onnx_file.check_onnx` can tell from a bomb.
+for large values is one that `thinstack.bundle.onnx_gate.check_onnx` can tell from a bomb.
 """
 
 from collections.abc import Iterable

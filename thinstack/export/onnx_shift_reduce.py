@@ -11,12 +11,12 @@ import numpy as np
 import onnx
 
 from thinstack.core.cell import Cell
-from thinstack.core.stack_encoder import StackEncoder
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_parts import Parts, export_cell, inline
 from thinstack.export.onnx_schedule import positions
 from thinstack.export.onnx_sentences import REDUCE, SHIFT, Sentences
 from thinstack.export.onnx_tracker import Buffer, choose, read_buffer, track
+from thinstack.spinn.stack_encoder import StackEncoder
 
 __all__ = ["StackEncoding", "shift_reduce"]
 

@@ -1,4 +1,4 @@
-"""The tracking LSTM of `thinstack.core.tracking_lstm` and its transition classifier, in an ONNX
+"""The tracking LSTM of `thinstack.spinn.tracking_lstm` and its transition classifier, in an ONNX
 graph."""
 
 from typing import NamedTuple
@@ -8,10 +8,10 @@ import onnx
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_schedule import filled, positions
 from thinstack.export.onnx_sentences import FREE, REDUCE, SHIFT, WAIT, Sentences
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["Buffer", "choose", "read_buffer", "track"]
 

@@ -14,6 +14,7 @@ import torch
 from onnx.reference import ReferenceEvaluator
 
 from thinstack._version import __version__
+from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
@@ -30,7 +31,6 @@ from thinstack.export.samples import (
     sampled,
 )
 from thinstack.models import Model
-from thinstack.onnx_file import check_onnx
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Links
-from thinstack.core.stack_encoder import StackEncoder
 from thinstack.export.pt2_executor import loop, named, require, size_of
+from thinstack.spinn.stack_encoder import StackEncoder
 
 __all__ = ["Sentences", "sentence_lengths", "shift_reduce"]
 

@@ -5,13 +5,13 @@ from thinstack.core.cell import Cell
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.head import TaskHead
-from thinstack.core.stack_encoder import StackEncoder
-from thinstack.core.tracking_lstm import TrackingLSTM
 from thinstack.errors import ConfigError, PluginError
 from thinstack.models.model import Model, Structure
 from thinstack.models.spinn_model import SpinnModel
 from thinstack.models.tree_model import TreeModel
 from thinstack.plugins.manager import manager
+from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["build_encoder", "build_model", "build_stack_encoder"]
 

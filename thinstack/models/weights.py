@@ -10,14 +10,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from thinstack.bundles import Bundle, open_bundle
+from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle.limits import check_safetensors
+from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
+from thinstack.bundle.onnx_gate import initializers
 from thinstack.config import ModelConfig
 from thinstack.errors import BundleError, ThinstackError
-from thinstack.limits import check_safetensors
-from thinstack.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.models.build import build_model
 from thinstack.models.model import Model
-from thinstack.onnx_file import initializers
 
 __all__ = ["LEVELS", "SCALE", "load_model", "load_state", "state_of", "weights_of"]
 

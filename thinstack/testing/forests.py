@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from thinstack.core import Forest, reference
+from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.schedule import Schedule, schedule_parents
+from thinstack.testing import reference
 
 __all__ = [
     "Batch",

@@ -5,11 +5,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from thinstack.core import Forest, reference
+from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.top_down import TopDown
 from thinstack.errors import MissingExtraError
+from thinstack.testing import reference
 from thinstack.testing.forests import (
     apart,
     batch_of,

@@ -3,8 +3,8 @@
 from typing import Any
 
 from thinstack.config import Recipe
-from thinstack.metrics import percent
-from thinstack.training.figures import figure_names, shown
+from thinstack.measure.figures import figure_names, shown
+from thinstack.measure.metrics import percent
 from thinstack.training.recipe import SeedResult
 
 __all__ = ["card"]

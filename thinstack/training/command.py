@@ -14,10 +14,10 @@ from rich.table import Table
 
 from thinstack.config import Recipe, Task
 from thinstack.errors import ConfigError, MissingExtraError
-from thinstack.metrics import percent
+from thinstack.measure.figures import figure_names, shown
+from thinstack.measure.metrics import percent
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
-from thinstack.training.figures import figure_names, shown
 from thinstack.training.material import Material, prepare
 from thinstack.training.publish import publish
 from thinstack.training.recipe import SeedResult, run_seed, summary

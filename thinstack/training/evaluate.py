@@ -8,11 +8,11 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.config import Task
-from thinstack.metrics import measure
+from thinstack.measure.metrics import measure
+from thinstack.measure.pairs import entailment, relatedness
 from thinstack.models.model import Model
 from thinstack.training.cases import Cases
 from thinstack.training.examples import Batch, Example, join
-from thinstack.training.measures import entailment, relatedness
 from thinstack.training.own_trees import take_own_trees
 
 __all__ = ["evaluate_model", "moved"]

@@ -18,12 +18,12 @@ from torch import Tensor
 
 from thinstack.config import Task, TrainingConfig
 from thinstack.errors import ConfigError
+from thinstack.measure.pairs import selection
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
 from thinstack.training.evaluate import evaluate_model, moved
 from thinstack.training.examples import Batch, Example, join
-from thinstack.training.measures import selection
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.own_trees import take_own_trees
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thinstack.bracketing import bracketing
 from thinstack.core.transitions import spans_of
+from thinstack.measure.bracketing import bracketing
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel
 from thinstack.training.examples import Example, join, sentences_of

@@ -11,18 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.bundles import Bundle, write_bundle
-from thinstack.config import EvaluationSource, Recipe
-from thinstack.config.recipe import PAIR_TASKS
-from thinstack.errors import ExportError
-from thinstack.evaluation import evaluate
-from thinstack.export.cases import reference_cases
-from thinstack.export.onnx_verify import export_verified_onnx
-from thinstack.export.quantize import dequantised
-from thinstack.export.samples import Inputs
-from thinstack.export.torchscript import export_torchscript
-from thinstack.integrations.onnxruntime import Predictor
-from thinstack.manifest import (
+from thinstack.bundle.bundle import Bundle, write_bundle
+from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
     DISTANCES_FILE,
@@ -32,10 +22,20 @@ from thinstack.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
+from thinstack.config import EvaluationSource, Recipe
+from thinstack.config.recipe import PAIR_TASKS
+from thinstack.errors import ExportError
+from thinstack.export.cases import reference_cases
+from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.quantize import dequantised
+from thinstack.export.samples import Inputs
+from thinstack.export.torchscript import export_torchscript
+from thinstack.measure.evaluation import evaluate
+from thinstack.measure.figures import figure_names, shown
 from thinstack.models import Model, weights_of
+from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
 from thinstack.training.examples import Example, join
-from thinstack.training.figures import figure_names, shown
 from thinstack.training.material import Material, read_sentences
 from thinstack.training.recipe import SeedResult
 

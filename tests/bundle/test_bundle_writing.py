@@ -1,0 +1,193 @@
+"""Writing bundles: whole or not at all."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundle_folders import FILES, write
+
+from thinstack.bundle.bundle import open_bundle
+from thinstack.errors import BundleError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_bundle_takes_the_place_of_an_old_one(folder: Path) -> None:
+    write(folder, {**FILES, "cases.json": b"[]"})
+    bundle = open_bundle(folder)
+    assert bundle.read("cases.json") == b"[]"
+    write(folder)
+    assert not (folder / "cases.json").exists()
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_an_empty_folder_and_missing_parents_are_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "empty")
+    assert write(tmp_path / "a" / "b" / "model") == open_bundle(tmp_path / "a" / "b" / "model")
+
+
+def test_nothing_but_a_bundle_is_overwritten(tmp_path: Path, folder: Path) -> None:
+    other = tmp_path / "web"
+    other.mkdir()
+    (other / "manifest.json").write_text('{"name": "a web page"}')
+    file = tmp_path / "file"
+    file.write_text("x")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("x")
+    for path, message in [
+        (other, "not empty and not a bundle"),
+        (file, "a file"),
+        (folder, r"holds \.git/HEAD"),
+    ]:
+        with pytest.raises(BundleError, match=message):
+            write(path)
+    assert (other / "manifest.json").read_text() == '{"name": "a web page"}'
+    assert (folder / ".git" / "HEAD").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "model", "web"]
+
+
+@pytest.mark.parametrize("name", ["config.json", "manifest.json"])
+def test_written_files_cannot_be_given(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BundleError, match=name):
+        write(tmp_path / "model", {**FILES, name: b"{}"})
+
+
+def test_a_bundle_that_could_not_be_opened_is_not_put_in_place(folder: Path) -> None:
+    with pytest.raises(BundleError, match=r"vocabulary\.txt"):
+        write(folder, {"onnx/model.onnx": b""})
+    assert open_bundle(folder).read("onnx/model.onnx") == FILES["onnx/model.onnx"]
+
+
+class Killed(BaseException):
+    """The end of the process: no handler of ours may count on running after it."""
+
+
+class Steps:
+    """Lets so many calls that change the disk through, then fails all that follow."""
+
+    NAMES = ("mkdir", "fsync", "rename", "replace", "unlink", "rmdir", "open")
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, allowed: int, error: BaseException, *, forever: bool
+    ):
+        self.left, self.error, self.forever = allowed, error, forever
+        for name in self.NAMES:
+            monkeypatch.setattr(os, name, self.counted(getattr(os, name)))
+
+    def counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*args: Any, **named: Any) -> Any:
+            self.left -= 1
+            if self.left < 0 and (self.forever or self.left == -1):
+                raise self.error
+            return call(*args, **named)
+
+        return wrapper
+
+
+def ends_at_each_step(
+    folder: Path, error: BaseException, *, forever: bool
+) -> list[tuple[bytes, bool]]:
+    """Of a writer that ends at its first, second, ... step: the bundle that is found, and whether
+    it ended early."""
+    found = []
+    for allowed in range(200):
+        path = folder / str(allowed) / "model"
+        write(path, {**FILES, "README.md": b"old"})
+        failed = False
+        with pytest.MonkeyPatch.context() as patch:
+            steps = Steps(patch, allowed, error, forever=forever)
+            try:
+                write(path, {**FILES, "README.md": b"new"})
+            except (Killed, BundleError):
+                failed = True
+        found.append((open_bundle(path).read("README.md"), failed))
+        write(path, {**FILES, "README.md": b"newer"})
+        assert open_bundle(path).read("README.md") == b"newer"
+        if steps.left >= 0:
+            return found
+    raise AssertionError("the writer took more than 200 steps")
+
+
+def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:
+    found = [content for content, _ in ends_at_each_step(tmp_path, Killed(), forever=True)]
+    assert found == sorted(found, reverse=True)  # old up to the step that puts the new one in place
+    assert found.count(b"old") > 10
+    assert found[-1] == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
+    program, kills = Path(__file__).with_name("killed_writers.py"), 50
+    path = os.pathsep.join(map(str, (program.parent, program.parents[1])))
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path), str(kills)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert len(result["found"]) == kills + 1
+    assert (
+        len(set(result["found"])) > 10
+    )  # there were writers that got as far as to put bundles in place
+    assert len(result["left"]) > 10  # and that did not
+
+
+def test_a_disk_error_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:
+    found = ends_at_each_step(tmp_path, OSError("no space left on device"), forever=False)
+    assert all(content == b"new" for content, failed in found if not failed)
+    assert sum(content == b"old" for content, failed in found if failed) > 10
+
+
+def test_a_failed_write_leaves_nothing_beside_the_bundle(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        Steps(patch, 5, OSError("no space left on device"), forever=False)
+        with pytest.raises(BundleError, match="cannot be written: no space left on device"):
+            write(folder)
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_the_old_bundle_goes_back_if_the_new_one_cannot_take_its_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = os.rename
+
+    def refuse_new(source: Path, target: Path) -> None:
+        if source.suffix == ".thinstack-new":
+            raise PermissionError("a file of it is open")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", refuse_new)
+    with pytest.raises(BundleError, match="a file of it is open"):
+        write(folder, {**FILES, "README.md": b"new"})
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+    assert open_bundle(folder).read("README.md") == FILES["README.md"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
+def test_a_bundle_can_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write(tmp_path / "model")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "model" / "vocabulary.txt").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_moved_bundle_is_still_whole(folder: Path, tmp_path: Path) -> None:
+    shutil.move(folder, tmp_path / "moved")
+    assert open_bundle(tmp_path / "moved").read("README.md") == FILES["README.md"]

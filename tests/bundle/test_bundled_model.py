@@ -1,0 +1,220 @@
+"""The model that the package brings along, by its default name, `sst`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import thinstack
+from thinstack.bundle.bundle import BUNDLED, Bundle, open_bundle
+from thinstack.config import Recipe
+from thinstack.core import Tree
+from thinstack.core.transitions import validate
+from thinstack.measure.evaluation import evaluate_file
+from thinstack.runtime.predictor import Predictor
+
+ROOT = Path(__file__).parents[1]
+SENTENCE = "The acting is superb, but the plot never comes alive."
+LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
+NO_TORCH = (
+    "import sys\n"
+    "for name in ('torch', 'safetensors', 'accelerate', 'sklearn', 'scipy', 'onnx', "
+    "'onnxscript'): sys.modules[name] = None\n"
+    "from thinstack.cli import main\n"
+    "main()\n"
+)
+
+
+def predict(*args: str) -> str:
+    """What `thinstack predict` prints where torch is not installed."""
+    answer = subprocess.run(
+        [sys.executable, "-c", NO_TORCH, "predict", *args],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return answer.stdout
+
+
+@pytest.fixture(scope="module")
+def bundle() -> Bundle:
+    return open_bundle("sst")
+
+
+@pytest.fixture(scope="module")
+def predictor() -> Predictor:
+    return thinstack.load()
+
+
+def test_it_adds_eight_megabytes_at_most() -> None:
+    files = [path for path in BUNDLED.rglob("*") if path.is_file()]
+    assert 0 < sum(path.stat().st_size for path in files) <= 8_000_000
+
+
+def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
+    common = {
+        "config.json",
+        "vocabulary.txt",
+        "onnx/model.onnx",
+        "verification.json",
+        "cases.json",
+        "README.md",
+    }
+    assert set(bundle.manifest.files) == common | {"model.safetensors"}
+    assert (
+        bundle.manifest.files["model.safetensors"].size < 0.5e6
+    )  # what the ONNX file does not hold
+
+
+def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
+    card = bundle.read("README.md").decode("utf-8")
+    for text in (card, bundle.manifest.data):
+        assert all(
+            name in text
+            for name in ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
+        )
+
+
+def test_it_is_the_model_of_the_recipe_in_the_repository(bundle: Bundle) -> None:
+    recipe = Recipe.read(ROOT / "recipes" / "sst.toml")
+    assert bundle.config == recipe.model
+    assert bundle.manifest.metrics["recipe"] == recipe.name
+    assert list(bundle.config.labels) == LABELS
+
+
+def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
+    assert bundle.config.parses
+    assert bundle.config.tree_source == "self"
+    words = SENTENCE.replace(",", " ,").replace(".", " .").split()
+    auto, own = (predictor.trees_and_scores([words], source)[0] for source in ("auto", "self"))
+    np.testing.assert_array_equal(auto.transitions, own.transitions)
+    np.testing.assert_allclose(auto.scores, own.scores, atol=1e-6)
+    given = predictor.node_scores([words], [own.transitions])[0]
+    np.testing.assert_allclose(given, own.scores, atol=1e-6)
+    spans = {tuple(span) for span in Tree.from_transitions(own.transitions, words).spans.tolist()}
+    assert {
+        (0, 2),
+        (0, 4),
+        (6, 8),
+        (6, 11),
+    } <= spans  # the acting, the acting is superb, the plot, the plot never comes alive
+
+
+def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
+    reference = json.loads(bundle.read("cases.json"))
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    assert reference["labels"] == LABELS
+    assert len(reference["cases"]) >= 3
+    for case in reference["cases"]:
+        inputs = {name: np.array(values, np.int32) for name, values in case["inputs"].items()}
+        for name, scores in zip(
+            case["outputs"], session.run(list(case["outputs"]), inputs), strict=True
+        ):
+            np.testing.assert_allclose(
+                scores, np.array(case["outputs"][name]), atol=reference["tolerance"], rtol=0
+            )
+
+
+def test_predict_prints_json_of_the_promised_form() -> None:
+    (found,) = json.loads(predict(SENTENCE, "--json"))
+    words = [
+        "The",
+        "acting",
+        "is",
+        "superb",
+        ",",
+        "but",
+        "the",
+        "plot",
+        "never",
+        "comes",
+        "alive",
+        ".",
+    ]
+    assert (list(found), found["text"]) == (
+        ["text", "label", "scores", "tree", "transitions", "nodes"],
+        SENTENCE,
+    )
+    assert list(thinstack.Tree.from_brackets(found["tree"]).words) == words
+    assert len(found["nodes"]) == 2 * len(words) - 1
+    for node in found["nodes"]:
+        assert list(node) == ["start", "end", "text", "label", "scores"]
+        assert node["text"] == SENTENCE[node["start"] : node["end"]]
+        assert list(node["scores"]) == LABELS
+        assert sum(node["scores"].values()) == pytest.approx(1, abs=1e-4)
+        assert node["label"] == max(LABELS, key=lambda label: node["scores"][label])
+    assert (found["label"], found["scores"]) == (
+        found["nodes"][-1]["label"],
+        found["nodes"][-1]["scores"],
+    )
+
+
+def test_predict_draws_the_tree() -> None:
+    drawing = predict(SENTENCE)
+    assert any(label in drawing for label in LABELS)
+    assert all(word in drawing for word in ("acting", "superb", "alive"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("A wonderful, moving film.", 1),
+        ("A dull, stupid mess.", -1),
+        ("This is one of the best movies of the year.", 1),
+        ("It is boring and far too long.", -1),
+    ],
+)
+def test_obvious_sentences_are_on_the_right_side(
+    predictor: Predictor, text: str, sign: int
+) -> None:
+    from thinstack.runtime.text import predict_text
+
+    ((found,),) = predict_text([text])
+    scores = found.scores[-1]
+    assert np.sign(scores[3:].sum() - scores[:2].sum()) == sign
+    assert found.label in (LABELS[3:] if sign > 0 else LABELS[:2])
+
+
+def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor: Predictor) -> None:
+    known, unknown = predictor.predict([["unwatchably", "bad"], ["zzyzzx", "bad"]])
+    assert not np.allclose(known.scores[0], unknown.scores[0], atol=1e-3)
+
+
+def test_evaluate_gives_the_figures_of_its_manifest(
+    bundle: Bundle, predictor: Predictor, data_dir: Path
+) -> None:
+    figures = bundle.manifest.metrics["development"]
+    for source, least in (("gold", (50.5, 87.5, 81.9)), ("auto", (49.5, 88.0, 84.0))):
+        found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
+        assert {key: found[key] for key in figures[source]} == pytest.approx(
+            figures[source], abs=0.1
+        )
+        assert (found["roots"], found["binary_roots"]) == (1101, 872)
+        for key, value in zip(
+            ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"), least, strict=True
+        ):
+            assert found[key] >= value
+
+
+def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:
+    words = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto")
+    text = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto", text=True)
+    for key in ("root_accuracy", "root_binary_accuracy"):
+        assert text[key] >= words[key] - 0.7
+
+
+def test_a_sentence_of_two_thousand_words_gets_one_tree_over_them(predictor: Predictor) -> None:
+    words = ["good", "film", "the"] * 667
+    (found,) = predictor.predict([words])
+    validate(found.transitions, len(words))
+    assert found.scores.shape == (2 * len(words) - 1, 5)
+    assert found.spans[-1].tolist() == [0, len(words)]

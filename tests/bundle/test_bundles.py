@@ -1,0 +1,219 @@
+"""Reading bundles: every byte is as it was written, or the bundle is refused."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from bundle_folders import CONFIG, FILES, WRITTEN, record, reseal, write
+
+import thinstack
+from thinstack._version import __version__
+from thinstack.bundle import bundle as bundles
+from thinstack.bundle.bundle import bundled_names, open_bundle
+from thinstack.config import EmbeddingConfig, ModelConfig
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import BundleError, UnknownNameError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_what_is_written_is_read(folder: Path) -> None:
+    bundle = open_bundle(folder)
+    assert bundle.path == folder
+    assert bundle.config == CONFIG
+    assert {name: bundle.read(name) for name in FILES} == FILES
+    assert ModelConfig.model_validate_json(bundle.read("config.json")) == CONFIG
+    assert bundle.manifest.metrics == {"root_accuracy": 50.5}
+    assert bundle.manifest.data == "a treebank"
+    assert (bundle.manifest.producer.name, bundle.manifest.producer.version) == (
+        "thinstack",
+        __version__,
+    )
+    assert bundle.vocabulary() == WordVocabulary(["the", "film"])
+    assert open_bundle(str(folder)) == bundle
+
+
+def test_the_vocabulary_is_of_the_kind_that_the_config_names(tmp_path: Path) -> None:
+    config = CONFIG.model_copy(update={"embedding": EmbeddingConfig(kind="wordpieces", size=4)})
+    bundle = write(tmp_path / "model", {"vocabulary.txt": b"[UNK]\nfilm\n##s\n"}, config=config)
+    assert bundle.vocabulary() == WordpieceVocabulary(["[UNK]", "film", "##s"])
+
+
+def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path: Path) -> None:
+    bundle = write(tmp_path / "model", {"vocabulary.txt": b"film\nfilm\n"})
+    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film' occurs twice"):
+        bundle.vocabulary()
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_every_changed_byte_is_refused(folder: Path, name: str) -> None:
+    path = folder / name
+    content = path.read_bytes()
+    for position in range(len(content)):
+        mutant = bytearray(content)
+        mutant[position] ^= 1 << position % 8
+        path.write_bytes(mutant)
+        with pytest.raises(BundleError, match=path.name):
+            open_bundle(folder)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("keep", [0, 0.5, -1])
+def test_a_truncated_file_is_refused(folder: Path, name: str, keep: float) -> None:
+    path = folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * keep) if keep >= 0 else -1])
+    with pytest.raises(BundleError, match=path.name):
+        open_bundle(folder)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(BundleError, match=Path(name).name):
+        open_bundle(folder)
+
+
+def test_swapped_files_are_refused(folder: Path) -> None:
+    (folder / "README.md").write_bytes(FILES["vocabulary.txt"])
+    (folder / "vocabulary.txt").write_bytes(FILES["README.md"])
+    with pytest.raises(BundleError, match=r"vocabulary\.txt|README\.md"):
+        open_bundle(folder)
+
+
+def test_a_file_changed_after_opening_is_refused(folder: Path) -> None:
+    bundle = open_bundle(folder)
+    (folder / "onnx/model.onnx").write_bytes(bytes(256))
+    (folder / "vocabulary.txt").write_bytes(b"the\nfirm\n")
+    with pytest.raises(BundleError, match=r"model\.onnx.*damaged; export, copy or install"):
+        bundle.read("onnx/model.onnx")
+    with pytest.raises(BundleError, match=r"vocabulary\.txt.*damaged"):
+        bundle.vocabulary()
+
+
+def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the bundle was opened, and after its size was looked at."""
+    bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", bundles._file_size
+
+    def append(path: Path) -> None:
+        with path.open("ab") as file:
+            file.write(b"x")
+
+    def size_before(path: Path) -> int:
+        size = size_of(path)
+        append(path)
+        return size
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bundles, "_file_size", size_before)
+        with pytest.raises(BundleError, match=r"model\.onnx.*damaged"):
+            bundle.read("onnx/model.onnx")
+    path.write_bytes(FILES["onnx/model.onnx"])
+    assert bundle.read("onnx/model.onnx") == FILES["onnx/model.onnx"]
+    append(path)
+    with pytest.raises(BundleError, match=r"model\.onnx: 257 bytes, but the manifest says 256"):
+        bundle.read("onnx/model.onnx")
+
+
+def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder: Path) -> None:
+    with pytest.raises(
+        BundleError, match=r"no model\.safetensors; it has README\.md, config\.json"
+    ):
+        open_bundle(folder).read("model.safetensors")
+
+
+def test_unlisted_files_are_refused_but_hidden_ones(folder: Path) -> None:
+    (folder / ".gitattributes").write_text("x")
+    (folder / ".cache").mkdir()
+    (folder / ".cache" / "x").write_text("x")
+    open_bundle(folder)
+    (folder / "onnx" / "weights.pkl").write_text("x")
+    with pytest.raises(BundleError, match=r"weights\.pkl: not listed"):
+        open_bundle(folder)
+
+
+@pytest.mark.parametrize("name", ["vocabulary.txt", "manifest.json", "onnx/model.onnx"])
+def test_a_link_in_place_of_a_file_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
+    (folder / name).rename(tmp_path / "elsewhere")
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match=rf"{name}: not a plain file"):
+        open_bundle(folder)
+
+
+def test_a_link_in_place_of_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "onnx").rename(tmp_path / "elsewhere")
+    (folder / "onnx").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BundleError, match="onnx: a link"):
+        open_bundle(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(folder: Path) -> None:
+    (folder / "vocabulary.txt").unlink()
+    os.mkfifo(folder / "vocabulary.txt")
+    with pytest.raises(BundleError, match="not a plain file"):
+        open_bundle(folder)
+
+
+def test_a_newer_config_says_what_is_needed(folder: Path) -> None:
+    newer = json.dumps(
+        {**json.loads((folder / "config.json").read_bytes()), "schema_version": 7, "novel": 1}
+    ).encode()
+    (folder / "config.json").write_bytes(newer)
+    reseal(folder, lambda raw: raw["files"].update({"config.json": record(newer)}))
+    with pytest.raises(BundleError, match=r"config\.json: schema 7.*newer thinstack"):
+        open_bundle(folder)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"labels": 1}', b"\xff", b"[" * 100_000])
+def test_a_config_that_is_none_is_refused(folder: Path, content: bytes) -> None:
+    (folder / "config.json").write_bytes(content)
+    reseal(folder, lambda raw: raw["files"].update({"config.json": record(content)}))
+    with pytest.raises(BundleError, match=r"config\.json"):
+        open_bundle(folder)
+
+
+def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "bundled" / "tiny")
+    write(tmp_path / "bundled" / "other")
+    (tmp_path / "bundled" / "no_model").mkdir()
+    monkeypatch.setattr(bundles, "BUNDLED", tmp_path / "bundled")
+    monkeypatch.chdir(tmp_path)
+    assert bundled_names() == ["other", "tiny"]
+    assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
+    with pytest.raises(UnknownNameError, match="unknown model 'huge'; known: other, tiny"):
+        open_bundle("huge")
+    with pytest.raises(UnknownNameError, match="known: other, tiny"):
+        thinstack.load("huge")
+    with pytest.raises(
+        BundleError, match="no such folder; bundled models have the names other, tiny"
+    ):
+        open_bundle("./tiny")
+    (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
+    assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
+    write(tmp_path / "huge", data="of one's own")
+    assert open_bundle("huge").manifest.data == "of one's own"
+    write(tmp_path / "tiny", data="of one's own")
+    assert open_bundle("./tiny").manifest.data == "of one's own"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "", "loop", "a/\0"])
+def test_odd_paths_get_a_typed_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises((BundleError, UnknownNameError)):
+        open_bundle(path)
+
+
+def test_a_file_is_no_bundle(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"")
+    with pytest.raises(BundleError, match="a file; expected the folder"):
+        open_bundle(tmp_path / "model.onnx")

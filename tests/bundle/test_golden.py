@@ -1,0 +1,114 @@
+"""Bundles as earlier versions wrote them are read, and answer as they did then."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from thinstack import config
+from thinstack.bundle import manifest
+from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.data import distances
+from thinstack.models import load_model
+from thinstack.runtime.predictor import Predictor
+
+GOLDEN = Path(__file__).parent / "golden"
+KINDS = {"words", "wordpiece-parser"}
+FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def bundle(request: pytest.FixtureRequest) -> Bundle:
+    return open_bundle(request.param)
+
+
+def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any], float]]:
+    """Inputs, expected outputs and tolerance of each stored case."""
+    stored = json.loads(bundle.read("cases.json"))
+    assert len(stored["cases"]) >= 3
+    for case in stored["cases"]:
+        yield case["inputs"], case["outputs"], stored["tolerance"]
+
+
+@pytest.mark.parametrize(
+    "number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distances.SCHEMA_VERSION]
+)
+def test_every_schema_has_golden_bundles(number: int) -> None:
+    assert {path.name for path in (GOLDEN / f"schema-{number}").iterdir()} >= KINDS, (
+        "run tests/golden/make.py"
+    )
+
+
+def test_the_current_schemas_are_among_them() -> None:
+    opened = list(map(open_bundle, FOLDERS))
+    assert manifest.BUNDLE_SCHEMA in {bundle.manifest.schema_version for bundle in opened}
+    assert config.SCHEMA_VERSION in {bundle.config.schema_version for bundle in opened}
+    tables = [
+        json.loads(bundle.read("distances.json"))
+        for bundle in opened
+        if "distances.json" in bundle.manifest.files
+    ]
+    assert distances.SCHEMA_VERSION in {table["schema_version"] for table in tables}
+
+
+def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
+    kinds = {"words": "distances", "wordpiece-parser": "self"}
+    assert bundle.config.tree_source == kinds[bundle.path.name]
+    assert bundle.config.labels == ("bad", "so-so", "schön")
+    assert (bundle.manifest.metrics, bundle.manifest.data, bundle.manifest.created) == (
+        {"accuracy": 33.5},
+        "none",
+        "2026-01-01",
+    )
+    files = {
+        "onnx/model.onnx",
+        "model.safetensors",
+        "torchscript/model.pt",
+        "cases.json",
+        "vocabulary.txt",
+        "verification.json",
+    }
+    assert files <= set(bundle.manifest.files)
+    assert "schön" in Predictor(bundle).predict([["the", "film", "is", "café"]])[0].labels
+
+
+def test_its_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
+    )
+    for inputs, outputs, tolerance in cases(bundle):
+        found = session.run(
+            list(outputs), {name: np.array(values, np.int32) for name, values in inputs.items()}
+        )
+        for scores, expected in zip(found, outputs.values(), strict=True):
+            np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
+
+
+def test_its_cases_hold_in_torch(bundle: Bundle) -> None:
+    model = load_model(bundle)
+    with torch.no_grad():
+        for inputs, outputs, tolerance in cases(bundle):
+            found = model(
+                {name: torch.tensor(values, dtype=torch.int64) for name, values in inputs.items()}
+            )
+            for name, expected in outputs.items():
+                np.testing.assert_allclose(
+                    found[name].numpy(), np.array(expected), atol=tolerance, rtol=0
+                )
+
+
+def test_its_distances_make_the_trees_that_they_made() -> None:
+    table = open_bundle(GOLDEN / "schema-1" / "words").distances()
+    assert table is not None
+    words = ["the", "film", "is", "not", "as", "good", "as", "the", "book"]
+    assert table.transitions(words).tolist() == TREE
+
+
+TREE = [0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1]

@@ -1,0 +1,254 @@
+"""Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of
+theirs runs."""
+
+import faulthandler
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bundle_folders import FILES, reseal, write
+from hostile_bundles import Creating, claimed, listed, replaced, zipped
+
+from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle.limits import check_safetensors
+from thinstack.bundle.manifest import Manifest
+from thinstack.data import vectors
+from thinstack.errors import BundleError, DataError
+from thinstack.models import load_model
+
+TESTS = Path(__file__).parent
+GOLDEN = TESTS / "golden" / "schema-1" / "words"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(GOLDEN, tmp_path / "model")
+    return tmp_path / "model"
+
+
+# -- damage
+# --------------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
+    """Flipped bits, cut and grown files, spans of zeros, and files in each other's place, over
+    every file of a bundle."""
+    generator = np.random.default_rng(2026)
+    contents = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    paths = list(contents)
+    assert {path.name for path in paths} >= {
+        "manifest.json",
+        "config.json",
+        "model.onnx",
+        "model.safetensors",
+        "model.pt",
+    }
+    refused, slowest = 0, 0.0
+    while refused < 10_000:
+        path = paths[int(generator.integers(len(paths)))]
+        content = bytearray(contents[path])
+        start, span = int(generator.integers(len(content))), int(generator.integers(1, 16))
+        match int(generator.integers(5)):
+            case 0:
+                content[start] ^= 1 << int(generator.integers(8))
+            case 1:
+                del content[start:]
+            case 2:
+                content += generator.bytes(span)
+            case 3:
+                content[start : start + span] = bytes(len(content[start : start + span]))
+            case 4:
+                content = bytearray(contents[paths[int(generator.integers(len(paths)))]])
+        if content == contents[path]:
+            continue
+        path.write_bytes(content)
+        if refused % 100 == 0:
+            faulthandler.dump_traceback_later(60, exit=True)  # a hang ends the run
+        started = time.perf_counter()
+        try:
+            open_bundle(folder)
+            message = ""
+        except BundleError as error:
+            message = str(error)
+        slowest = max(slowest, time.perf_counter() - started)
+        assert path.name in message
+        path.write_bytes(contents[path])
+        refused += 1
+    faulthandler.cancel_dump_traceback_later()
+    assert slowest < 5
+    open_bundle(folder)
+
+
+# -- harm
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows does not tell the most memory that was used"
+)
+def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
+    command = [sys.executable, str(TESTS / "hostile_bundles.py"), str(GOLDEN), str(tmp_path)]
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    used = json.loads(done.stdout)
+    assert used["seconds"] < 5
+    assert used["peak"] < 1 << 30
+
+
+def test_the_pickles_would_do_harm(tmp_path: Path) -> None:
+    for protocol in (0, 5):
+        pickle.loads(pickle.dumps(Creating(tmp_path / str(protocol)), protocol))
+        assert (tmp_path / str(protocol)).is_dir()
+
+
+def test_torch_weights_are_never_unpickled(folder: Path, tmp_path: Path) -> None:
+    for content in (
+        pickle.dumps(Creating(tmp_path / "outside")),
+        zipped(1 << 20),
+        b"",
+        bytes(100),
+        b"[" * 1000,
+    ):
+        replaced("model.safetensors", content)(folder)
+        with pytest.raises(BundleError, match=r"model\.safetensors"):
+            load_model(folder)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_sizes_are_checked_before_anything_is_read(folder: Path) -> None:
+    claimed("vocabulary.txt", 100 << 30)(folder)
+    with pytest.raises(
+        BundleError,
+        match=r"manifest\.json: .*vocabulary\.txt has 107,374,182,400 bytes; expected at most 33,5",
+    ):
+        open_bundle(folder)
+    shutil.rmtree(folder)
+    shutil.copytree(GOLDEN, folder)
+    listed({f"file{number}": 4 << 30 for number in range(2)})(folder)
+    with pytest.raises(BundleError, match="bytes together; expected at most 8,589,934,592"):
+        open_bundle(folder)
+    with pytest.raises(BundleError, match=r"config\.json has .* expected at most 262,144"):
+        Manifest.seal({"config.json": bytes(262_145)}, metrics={}, data="")
+
+
+def test_the_number_of_files_is_bounded(folder: Path) -> None:
+    with pytest.raises(BundleError, match=r"files: .* at most 1000 items"):
+        Manifest.seal({f"file{number}": b"" for number in range(1001)}, metrics={}, data="")
+    Manifest.seal({f"file{number}": b"" for number in range(1000)}, metrics={}, data="")
+
+
+def test_an_error_tells_the_first_problems_only(folder: Path) -> None:
+    reseal(folder, lambda raw: raw.update({f"key{number}": number for number in range(20)}))
+    with pytest.raises(BundleError, match=r"key0: Extra.*; and 15 more$"):
+        open_bundle(folder)
+
+
+def test_a_vocabulary_has_a_bounded_number_of_entries(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = open_bundle(folder)
+    monkeypatch.setattr(
+        "thinstack.bundle.bundle.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
+    )
+    with pytest.raises(BundleError, match=r"vocabulary\.txt: 5 entries; expected at most 4"):
+        bundle.vocabulary()
+
+
+def header_of(tensors: int) -> bytes:
+    """A safetensors file of so many tensors of one number."""
+    header = {
+        f"t{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]}
+        for i in range(tensors)
+    }
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + bytes(4 * tensors)
+
+
+def test_safetensors_headers_are_bounded() -> None:
+    for path in (
+        GOLDEN / "model.safetensors",
+        GOLDEN.with_name("wordpiece-parser") / "model.safetensors",
+    ):
+        check_safetensors(path.read_bytes(), source="weights")
+    check_safetensors(header_of(10_000), source="weights")
+    with pytest.raises(
+        BundleError, match=r"weights: its header has 7,[0-9,]+ bytes; expected at most 1,048,576"
+    ):
+        check_safetensors(header_of(100_000), source="weights")
+    for content in (
+        b"",
+        b"1234567",
+        (1 << 60).to_bytes(8, "little") + b"{}",
+        (3).to_bytes(8, "little") + b"{}",
+    ):
+        with pytest.raises(BundleError, match="weights: no safetensors file"):
+            check_safetensors(content, source="weights")
+
+
+def test_vectors_that_are_a_decompression_bomb_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_UNQUESTIONED", 1 << 20)
+    table = np.random.default_rng(0).normal(size=(2, 200_000))
+    for name, values in {"good.npz": table, "bomb.npz": np.zeros_like(table)}.items():
+        np.savez_compressed(tmp_path / name, words=["a", "b"], vectors=values)
+    assert vectors.read_vectors(tmp_path / "good.npz").vectors.shape == (2, 200_000)
+    with pytest.raises(
+        DataError, match=r"bomb\.npz: vectors\.npy grows from [0-9,]+ bytes to 3,200,128"
+    ):
+        vectors.read_vectors(tmp_path / "bomb.npz")
+    np.savez(
+        tmp_path / "plain.npz",
+        words=["a", "b"],
+        vectors=np.stack([np.zeros(200_000), np.ones(200_000)]),
+    )
+    assert vectors.read_vectors(tmp_path / "plain.npz").vectors.shape == (2, 200_000)
+
+
+def test_vectors_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "claim.npz", words=["a", "b"], vectors=np.zeros((2, 200_000), np.float32))
+    content = (tmp_path / "claim.npz").read_bytes()
+    (tmp_path / "claim.npz").write_bytes(
+        content.replace(b"(2, 200000), }         ", b"(2, 200000000000000), }")
+    )
+    with pytest.raises(DataError, match=r"claim\.npz"):
+        vectors.read_vectors(tmp_path / "claim.npz")
+
+
+# -- links
+# --------------------------------------------------------------------------------------------------
+
+
+def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:
+    """Package managers link installed files to those in their cache."""
+    cached = write(tmp_path / "cache")
+    shutil.copytree(tmp_path / "cache", tmp_path / "model", copy_function=os.link)
+    assert (tmp_path / "model" / "vocabulary.txt").stat().st_nlink == 2
+    assert open_bundle(tmp_path / "model").read("README.md") == FILES["README.md"]
+    write(tmp_path / "model", {name: content + b"\n# more" for name, content in FILES.items()})
+    assert open_bundle(tmp_path / "model").read("README.md") == FILES["README.md"] + b"\n# more"
+    assert open_bundle(tmp_path / "cache") == cached
+    assert {name: cached.read(name) for name in FILES} == FILES
+
+
+def test_a_change_through_another_name_of_a_file_is_found(tmp_path: Path) -> None:
+    bundle: Bundle = write(tmp_path / "model")
+    os.link(tmp_path / "model" / "README.md", tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").write_bytes(bytes(len(FILES["README.md"])))
+    for read in (lambda: open_bundle(tmp_path / "model"), lambda: bundle.read("README.md")):
+        with pytest.raises(BundleError, match=r"README\.md: its SHA-256"):
+            read()

@@ -1,0 +1,488 @@
+"""ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx
+itself reads it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given
+from hypothesis import strategies as st
+from integrations.tiny_onnx import model as tiny_model
+from numpy.typing import NDArray
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle.onnx_gate import (
+    DEEPEST,
+    MOST_FIELDS,
+    MOST_MADE,
+    check_onnx,
+    initializers,
+    metadata,
+)
+from thinstack.errors import BundleError
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+node = helper.make_node
+
+
+def proto(
+    nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None, result: str = "y"
+) -> ModelProto:
+    """A model of these nodes, weights, and the input `x`."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", INT64, [None])],
+        [helper.make_tensor_value_info(result, FLOAT, None)],
+        [numpy_helper.from_array(value, name) for name, value in (weights or {}).items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+def refusal(model: ModelProto | bytes) -> str:
+    """What check_onnx says of a model that it must refuse."""
+    with pytest.raises(
+        BundleError, match=r"^a file: no ONNX file that thinstack reads: "
+    ) as caught:
+        check_onnx(
+            model if isinstance(model, bytes) else model.SerializeToString(), source="a file"
+        )
+    return str(caught.value)
+
+
+def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
+    """A model whose innermost nodes are so many `If` deep."""
+    nodes = innermost
+    for level in range(depth):
+        outputs = [nodes[-1].output[0]]
+        branch = helper.make_graph(
+            nodes, f"b{level}", [], [helper.make_tensor_value_info(outputs[0], FLOAT, None)]
+        )
+        other = helper.make_graph(
+            [node("Identity", ["w"], ["o"])],
+            "o",
+            [],
+            [helper.make_tensor_value_info("o", FLOAT, None)],
+        )
+        nodes = [node("If", ["c"], [f"if{level}"], then_branch=branch, else_branch=other)]
+    return proto(nodes, {"c": np.array(True), "w": np.ones(2, np.float32)}, nodes[-1].output[0])
+
+
+def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
+    """The tensor, with its data in another file."""
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value=location)
+    return tensor
+
+
+# -- what thinstack writes
+# --------------------------------------------------------------------------------------------
+
+
+def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
+    content = open_bundle("sst").read("onnx/model.onnx")
+    started = time.perf_counter()
+    check_onnx(content, source="a file")
+    assert time.perf_counter() - started < 0.2  # 5 ms on an idle machine
+    whole, found = onnx.load_from_string(content), initializers(content)
+    assert list(found) == [tensor.name for tensor in whole.graph.initializer]
+    for tensor in whole.graph.initializer:
+        expected = numpy_helper.to_array(tensor)
+        assert found[tensor.name].dtype == expected.dtype
+        np.testing.assert_array_equal(found[tensor.name], expected)
+        assert found[tensor.name].flags.writeable
+    assert metadata(content) == {entry.key: entry.value for entry in whole.metadata_props}
+
+
+@pytest.mark.parametrize("kind", ["words", "wordpieces"])
+@pytest.mark.parametrize("parser", [None, "capped"])
+def test_hand_made_models_pass(kind: str, parser: str | None) -> None:
+    content = tiny_model(kind, parser=parser, metadata={"labels": '["schön"]'})
+    check_onnx(content, source="a file")
+    assert metadata(content) == {"labels": '["schön"]'}
+
+
+@pytest.mark.parametrize("raw", [True, False])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+@pytest.mark.parametrize(
+    "dtype", ["f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
+)
+def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], raw: bool) -> None:
+    values = np.random.default_rng(0).integers(-100, 100, shape)
+    array = (values if np.dtype(dtype).kind in "if" else abs(values)).astype(dtype)
+    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+    tensor = helper.make_tensor(
+        "w", kind, shape, array.tobytes() if raw else array.ravel().tolist(), raw=raw
+    )
+    model = proto([node("Identity", ["w"], ["y"])])
+    model.graph.initializer.append(tensor)
+    check_onnx(model.SerializeToString(), source="a file")
+    found = initializers(model.SerializeToString())["w"]
+    assert (found.dtype, found.shape) == (array.dtype, shape)
+    np.testing.assert_array_equal(found, array)
+
+
+# -- what no file may hold
+# --------------------------------------------------------------------------------------------
+
+
+def test_data_in_another_file_is_refused_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret.bin").write_bytes(np.arange(2, dtype=np.float32).tobytes())
+    monkeypatch.chdir(tmp_path)
+    tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    weight = proto([node("Identity", ["w"], ["y"])])
+    weight.graph.initializer.append(tensor)
+    constant = proto([node("Constant", [], ["y"], value=tensor)])
+    inner = nested(2, [node("Constant", [], ["out"], value=tensor)])
+    several = proto([node("Constant", [], ["y"])])
+    several.graph.node[0].attribute.append(helper.make_attribute("values", [tensor]))
+    undeclared = proto([node("Identity", ["w"], ["y"])], {"w": np.ones(2, np.float32)})
+    undeclared.graph.initializer[0].external_data.add(key="location", value="secret.bin")
+    memory = proto([node("Identity", ["w"], ["y"])])
+    memory.graph.initializer.append(
+        external(numpy_helper.from_array(np.ones(2, np.float32), "w"), "*/_ORT_MEM_ADDR_/*")
+    )
+    for model in (weight, constant, inner, several, undeclared, memory):
+        assert "in another file, which is never read" in refusal(model)
+
+
+def test_operators_of_other_domains_are_refused_wherever_they_are() -> None:
+    top = proto([node("EPContext", ["x"], ["y"], domain="com.microsoft")])
+    inner = nested(2, [node("EPContext", ["w"], ["out"], domain="com.microsoft")])
+    imported = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
+    imported.opset_import.append(helper.make_opsetid("evil", 1))
+    for model, domain in ((top, "com.microsoft"), (inner, "com.microsoft"), (imported, "evil")):
+        assert f"of the domain '{domain}'; expected ONNX's own" in refusal(model)
+    own = proto([node("Cast", ["x"], ["y"], domain="ai.onnx", to=FLOAT)])
+    own.opset_import.append(helper.make_opsetid("ai.onnx", 18))
+    check_onnx(own.SerializeToString(), source="a file")
+
+
+def test_functions_training_graphs_and_sparse_tensors_are_refused() -> None:
+    function = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
+    twice = [node("f", ["a"], ["b"]), node("f", ["b"], ["c"])]
+    function.functions.append(
+        helper.make_function("", "f", ["a"], ["c"], twice, [helper.make_opsetid("", 18)])
+    )
+    assert "functions" in refusal(function)
+    training = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
+    training.training_info.add()
+    assert "training graph" in refusal(training)
+    values, places = (
+        numpy_helper.from_array(np.ones(1, np.float32), "w"),
+        numpy_helper.from_array(np.array([3]), "i"),
+    )
+    sparse = helper.make_sparse_tensor(values, places, [1 << 40])
+    weight = proto([node("Identity", ["w"], ["y"])])
+    weight.graph.sparse_initializer.append(sparse)
+    constant = proto([node("Constant", [], ["y"])])
+    constant.graph.node[0].attribute.append(
+        AttributeProto(name="sparse_value", sparse_tensor=sparse, type=11)
+    )
+    for model in (weight, constant):
+        assert "sparse" in refusal(model)
+
+
+def test_graphs_within_graphs_are_bounded() -> None:
+    innermost = [node("Identity", ["w"], ["out"])]
+    check_onnx(nested(DEEPEST - 1, innermost).SerializeToString(), source="a file")
+    assert "nested deeper than 16" in refusal(nested(DEEPEST, innermost))
+    deep = b""
+    for level in range(3000):
+        deep = field((6, 5, 1)[level % 3], deep)  # in an attribute of a node of a graph
+    assert "nested deeper than 16" in refusal(field(7, deep))
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of bytes, on the wire."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def varint(value: int) -> bytes:
+    digits = []
+    while value > 127:
+        digits.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*digits, value])
+
+
+def test_what_protocol_buffers_would_merge_is_refused() -> None:
+    content = proto([node("Cast", ["x"], ["y"], to=FLOAT)]).SerializeToString()
+    assert "occurs 2 times" in refusal(content + content)
+
+
+def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "model.ort")
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(tiny_model("words"), options, providers=["CPUExecutionProvider"])
+    content = (tmp_path / "model.ort").read_bytes()
+    onnxruntime.InferenceSession(
+        content, providers=["CPUExecutionProvider"]
+    )  # it tells by the bytes
+    assert content[4:8] == b"ORTM"
+    refusal(content)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40]), "0 numbers"),
+        (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40], raw_data=b"1234"), "1 numbers"),
+        (TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"12345"), "-1 numbers"),
+        (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
+        (
+            TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]),
+            "65 numbers; expected at most 64",
+        ),
+        (
+            TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]),
+            "type 8, which are no numbers",
+        ),
+        (TensorProto(name="w", data_type=99, dims=[1], raw_data=b"1"), "type 99"),
+        (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
+        (numpy_helper.from_array(np.array([1, np.nan], np.float16), "w"), "holds NaN"),
+        (helper.make_tensor("w", TensorProto.DOUBLE, [1], [np.nan]), "holds NaN"),
+    ],
+)
+def test_weights_that_are_none_are_refused(tensor: TensorProto, message: str) -> None:
+    model = proto([node("Identity", ["w"], ["y"])])
+    model.graph.initializer.append(tensor)
+    assert message in refusal(model)
+
+
+def test_infinities_are_no_nan() -> None:
+    for dtype in (np.float16, np.float32):
+        weight = np.array([np.inf, -np.inf, 1], dtype)
+        check_onnx(
+            proto([node("Identity", ["w"], ["y"])], {"w": weight}).SerializeToString(),
+            source="a file",
+        )
+
+
+def test_nodes_read_what_is_there_already() -> None:
+    assert "reads 'b', which nothing before it made" in refusal(
+        proto([node("Cast", ["b"], ["y"], to=FLOAT), node("Abs", ["x"], ["b"])])
+    )
+    assert "two of its values are called 'y'" in refusal(proto([node("Abs", ["x"], ["y"])] * 2))
+    assert "reads nothing" in refusal(proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]))
+
+
+# -- constants that stand for more than they hold
+# ---------------------------------------------------------------------
+
+HUGE = 1 << 40
+DOUBLINGS = [node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(40)]
+BOMBS = {
+    "ConstantOfShape": ([node("ConstantOfShape", ["s"], ["y"])], {"s": np.array([HUGE])}),
+    "several dimensions": ([node("ConstantOfShape", ["s"], ["y"])], {"s": np.array([1 << 10] * 4)}),
+    "Expand": ([node("Expand", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
+    "Tile": ([node("Tile", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
+    "Range": (
+        [node("Range", ["a", "s", "b"], ["y"])],
+        {"a": np.array(0), "b": np.array(1), "s": np.array(HUGE)},
+    ),
+    "Range of floats": (
+        [node("Range", ["a", "s", "b"], ["y"])],
+        {"a": np.array(0.0), "b": np.array(1e-300), "s": np.array(1e300)},
+    ),
+    "in a Constant": (
+        [node("Constant", [], ["s"], value_ints=[HUGE]), node("ConstantOfShape", ["s"], ["y"])],
+        {},
+    ),
+    "computed": (
+        [node("Mul", ["s", "s"], ["t"]), node("ConstantOfShape", ["t"], ["y"])],
+        {"s": np.array([1 << 20])},
+    ),
+    "doubled": ([*DOUBLINGS, node("Identity", ["v40"], ["y"])], {"v0": np.ones(9, np.float32)}),
+    "outer product": (
+        [node("MatMul", ["a", "b"], ["y"])],
+        {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))},
+    ),
+    "a sum along no numbers": (
+        [node("ReduceSum", ["s"], ["y"])],
+        {"s": np.zeros((1 << 27, 0), np.float32)},
+    ),
+    "a product of none": (
+        [node("MatMul", ["a", "b"], ["y"])],
+        {"a": np.zeros((1 << 14, 0)), "b": np.zeros((0, 1 << 14))},
+    ),
+    "many small ones": (
+        [node("ConstantOfShape", ["s"], [f"y{i}"]) for i in range(50)]
+        + [node("Identity", ["y0"], ["y"])],
+        {"s": np.array([1 << 20])},
+    ),
+    "an operator of unknown growth": (
+        [node("OneHot", ["s", "s", "v"], ["y"])],
+        {"s": np.array([HUGE]), "v": np.array([0, 1])},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
+    nodes, weights = BOMBS[name]
+    started = time.perf_counter()
+    message = refusal(proto(nodes, weights))
+    assert time.perf_counter() - started < 1
+    assert any(
+        part in message
+        for part in ("of constants alone", "computed of constants", "nothing but constants")
+    )
+
+
+def test_an_input_of_a_fixed_size_is_refused() -> None:
+    """A runtime computes what depends on its shape alone while it loads the file."""
+    model = proto([node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], ["y"])])
+    check_onnx(model.SerializeToString(), source="a file")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1 << 30
+    assert "input 'x' has a fixed size" in refusal(model)
+
+
+def test_a_table_is_cast_however_large() -> None:
+    """As a file with float16 weights asks a runtime to do when it loads it."""
+    table = np.zeros((MOST_MADE // 8 + 1, 8), np.float16)
+    model = proto(
+        [node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table}
+    )
+    check_onnx(model.SerializeToString(), source="a file")
+
+
+# -- damage
+# --------------------------------------------------------------------------------------------------
+
+
+def test_more_fields_than_any_model_has_are_not_read() -> None:
+    started = time.perf_counter()
+    assert f"more than {MOST_FIELDS:,} fields" in refusal(b"\x0a\x00" * 20_000_000)
+    assert time.perf_counter() - started < 5
+    packed = TensorProto(name="w", data_type=FLOAT, raw_data=b"")
+    graph = field(7, field(5, packed.SerializeToString() + field(1, bytes(40_000_000))))
+    assert "40,000,000 numbers; expected at most 64" in refusal(graph)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x80\x04K\x01.",
+        b"PK\x03\x04" * 100,
+        b"\x1f\x8b\x08" * 100,
+        b"garbage" * 100,
+        b"\xff" * 100,
+        b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        b"\x3a\x05",
+        b"\x38\x01",
+        b"\x3b\x3c",
+        b"\x00\x00",
+        b"[" * 4_000_000,
+    ],
+)
+def test_what_is_no_model_is_refused(content: bytes) -> None:
+    refusal(content)
+    if content != b"":
+        with pytest.raises(BundleError):
+            initializers(content)
+
+
+def harmless(model: ModelProto) -> Iterator[bool]:
+    """Of everything in a model as onnx reads it, whether it may be there."""
+    yield (
+        not model.functions
+        and not model.training_info
+        and all(opset.domain in ("", "ai.onnx") for opset in model.opset_import)
+    )
+    graphs = [model.graph]
+    while graphs:
+        graph = graphs.pop()
+        yield not graph.sparse_initializer and all(local(tensor) for tensor in graph.initializer)
+        for item in graph.node:
+            yield item.domain in ("", "ai.onnx")
+            for attribute in item.attribute:
+                yield not attribute.HasField("sparse_tensor") and not attribute.sparse_tensors
+                yield local(attribute.t) and all(map(local, attribute.tensors))
+                graphs += [attribute.g, *attribute.graphs]
+
+
+def local(tensor: TensorProto) -> bool:
+    return tensor.data_location == TensorProto.DEFAULT and not tensor.external_data
+
+
+def look_at(content: bytes) -> bool:
+    """Read a damaged file: it is refused, or onnx finds nothing in it that should have been.
+    Whether it is read."""
+    for read in (metadata, initializers):
+        with suppress(BundleError):
+            read(content)
+    try:
+        check_onnx(content, source="a file")
+    except BundleError:
+        return False
+    try:
+        model = onnx.load_from_string(content)
+    except DecodeError:
+        return False
+    assert all(harmless(model))
+    return True
+
+
+def test_damaged_files_are_refused_or_harmless() -> None:
+    generator = np.random.default_rng(0)
+    tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
+    hostile = nested(3, [node("Constant", [], ["out"], value=tensor)]).SerializeToString()
+    files = [tiny_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
+    read = 0
+    for _ in range(4000):
+        content = bytearray(files[int(generator.integers(2))])
+        for _ in range(int(generator.integers(1, 4))):
+            place = int(generator.integers(len(content)))
+            match int(generator.integers(4)):
+                case 0:
+                    content[place] ^= 1 << int(generator.integers(8))
+                case 1:
+                    content[place] = int(generator.integers(256))
+                case 2:
+                    del content[place : place + int(generator.integers(1, 20))]
+                case 3:
+                    content[place:place] = content[: int(generator.integers(20))]
+            content = content or bytearray(1)
+        read += look_at(bytes(content))
+    assert 100 < read < 3900
+
+
+def test_every_truncation_is_refused() -> None:
+    content = tiny_model("words")
+    for size in range(len(content)):
+        assert (
+            not look_at(content[:size])
+            or onnx.load_from_string(content[:size]).graph == onnx.load_from_string(content).graph
+        )
+
+
+@given(
+    st.recursive(
+        st.binary(max_size=20),
+        lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5),
+    )
+)
+def test_any_messages_are_refused_or_harmless(tree: Any) -> None:
+    look_at(field(7, encoded(tree)))
+
+
+def encoded(tree: Any) -> bytes:
+    return (
+        tree
+        if isinstance(tree, bytes)
+        else b"".join(field(number, encoded(inner)) for number, inner in tree)
+    )

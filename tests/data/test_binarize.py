@@ -1,0 +1,251 @@
+"""Binarising constituency trees, checked against nested lists taken apart by hand."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import ANY, labels_of, tree_of
+
+from thinstack.core import Tree
+from thinstack.data.binarize import binarize, from_binary, to_binary
+from thinstack.errors import TreeError
+
+
+def phrases(tree: Tree) -> set[tuple[int, int, str | None]]:
+    """(start, end, label) of all nodes."""
+    return {
+        (*span, label)
+        for span, label in zip(map(tuple, tree.spans.tolist()), tree.labels, strict=True)
+    }
+
+
+def test_more_than_two_children_branch_to_the_right() -> None:
+    tree = binarize(Tree.from_brackets("(S (A a) (B b) (C c) (D d))"))
+    assert tree.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert phrases(tree) == {
+        (0, 1, "A"),
+        (1, 2, "B"),
+        (2, 3, "C"),
+        (3, 4, "D"),
+        (2, 4, None),
+        (1, 4, None),
+        (0, 4, "S"),
+    }
+
+
+def test_a_chain_of_single_children_keeps_its_top_label() -> None:
+    tree = binarize(Tree.from_brackets("(TOP (S (NP (NN (X dogs))) (VP (V bark))))"))
+    assert phrases(tree) == {(0, 1, "NP"), (1, 2, "VP"), (0, 2, "TOP")}
+    assert binarize(Tree.from_brackets("(A (B (C c)))")) == Tree.from_brackets("(A c)")
+
+
+def test_a_binary_tree_stays_as_it_is() -> None:
+    tree = Tree.from_brackets("(3 (2 (2 The) (2 film)) (4 (3 is) (4 great)))")
+    assert binarize(tree) == tree
+
+
+Nested = str | tuple[str, list["Nested"]]
+
+
+def grow(rng: random.Random, depth: int) -> Nested:
+    if depth == 0 or rng.random() < 0.3:
+        return f"w{rng.randrange(100)}"
+    return rng.choice("ABC"), [grow(rng, depth - 1) for _ in range(rng.randint(1, 4))]
+
+
+def brackets(tree: Nested) -> str:
+    return (
+        f"(W {tree})"
+        if isinstance(tree, str)
+        else f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
+    )
+
+
+def nested_phrases(tree: Nested, start: int, found: dict[tuple[int, int], str]) -> int:
+    """Spans of a nested tree with the label of the topmost node over each; returns the end of the
+    last word."""
+    end = start
+    label = "W"
+    if isinstance(tree, str):
+        end += 1
+    else:
+        label = tree[0]
+        for child in tree[1]:
+            end = nested_phrases(child, end, found)
+    found[start, end] = label  # parents come after their children
+    return end
+
+
+def test_every_phrase_of_any_tree_is_there_with_its_label() -> None:
+    rng = random.Random(5)
+    for _ in range(200):
+        nested = ("TOP", [grow(rng, 4) for _ in range(rng.randint(1, 4))])
+        before = Tree.from_brackets(brackets(nested))
+        expected: dict[tuple[int, int], str] = {}
+        nested_phrases(nested, 0, expected)
+        tree = binarize(before)
+        assert tree.words == before.words
+        assert len(tree.transitions) == 2 * len(tree.words) - 1
+        assert {(a, b): label for a, b, label in phrases(tree) if label is not None} == expected
+
+
+def test_leaves_are_replaced_split_and_left_out() -> None:
+    tree = Tree.from_brackets("(S (NP (D the) (N cannot) (X _)) (Y (Z _)) (VP (V go)))")
+    new = binarize(tree, [["The"], ["can", "not"], [], [], ["go", "on", "now"]])
+    assert new.words == ("The", "can", "not", "go", "on", "now")
+    assert phrases(new) == {
+        *((i, i + 1, None) for i in range(1, 6)),
+        *{(0, 1, "D"), (1, 3, "N"), (0, 3, "NP"), (4, 6, None), (3, 6, "VP"), (0, 6, "S")},
+    }
+
+
+def test_trees_of_any_depth_are_binarised() -> None:
+    deep = 30_000
+    tree = Tree.from_brackets("(S (A a) " * deep + "(B b)" + ")" * deep)
+    assert binarize(tree) == tree
+    assert binarize(Tree.from_brackets("(S " * deep + "(B b)" + ")" * deep)).words == ("b",)
+
+
+def test_what_cannot_be_binarised_is_refused() -> None:
+    with pytest.raises(TreeError, match="node 0 has both a word and children"):
+        binarize(Tree.from_parents([-1, 0], ["barks", "dog"]))
+    tree = Tree.from_brackets("(S (A a) (B b))")
+    with pytest.raises(TreeError, match="2 leaves needs words for each of them, got 1"):
+        binarize(tree, [["a"]])
+    with pytest.raises(TreeError, match="none was left"):
+        binarize(tree, [[], []])
+
+
+FOUR = "(S (A a) (B b) (C c) (D d))"
+
+
+@pytest.mark.parametrize(
+    ("branching", "head", "expected"),
+    [
+        ("right", None, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        ("left", None, "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
+        ("head", 0, "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
+        ("head", 1, "(S (A a) (@S (@S (B b) (C c)) (D d)))"),
+        ("head", 2, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        ("head", 3, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+    ],
+)
+def test_the_three_branchings(branching: str, head: int | None, expected: str) -> None:
+    heads = None if head is None else lambda label, below: head
+    assert (
+        to_binary(Tree.from_brackets(FOUR), branching=branching, heads=heads).to_brackets()
+        == expected
+    )
+
+
+def test_binary_trees_branch_to_the_right_unless_told() -> None:
+    assert to_binary(Tree.from_brackets(FOUR)) == to_binary(
+        Tree.from_brackets(FOUR), branching="right"
+    )
+
+
+def test_a_chain_is_one_node_with_all_its_labels() -> None:
+    tree = Tree.from_brackets("( (S (NP (N dogs)) (VP (V bark) (R at) (N cats))))")
+    binary = to_binary(tree)
+    assert binary.to_brackets() == "(+S (NP+N dogs) (VP (V bark) (@VP (R at) (N cats))))"
+    assert from_binary(binary) == tree
+
+
+def test_a_node_that_is_added_names_its_phrase_and_not_the_chain_above() -> None:
+    tree = Tree.from_brackets("(S (VP (V go) (R on) (R up)))")
+    assert to_binary(tree).to_brackets() == "(S+VP (V go) (@VP (R on) (R up)))"
+
+
+def test_trees_without_labels_are_made_binary_too() -> None:
+    tree = Tree.from_brackets("( ( ( a ) ) b c )", labelled=False)
+    binary = to_binary(tree)
+    assert binary.labels == ("++", None, None, "@", None)
+    assert from_binary(binary) == tree
+
+
+def oracle(part: str | list, labels, head_of) -> str:
+    """Brackets of the binary tree of a nested list, from the definition."""
+    if isinstance(part, str):
+        return f"({next(labels)} {part})"
+    below = [oracle(child, labels, head_of) for child in part]
+    label, head = next(labels), head_of(len(below))
+    if len(below) == 1:
+        return f"({label}+{below[0][1:]}"
+    order = [(side, True) for side in below[head + 1 :]] + [
+        (side, False) for side in reversed(below[:head])
+    ]
+    whole = below[head]
+    for rank, (side, right) in enumerate(order, start=1):
+        inside = f"{whole} {side}" if right else f"{side} {whole}"
+        whole = f"({label if rank == len(order) else f'@{label}'} {inside})"
+    return whole
+
+
+@given(ANY, st.integers(0, 3))
+def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
+    tree, seen = tree_of(nested), []
+    labels = labels_of(nested)
+
+    def heads(label: str | None, below: list[str | None]) -> int:
+        seen.append((label, below))
+        return min(number, len(below) - 1)
+
+    for branching, head_of in (
+        ("right", lambda count: count - 1),
+        ("left", lambda count: 0),
+        ("head", lambda count: min(number, count - 1)),
+    ):
+        assert to_binary(tree, branching=branching, heads=heads).to_brackets() == oracle(
+            nested, iter(labels), head_of
+        )
+    below = [[labels[child] for child in children] for children in tree.children]
+    assert seen == [
+        (label, found) for label, found in zip(labels, below, strict=True) if len(found) > 1
+    ]
+
+
+@pytest.mark.parametrize("label", ["A+B", "+", "@S", "@", ""])
+@pytest.mark.parametrize("node", [0, 1, 2])
+def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: int) -> None:
+    tree = Tree.left(["a", "b"]).with_labels(label if i == node else "A" for i in range(3))
+    with pytest.raises(
+        TreeError, match=r"node . has the label .*, which could not be told"
+    ) as caught:
+        to_binary(tree)
+    assert f"node {node} has the label {label!r}" in str(caught.value)
+
+
+def test_heads_that_are_not_there_are_refused() -> None:
+    for head in (-1, 4):
+        with pytest.raises(
+            TreeError, match=f"node 4 has 4 children; heads gave {head} as its head child"
+        ):
+            to_binary(
+                Tree.from_brackets(FOUR),
+                branching="head",
+                heads=lambda label, below, head=head: head,
+            )
+    with pytest.raises(ValueError, match="branching 'head' needs heads, such as thinstack"):
+        to_binary(Tree.from_brackets(FOUR), branching="head")
+    with pytest.raises(ValueError, match="branching must be 'right', 'left' or 'head', got 'up'"):
+        to_binary(Tree.from_brackets(FOUR), branching="up")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(@S (A a) (B b))", "node 2 has the label '@S'; '@' marks"),
+        ("(S (@A a) (B b))", "node 0 has the label '@A'; '@' marks"),
+        ("(S (A a) (S+@B (B b) (C c)))", "node 3 has the label 'S\\+@B'; '@' marks"),
+    ],
+)
+def test_marks_that_are_not_inside_a_phrase_are_refused(text: str, message: str) -> None:
+    with pytest.raises(TreeError, match=message):
+        from_binary(Tree.from_brackets(text))
+
+
+def test_dependency_trees_have_no_binary_tree() -> None:
+    for convert in (to_binary, from_binary):
+        with pytest.raises(TreeError, match="node 0 has both a word and children"):
+            convert(Tree.from_parents([-1, 0], ["barks", "dog"]))

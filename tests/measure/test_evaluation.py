@@ -1,0 +1,246 @@
+"""Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from integrations.last_word_model import best, expected, write_last_word_bundle
+
+import thinstack
+from thinstack.errors import InputError, TreeError
+from thinstack.measure.evaluation import evaluate, evaluate_file
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+
+# good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a
+# bracket -> good. Wrong are the first root, the bracket by itself, and the last sentence.
+TREES = """
+(2 (2 good) (1 film))
+(0 (1 film) (0 awful))
+(1 (0 awful) (1 film))
+(2 (1 film) (1 -LRB-))
+
+(2 awful)
+"""
+GOLD = {
+    "root_accuracy": 100 * 3 / 5,
+    "root_binary_accuracy": 100 * 3 / 4,
+    "phrase_accuracy": 100 * 10 / 13,
+    "phrase_binary_accuracy": 100 * 6 / 7,
+    "roots": 5,
+    "binary_roots": 4,
+    "phrases": 13,
+    "binary_phrases": 7,
+}
+
+
+@pytest.fixture(scope="module")
+def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+    path = tmp_path_factory.mktemp("bundle") / "model"
+    return thinstack.load(write_last_word_bundle(path, tree_source="left").path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "trees.txt"
+    path.write_text(TREES, encoding="utf-8")
+    return path
+
+
+def test_the_model_gives_what_the_figures_below_are_counted_from() -> None:
+    found = {word: best(expected(word, 2)) for word in ("good", "awful", "film", "(")}
+    assert found == {"good": "good", "awful": "bad", "film": "so-so", "(": "good"}
+    assert expected("film", 2)["good"] > expected("film", 2)["bad"]
+
+
+def test_gold_trees(predictor: Predictor, file: Path) -> None:
+    figures = evaluate_file(predictor, file)
+    assert figures == pytest.approx(GOLD)
+    json.dumps(figures, allow_nan=False)
+
+
+def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:
+    figures = evaluate_file(predictor, file, source="auto", text=True)
+    whole = {key: value for key, value in GOLD.items() if "root" in key}
+    nothing = {
+        "phrase_accuracy": None,
+        "phrase_binary_accuracy": None,
+        "phrases": 0,
+        "binary_phrases": 0,
+    }
+    assert figures == pytest.approx(whole | nothing)
+
+
+def test_raw_text_runs_on_the_model_that_is_given(
+    file: Path, predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the bundle was opened once more")
+
+    ran: list[int] = []
+    real = predictor.trees_and_scores
+    monkeypatch.setattr(
+        predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
+    )
+    for name in ("thinstack.bundle.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
+        monkeypatch.setattr(name, opened)
+    evaluate_file(predictor, file, source="auto", text=True)
+    assert sum(ran) == 5
+
+
+def test_raw_text_is_what_a_user_would_write(
+    predictor: Predictor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")
+    given: list[str] = []
+
+    def watch(texts: Iterable[str], **settings: Any) -> Iterator[list[Prediction]]:
+        given.extend(texts)
+        return predict_text(given, **settings)
+
+    monkeypatch.setattr("thinstack.measure.evaluation.predict_text", watch)
+    evaluate_file(predictor, file, source="auto", text=True)
+    assert given == ["It's good."]
+
+
+def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(
+    predictor: Predictor, tmp_path: Path
+) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8")
+    # `film awful` is labelled so-so, which is wrong; the left tree does not have that phrase.
+    gold, left, right, auto = (
+        evaluate_file(predictor, file, source=source)
+        for source in ("gold", "left", "right", "auto")
+    )
+    assert (gold["phrases"], gold["phrase_accuracy"]) == (5, pytest.approx(80))
+    assert (left["phrases"], left["phrase_accuracy"], left["roots"]) == (4, pytest.approx(100), 1)
+    assert right.items() > gold.items()
+    assert auto == left
+
+
+def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text(
+        "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) "
+        "(1 film))\n"
+    )
+    figures = evaluate_file(predictor, file, source="balanced")
+    assert (
+        figures["phrases"] == 7 + 6
+    )  # the second tree's first three words are no phrase of the balanced one
+    assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
+
+
+def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
+    predictor: Predictor, tmp_path: Path
+) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text(
+        "(0 (2 good) (1 (1 film) (0 awful)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))\n"
+    )
+    keys = (
+        "span_f1",
+        "span_f1_with_root",
+        "span_f1_by_sentence",
+        "exact_trees",
+        "spans",
+        "spans_with_root",
+        "trees",
+    )
+    # The right tree of the second shares its whole with the left-branching one of the file, and the
+    # left tree all of it.
+    found = [
+        tuple(evaluate_file(predictor, file, source=source)[key] for key in keys)
+        for source in ("right", "left")
+    ]
+    assert found[0] == pytest.approx((100 * 1 / 3, 100 * 3 / 5, 100 * (1 + 1 / 3) / 2, 50, 3, 5, 2))
+    assert found[1] == pytest.approx((100 * 2 / 3, 100 * 4 / 5, 100 * (1 / 2 + 1) / 2, 50, 3, 5, 2))
+    assert not evaluate_file(predictor, file).keys() & set(keys)
+    assert not evaluate_file(predictor, file, source="left", text=True).keys() & set(keys)
+
+
+def test_own_parses_are_measured_as_any_other_trees(tmp_path: Path) -> None:
+    parsing = thinstack.load(write_last_word_bundle(tmp_path / "model", parser="capped").path)
+    file = tmp_path / "trees.txt"
+    # The own parse of four words is (((a (b c)) d); `film good` and the first three words are no
+    # phrases of the first tree.
+    file.write_text(
+        "(1 (0 (1 film) (0 awful)) (2 (2 good) (1 film)))\n(1 (2 (0 awful) (2 (1 film) (2 good))) "
+        "(0 film))\n"
+        "(2 (1 film) (2 good))\n"
+    )
+    own, auto, gold = (
+        evaluate_file(parsing, file, source=source) for source in ("self", "auto", "gold")
+    )
+    assert own == auto
+    assert (own["phrases"], own["phrase_accuracy"]) == (
+        5 + 7 + 3,
+        pytest.approx(100 * 14 / 15),
+    )  # wrong: the `film` that is 0
+    assert (own["span_f1"], own["span_f1_with_root"]) == (
+        pytest.approx(100 * 2 / 4),
+        pytest.approx(100 * 5 / 7),
+    )
+    assert (own["exact_trees"], own["trees"], own["spans"], own["spans_with_root"]) == (
+        50.0,
+        2,
+        4,
+        7,
+    )
+    assert gold["phrases"] == 17
+    assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
+    text = evaluate_file(parsing, file, source="self", text=True)
+    assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
+
+
+def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor: Predictor, file: Path) -> None:
+    for text in (False, True):
+        with pytest.raises(
+            InputError,
+            match="no parser for the tree source 'self'; this model has balanced, left, right",
+        ):
+            evaluate_file(predictor, file, source="self", text=text)
+
+
+def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(1 film)\n", encoding="utf-8")
+    figures = evaluate_file(predictor, file)
+    assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
+    assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
+    json.dumps(figures, allow_nan=False)
+    assert {
+        value for key, value in evaluate(predictor, []).items() if key.endswith("accuracy")
+    } == {None}
+
+
+def test_raw_text_has_no_gold_trees(predictor: Predictor, file: Path) -> None:
+    with pytest.raises(InputError, match="raw text has no gold trees: name another tree source"):
+        evaluate_file(predictor, file, text=True)
+
+
+def test_a_word_of_white_space_is_no_sentence_of_raw_text(
+    predictor: Predictor, tmp_path: Path
+) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 good)\n(0 \u00a0)\n(0 awful)\n", encoding="utf-8")
+    figures = evaluate_file(predictor, file, source="auto", text=True)
+    assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
+
+
+def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(
+    predictor: Predictor, tmp_path: Path
+) -> None:
+    file = tmp_path / "trees.txt"
+    file.write_text("(2 good)\n(2 (2 good) (1 film) (2 good))\n", encoding="utf-8")
+    with pytest.raises(TreeError, match="tree 1: node 3 has 3 children"):
+        evaluate_file(predictor, file)
+    assert evaluate_file(predictor, file, source="left")["phrases"] == 5
+    file.write_text("(2 good)\n(3 good)\n", encoding="utf-8")
+    with pytest.raises(TreeError, match=r"trees\.txt:2: node 0 \('good'\) has the label '3'"):
+        evaluate_file(predictor, file)

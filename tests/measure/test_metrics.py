@@ -1,0 +1,126 @@
+"""Accuracies against scikit-learn and against counts made by hand."""
+
+import json
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score
+
+from thinstack.core import Tree
+from thinstack.measure.metrics import Accuracy, labels_by_span, measure, percent
+
+
+def random_forest(
+    classes: int, *, unlabelled: float
+) -> tuple[list[NDArray[np.floating]], list[NDArray[np.int64]]]:
+    generator = np.random.default_rng(classes)
+    sizes = generator.integers(1, 9, size=60) * 2 - 1
+    scores = [generator.dirichlet(np.ones(classes), size=size).astype(np.float32) for size in sizes]
+    labels = [
+        np.where(generator.random(size) < unlabelled, -1, generator.integers(classes, size=size))
+        for size in sizes
+    ]
+    return scores, labels
+
+
+def independent(
+    rows: list[NDArray[np.floating]], labels: list[int], classes: int
+) -> tuple[float, int, float, int]:
+    """Fine and binary accuracy of single nodes, each with its number of cases."""
+    known = [(row.tolist(), label) for row, label in zip(rows, labels, strict=True) if label != -1]
+    fine = accuracy_score([label for _, label in known], [row.index(max(row)) for row, _ in known])
+    middle = classes // 2 if classes % 2 else None
+    polar = [(row, label) for row, label in known if label != middle]
+    truth = [label > (classes - 1) / 2 for _, label in polar]
+    found = [sum(row[(classes + 1) // 2 :]) > sum(row[: classes // 2]) for row, _ in polar]
+    return 100 * fine, len(known), 100 * accuracy_score(truth, found), len(polar)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("unlabelled", [0.0, 0.4])
+def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
+    scores, labels = random_forest(classes, unlabelled=unlabelled)
+    found = measure(scores, labels)
+    roots = independent(
+        [rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes
+    )
+    flat = [label for known in labels for label in known.tolist()]
+    phrases = independent([row for rows in scores for row in rows], flat, classes)
+    assert (
+        found.root_accuracy,
+        found.roots,
+        found.root_binary_accuracy,
+        found.binary_roots,
+    ) == pytest.approx(roots)
+    assert (
+        found.phrase_accuracy,
+        found.phrases,
+        found.phrase_binary_accuracy,
+        found.binary_phrases,
+    ) == pytest.approx(phrases)
+    assert found.selection == pytest.approx(roots[0] + roots[2] + phrases[0])
+
+
+def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
+    rows = [
+        [0.0, 0.4, 0.0, 0.3, 0.3],  # most probable is class 1, but the mass is positive
+        [0.3, 0.0, 0.4, 0.2, 0.1],  # most probable is neutral, the mass negative
+        [0.9, 0.1, 0.0, 0.0, 0.0],
+    ]
+    found = measure(
+        [np.array([row]) for row in rows], [np.array([3]), np.array([2]), np.array([4])]
+    )
+    assert (found.roots, found.root_accuracy) == (3, pytest.approx(100 / 3))
+    assert (found.binary_roots, found.root_binary_accuracy) == (2, 50.0)
+
+
+def test_no_case_gives_no_figure() -> None:
+    for nothing in (measure([], []), measure([np.ones((1, 5))], [np.array([-1])])):
+        data = nothing.to_dict()
+        assert {key for key, value in data.items() if value is None} == {
+            key for key in data if key.endswith("accuracy")
+        }
+        assert [data[key] for key in ("roots", "binary_roots", "phrases", "binary_phrases")] == [
+            0,
+            0,
+            0,
+            0,
+        ]
+        assert nothing.selection == 0
+        json.dumps(data, allow_nan=False)
+
+
+def test_selection_leaves_out_what_has_no_case() -> None:
+    neutral = measure([np.array([[0.1, 0.8, 0.1]])], [np.array([1])])
+    assert math.isnan(neutral.root_binary_accuracy)
+    assert neutral.selection == 200.0
+
+
+def test_data_has_every_field() -> None:
+    data = Accuracy(1.5, 2.5, 3.5, float("nan"), 4, 5, 6, 0).to_dict()
+    assert list(data) == [field.name for field in fields(Accuracy)]
+    assert list(data.values()) == [1.5, 2.5, 3.5, None, 4, 5, 6, 0]
+    assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]
+
+
+def test_a_span_takes_the_label_of_the_equal_span() -> None:
+    gold = Tree.from_brackets("(4 (3 (0 a) (1 b)) (2 c))")
+    wanted = Tree.right(["a", "b", "c"])
+    spans = [(int(start), int(end)) for start, end in wanted.spans]
+    assert spans == [(0, 1), (1, 2), (2, 3), (1, 3), (0, 3)]
+    labels = np.array([int(label or -1) for label in gold.labels])
+    assert labels_by_span(gold.spans, labels, wanted.spans).tolist() == [0, 1, 2, -1, 4]
+
+
+def test_of_a_unary_chain_the_highest_label_counts() -> None:
+    gold = Tree.from_brackets("(4 (3 (2 (1 (0 a)) (0 b))))")
+    assert gold.spans.tolist() == [[0, 1], [0, 1], [1, 2], [0, 2], [0, 2], [0, 2]]
+    labels = np.array([0, 1, 0, 2, 3, 4])
+    assert labels_by_span(gold.spans, labels, np.array([[0, 1], [1, 2], [0, 2]])).tolist() == [
+        1,
+        0,
+        4,
+    ]

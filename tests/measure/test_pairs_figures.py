@@ -1,0 +1,137 @@
+"""Figures of pairs against their formulas, written out."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from thinstack.measure.metrics import measure
+from thinstack.measure.pairs import entailment, pearson, relatedness, selection
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a - a.sum() / len(a), b - b.sum() / len(b)
+    return float((a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum()))
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """From 1; those that are equal share the mean of theirs."""
+    return np.array(
+        [1 + (values < value).sum() + ((values == value).sum() - 1) / 2 for value in values]
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_relatedness_is_its_formulas(dtype: Any) -> None:
+    generator = np.random.default_rng(0)
+    gold = generator.integers(1, 6, 60).astype(np.float64)  # with ties
+    predicted = (0.4 * gold + generator.normal(size=60)).astype(dtype)
+    exact = predicted.astype(np.float64)
+    found = relatedness(predicted, gold)
+    assert found["pearson"] == pytest.approx(correlation(exact, gold), abs=1e-12)
+    assert found["spearman"] == pytest.approx(correlation(ranks(exact), ranks(gold)), abs=1e-12)
+    assert found["mse"] == pytest.approx(
+        sum((p - g) ** 2 for p, g in zip(exact, gold, strict=True)) / 60, abs=1e-12
+    )
+    assert found["pairs"] == 60
+    assert abs(found["pearson"] - found["spearman"]) > 1e-3
+    assert set(found) == {"pearson", "spearman", "mse", "pairs"}
+
+
+def test_the_order_counts_for_spearman_only() -> None:
+    gold = np.array([1.0, 2, 3, 4])
+    found = relatedness(np.array([1.0, 10, 100, 1000]), gold)
+    assert found["spearman"] == pytest.approx(1)
+    assert found["pearson"] < 0.9
+    assert relatedness(-gold, gold)["pearson"] == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "mse"),
+    [
+        (
+            [3.3, 3.3, 3.3],
+            [1.0, 2, 3],
+            (2.3**2 + 1.3**2 + 0.3**2) / 3,
+        ),  # an untrained model, or one that has died
+        ([1.0, 2, 3], [4.0, 4, 4], (9 + 4 + 1) / 3),
+        ([2.0], [5.0], 9.0),
+        ([], [], None),
+    ],
+)
+def test_what_is_undefined_is_none(
+    predicted: list[float], gold: list[float], mse: float | None
+) -> None:
+    found = relatedness(np.array(predicted), np.array(gold))
+    assert (found["pearson"], found["spearman"], found["pairs"]) == (None, None, len(gold))
+    assert found["mse"] == (None if mse is None else pytest.approx(mse))
+
+
+def test_all_but_constant_ratings_give_no_warning() -> None:
+    predicted = 3 + np.array([0, 1e-15, 0, 1e-15])
+    assert pearson(predicted, np.array([1.0, 2, 1, 2])) == pytest.approx(1, abs=0.3)
+
+
+def test_entailment_counts_what_is_right() -> None:
+    predicted, gold = np.array([0, 1, 2, 2, 1, 0, 0]), np.array([0, 1, 1, 2, 2, 1, 0])
+    found = entailment(predicted, gold, np.array([True, True, True, False, False, False, False]))
+    assert found == {
+        "accuracy": pytest.approx(100 * 4 / 7),
+        "negation_accuracy": pytest.approx(100 * 2 / 3),
+        "pairs": 7,
+        "negations": 3,
+    }
+
+
+def test_accuracy_over_no_pair_is_none() -> None:
+    none = np.zeros(0, np.int64)
+    assert entailment(none, none, none.astype(bool)) == {
+        "accuracy": None,
+        "negation_accuracy": None,
+        "pairs": 0,
+        "negations": 0,
+    }
+    found = entailment(np.array([1]), np.array([1]), np.array([False]))
+    assert (found["accuracy"], found["negation_accuracy"], found["negations"]) == (100.0, None, 0)
+
+
+def test_selection_takes_the_figures_of_the_task() -> None:
+    figures = {
+        "root_accuracy": 50.0,
+        "root_binary_accuracy": 85.0,
+        "phrase_accuracy": 80.5,
+        "phrase_binary_accuracy": 90.0,
+    }
+    assert selection("phrases", figures) == 215.5
+    assert selection("sentences", figures) == 50.0
+    assert (
+        selection("relatedness", {"pearson": 0.87, "spearman": 0.8, "mse": 0.25, "pairs": 500})
+        == 0.87
+    )
+    assert (
+        selection(
+            "entailment", {"accuracy": 80.0, "negation_accuracy": 60.0, "pairs": 9, "negations": 2}
+        )
+        == 80.0
+    )
+
+
+def test_selection_of_phrases_is_that_of_accuracy() -> None:
+    generator = np.random.default_rng(0)
+    for labels in (
+        [np.array([0, 2, 1, 2])],
+        [np.array([0, 2, 1, 1])],
+        [np.array([-1, -1])],
+    ):  # the last: no figure at all
+        accuracy = measure([generator.random((len(tree), 3)) for tree in labels], labels)
+        assert selection("phrases", accuracy.to_dict()) == accuracy.selection
+
+
+def test_an_undefined_figure_counts_as_no_correlation() -> None:
+    assert (
+        selection("relatedness", {"pearson": None})
+        == 0
+        > selection("relatedness", {"pearson": -0.1})
+    )
+    assert selection("entailment", {"accuracy": None}) == 0

@@ -1,0 +1,124 @@
+"""What onnxruntime makes of inputs that no model should get, of the bare ONNX files:
+`docs/runtimes.md` tells users."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+from peak_memory import peak_memory
+
+from thinstack.bundle.bundle import open_bundle
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
+BUNDLES = {
+    "words": GOLDEN / "words",
+    "wordpiece-parser": GOLDEN / "wordpiece-parser",
+    "bundled": "sst",
+}
+EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
+
+Inputs = dict[str, list[int]]
+
+
+def good(words: int, rng: random.Random, *, pieces: bool) -> Inputs:
+    """Two sentences, of so many words and of one."""
+    left = [0, *[0, 1] * (words - 1)]
+    if not pieces:
+        return {
+            "token_ids": [rng.randrange(6) for _ in range(words + 1)],
+            "transitions": [*left, 0],
+        }
+    counts = [rng.randint(1, 3) for _ in range(words + 1)]
+    ids = [rng.randrange(7) for _ in range(sum(counts))]
+    steps = [*left, 0] if rng.random() < 0.5 else []
+    return {
+        "piece_ids": ids,
+        "pieces_per_word": counts,
+        "lengths": [words, 1],
+        "transitions": steps,
+    }
+
+
+def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
+    """One or two of them changed."""
+    inputs = {name: list(values) for name, values in inputs.items()}
+    for _ in range(rng.randint(1, 2)):
+        name = rng.choice(sorted(inputs))
+        values = inputs[name]
+        match rng.randrange(5):
+            case 0:
+                values.clear()
+            case 1 if values:
+                values[rng.randrange(len(values))] = rng.choice(EXTREMES)
+            case 2:
+                values[:] = [rng.randrange(2) for _ in range(rng.randrange(20))]
+            case 3:
+                del values[rng.randrange(len(values) + 1) :]
+            case 4:
+                values += [rng.randrange(-1, 3) for _ in range(rng.randint(1, 9))]
+    return inputs
+
+
+def ends_defined(session: onnxruntime.InferenceSession, inputs: Inputs, classes: int) -> bool:
+    """Run it; whether it gave scores, of the declared shapes and finite, and not an error of
+    onnxruntime."""
+    outputs = [item.name for item in session.get_outputs()]
+    try:
+        found = session.run(
+            outputs, {name: np.array(values, np.int32) for name, values in inputs.items()}
+        )
+    except (
+        onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument,
+        onnxruntime.capi.onnxruntime_pybind11_state.Fail,
+    ):
+        return False
+    for name, values in zip(outputs, found, strict=True):
+        assert values.shape[1:] == ((classes,) if name.endswith("scores") else ()), inputs
+        assert np.isfinite(values).all(), inputs
+    return True
+
+
+def main(kind: str) -> None:
+    """Run 300 bad inputs and print how many gave scores."""
+    bundle, rng = open_bundle(BUNDLES[kind]), random.Random(0)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
+    )
+    classes = len(bundle.config.labels)
+    pieces = kind != "words"
+    assert all(ends_defined(session, good(n, rng, pieces=pieces), classes) for n in (1, 2, 9))
+    scored = sum(
+        ends_defined(session, spoilt(good(rng.randint(1, 9), rng, pieces=pieces), rng), classes)
+        for _ in range(300)
+    )
+    sys.stdout.write(json.dumps({"scored": scored, "peak": peak_memory()}))
+
+
+@pytest.mark.parametrize("kind", BUNDLES)
+def test_bad_inputs_end_in_an_error_or_in_scores(kind: str) -> None:
+    """In a process of its own: nothing crashes, hangs, or takes much memory."""
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, __file__, kind],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(tests.parent)])},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert 20 < found["scored"] < 280
+    assert found["peak"] < 1 << 30
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,56 @@
+"""Batches: every sentence once, within the limit, and only whole trees."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tiny_onnx import random_tree
+
+from thinstack.errors import InputError
+from thinstack.runtime.batching import batches, joined_transitions
+
+
+def test_batches_hold_every_sentence_once_within_the_limit() -> None:
+    lengths = np.array([3, 50, 1, 1, 20, 7, 400, 2, 20])
+    found = list(batches(lengths, nodes=60))
+    assert sorted(np.concatenate(found).tolist()) == list(range(9))
+    for positions in found:
+        assert len(positions) == 1 or (2 * lengths[positions] - 1).sum() <= 60
+    for one, following in pairwise(found):
+        assert lengths[one].max() <= lengths[following].min()
+        assert (2 * lengths[one] - 1).sum() + 2 * lengths[following[0]] - 1 > 60
+
+
+def is_tree(steps: list[int]) -> bool:
+    stack = 0
+    for step in steps:
+        if step not in (0, 1) or (step == 1 and stack < 2):
+            return False
+        stack += 1 - 2 * step
+    return stack == 1
+
+
+def test_only_single_trees_are_let_through() -> None:
+    rng = random.Random(0)
+    good = bad = 0
+    for _ in range(3000):
+        lengths = np.array([rng.randint(1, 4) for _ in range(3)])
+        trees = [
+            np.array([int(rng.random() < 0.45) for _ in range(2 * n - 1)], np.int8) for n in lengths
+        ]
+        if rng.random() < 0.6:
+            trees = [random_tree(n, rng) for n in lengths]
+            trees[rng.randrange(3)][-1] = rng.choice([0, 1, 2, -1])
+        wrong = [i for i, tree in enumerate(trees) if not is_tree(tree.tolist())]
+        positions = np.array([70, 80, 90])
+        if not wrong:
+            good += 1
+            assert joined_transitions(trees, lengths, positions).tolist() == [
+                step for tree in trees for step in tree
+            ]
+            continue
+        bad += 1
+        with pytest.raises(InputError, match=f"sentence {positions[wrong[0]]}: transition"):
+            joined_transitions(trees, lengths, positions)
+    assert min(good, bad) > 100

@@ -1,0 +1,88 @@
+"""`Prediction` as plain data, against its definition."""
+
+import json
+
+import numpy as np
+import pytest
+
+from thinstack.core import Tree
+from thinstack.core.transitions import balanced, left, right
+from thinstack.runtime.prediction import Prediction
+
+LABELS = ("bad", "neutral", "good")
+
+#             0    1    0+1   2    all: "Not bad" is good, though "bad" is bad.
+SCORES = [[0.2, 0.7, 0.1], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]
+
+
+@pytest.fixture
+def prediction() -> Prediction:
+    return Prediction(
+        text="Not  bad!",
+        words=("Not", "bad", "!"),
+        offsets=np.array([[0, 3], [5, 8], [8, 9]]),
+        transitions=left(3),
+        scores=np.array(SCORES, np.float32),
+        labels=LABELS,
+    )
+
+
+def test_to_dict(prediction) -> None:
+    found = prediction.to_dict()
+    assert json.loads(json.dumps(found)) == found
+    assert list(found) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    assert found["text"] == "Not  bad!"
+    assert found["label"] == "good"
+    assert found["scores"] == {"bad": 0.05, "neutral": 0.15, "good": 0.8}
+    assert found["tree"] == "(2 (2 (1 Not) (0 bad)) (1 !))"
+    assert found["transitions"] == [0, 0, 1, 0, 1]
+    labels = ["neutral", "bad", "good", "neutral", "good"]
+    places = [(0, 3, "Not"), (5, 8, "bad"), (0, 8, "Not  bad"), (8, 9, "!"), (0, 9, "Not  bad!")]
+    for node, (start, end, text), label, scores in zip(
+        found["nodes"], places, labels, SCORES, strict=True
+    ):
+        assert node == {
+            "start": start,
+            "end": end,
+            "text": text,
+            "label": label,
+            "scores": dict(zip(LABELS, scores, strict=True)),
+        }
+
+
+def test_label_spans_and_tree(prediction) -> None:
+    assert prediction.label == "good"
+    assert prediction.label_ids.tolist() == [1, 0, 2, 1, 2]
+    assert prediction.spans.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [0, 3]]
+    assert prediction.tree == Tree.from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
+
+
+@pytest.mark.parametrize("shape", [left, right, balanced])
+@pytest.mark.parametrize("words", [["one"], ["a", "bc", "déf", "🙂", "-LRB-", "g"]])
+def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:
+    scores = (
+        np.random.default_rng(1).dirichlet([1, 1, 1], size=2 * len(words) - 1).astype(np.float32)
+    )
+    prediction = Prediction.of_words(words, shape(len(words)), scores, LABELS)
+    assert prediction.text == " ".join(words)
+    found = prediction.to_dict()
+    spans = Tree.from_transitions(shape(len(words)), words).spans
+    for node, (start, end), row in zip(
+        found["nodes"], spans.tolist(), scores.tolist(), strict=True
+    ):
+        assert (
+            node["text"] == found["text"][node["start"] : node["end"]] == " ".join(words[start:end])
+        )
+        assert list(node["scores"].values()) == pytest.approx(row, abs=1e-6)
+        assert node["label"] == LABELS[row.index(max(row))]
+    assert found["nodes"][-1]["text"] == found["text"]
+    assert Tree.from_brackets(found["tree"]) == prediction.tree
+    assert prediction.tree.words == tuple(words)
+
+
+def test_words_that_brackets_cannot_hold_are_still_written() -> None:
+    words = [":(", "New York", "\n\n", "", "8\u00a01/2"]
+    prediction = Prediction.of_words(words, right(5), np.full((9, 3), 1 / 3, np.float32), LABELS)
+    again = Tree.from_brackets(prediction.to_dict()["tree"])
+    assert again.words == (":-LRB-", "New_York", "__", "_", "8\u00a01/2")
+    assert prediction.words == tuple(words)

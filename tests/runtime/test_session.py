@@ -1,0 +1,86 @@
+"""Devices, threads, and what is said where onnxruntime is missing."""
+
+import sys
+from pathlib import Path
+
+import onnxruntime
+import pytest
+from tiny_onnx import bundle
+
+from thinstack.errors import DeviceError, InputError, MissingExtraError
+from thinstack.runtime.predictor import Predictor
+
+NO_CUDA = pytest.mark.skipif(
+    "CUDAExecutionProvider" in onnxruntime.get_available_providers(),
+    reason="this onnxruntime has CUDA",
+)
+
+
+@NO_CUDA
+def test_cuda_that_is_not_there_is_an_error_or_a_warning(tmp_path: Path) -> None:
+    made = bundle(tmp_path / "model")
+    with pytest.raises(DeviceError, match=r"has no CUDA provider.*thinstack\[gpu\]"):
+        Predictor(made, device="cuda")
+    with pytest.warns(RuntimeWarning, match="runs on the CPU"):
+        predictor = Predictor(made, device="auto")
+    assert predictor.device == "cpu"
+    assert predictor.predict([["good"]])[0].scores.shape == (1, 2)
+
+
+@NO_CUDA
+@pytest.mark.filterwarnings("ignore:Specified provider 'CUDAExecutionProvider':UserWarning")
+def test_what_the_session_runs_on_counts_and_not_what_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bundle(tmp_path / "model")
+    announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
+    with pytest.raises(DeviceError, match="started on CPUExecutionProvider instead"):
+        Predictor(made, device="cuda")
+    with pytest.warns(RuntimeWarning, match="runs on the CPU"):
+        assert Predictor(made, device="auto").device == "cpu"
+
+
+def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = onnxruntime.InferenceSession
+
+    class Announcing(real):
+        def __init__(self, content: bytes, options: object, providers: list[str]):
+            super().__init__(content, options, providers=["CPUExecutionProvider"])
+            self.asked = providers
+
+        def get_providers(self) -> list[str]:
+            return self.asked
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    made = bundle(tmp_path / "model")
+    assert [Predictor(made, device=device).device for device in ("cpu", "cuda", "auto")] == [
+        "cpu",
+        "cuda",
+        "cuda",
+    ]
+
+
+def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
+    made = bundle(tmp_path / "model")
+    with pytest.raises(DeviceError, match="unknown device 'tpu'; expected one of cpu, cuda, auto"):
+        Predictor(made, device="tpu")
+    for threads in (0, -1, 257, 100_000):
+        with pytest.raises(InputError, match=f"threads is {threads}; expected 1 to 256, or None"):
+            Predictor(made, threads=threads)
+
+
+def test_threads_reach_the_session(tmp_path: Path) -> None:
+    predictor = Predictor(bundle(tmp_path / "model"), threads=3)
+    assert predictor.threads == 3
+    assert predictor._session.get_session_options().intra_op_num_threads == 3
+
+
+def test_without_onnxruntime_the_pip_command_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bundle(tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "thinstack\[cpu\]"'):
+        Predictor(made)

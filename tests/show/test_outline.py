@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from thinstack.core import Tree, transitions
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.outline import elide, outline, phrase, tones_of, visible
+
+LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
+
+
+def over(words, steps):
+    scores = np.full((len(steps), 5), 0.2, np.float32)
+    return Prediction.of_words(words, steps, scores, LABELS)
+
+
+def test_phrases_come_in_reading_order_with_depth_and_place():
+    tree = Tree.from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
+    prediction = over(tree.words, tree.transitions)
+    rows = outline(prediction, depth=10)
+    shown = [
+        (phrase(prediction, *prediction.spans[row.node], 20), row.depth, row.last) for row in rows
+    ]
+    assert shown == [
+        ("a b c d e", 0, True),
+        ("a b", 1, False),
+        ("a", 2, False),
+        ("b", 2, True),
+        ("c d e", 1, True),
+        ("c", 2, False),
+        ("d e", 2, True),
+        ("d", 3, False),
+        ("e", 3, True),
+    ]
+    assert {row.hidden for row in rows} == {0}
+
+
+@pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
+@pytest.mark.parametrize(
+    ("depth", "phrases"), [(0, None), (3, None), (50, 10), (50, 1), (50, 0), (4, 8), (50, None)]
+)
+def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phrases):
+    prediction = over([f"w{i}" for i in range(20)], shape(20))
+    rows = outline(prediction, depth=depth, phrases=phrases)
+    assert len(rows) + sum(row.hidden for row in rows) == 39
+    assert max(row.depth for row in rows) <= depth
+    assert phrases is None or len(rows) <= max(phrases, 1)
+    drawn = {row.node for row in rows}
+    parents, _ = transitions.parents_of(prediction.transitions)
+    for parent in drawn:
+        assert sum(1 for child in np.flatnonzero(parents == parent).tolist() if child in drawn) in (
+            0,
+            2,
+        )
+
+
+def test_a_limit_keeps_the_top_of_the_tree():
+    prediction = over([f"w{i}" for i in range(16)], transitions.balanced(16))
+    assert [row.depth for row in outline(prediction, depth=9, phrases=8)] == [0, 1, 2, 2, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("labels", "tones"),
+    [
+        (LABELS, (0, 1, 2, 3, 4)),
+        (("Negative", "Neutral", "Positive"), (1, 2, 3)),
+        (("negative", "positive"), (1, 3)),
+        (("positive", "neutral", "negative"), None),
+        (("negative", "mixed", "positive"), None),
+        (("negative", "a", "b", "positive"), None),
+        (("0", "1", "2", "3", "4"), None),
+        (("sport", "news"), None),
+    ],
+)
+def test_only_a_scale_from_negative_to_positive_has_tones(labels, tones):
+    assert tones_of(labels) == tones
+
+
+def test_control_characters_are_shown_not_sent():
+    assert visible("a\x1b[31mb\x07\x9b2J") == r"a\x1b[31mb\x07\x9b2J"
+    assert visible("x\u202ey\ud800") == r"x\u202ey\ud800"
+    assert visible(" two\r\n\tlines\u2028here ") == "two lines here"
+    assert visible("naïve 日本 👩\u200d🚀 \\n") == "naïve 日本 👩\u200d🚀 \\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one two three four five six seven",
+        "x" * 50,
+        "日本語の文" * 10,
+        "a" + "\u0301" * 60,
+        "e\u0301 " * 30,
+    ],
+)
+@pytest.mark.parametrize("width", [0, 1, 2, 5, 6, 17, 24])
+def test_elided_text_fits(text, width):
+    assert cell_len(elide(text, width)) <= width
+
+
+def test_elision_keeps_whole_words_of_both_ends():
+    assert elide("one two three four five six seven", 20) == "one two … six seven"
+    assert elide("one two three", 13) == "one two three"
+    assert elide("abcdefghijklmno", 9, "...") == "abc...mno"
+
+
+def test_a_long_phrase_shows_its_own_ends():
+    prediction = over([f"w{i}" for i in range(1000)], transitions.left(1000))
+    assert phrase(prediction, 5, 990, 16) == "w5 w6 … w989"

@@ -1,0 +1,195 @@
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from thinstack.core import Tree, transitions
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.terminal import MAX_PHRASES, render
+
+LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
+BRACKETS = (
+    "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"
+    " (1 (2 but) (1 (1 (2 (2 the) (2 plot)) (1 (0 never) (2 (2 comes) (3 alive)))) (2 .))))"
+)
+
+
+def predict(brackets, labels=LABELS):
+    """A prediction that gives the class named in the brackets 0.6, all others an equal share."""
+    tree = Tree.from_brackets(brackets)
+    scores = np.full((len(tree), len(labels)), 0.4 / (len(labels) - 1), np.float32)
+    scores[np.arange(len(tree)), [int(label) for label in tree.labels]] = 0.6
+    return Prediction.of_words(tree.words, tree.transitions, scores, labels)
+
+
+def uniform(words, steps, label=2):
+    scores = np.full((len(steps), 5), 0.1, np.float32)
+    scores[:, label] = 0.6
+    return Prediction.of_words(words, steps, scores, LABELS)
+
+
+def draw(prediction, width=80, encoding="utf-8", **options):
+    """What a file of this encoding gets: exactly the bytes, decoded again."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    Console(file=file, width=width, **options).print(render(prediction))
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_a_sentence_of_twelve_words_reads_without_colour():
+    lines = draw(predict(BRACKETS)).splitlines()
+    assert lines[0] == "negative: The acting is superb , but the plot never comes alive ."
+    assert [line.split()[:-2] for line in lines[2:7] if "60%" not in line] == [
+        ["--", "very", "negative"],
+        ["0", "neutral"],
+        ["+", "positive"],
+        ["++", "very", "positive"],
+    ]
+    assert lines[3].split()[:3] == ["-", "negative", "60%"]
+    assert lines[3].count("━") == 6 * lines[4].count("━")
+    assert lines[8:] == [
+        "   -  The acting is superb , but the plot never comes alive .",
+        "   +  ├╴The acting is superb ,",
+        "   +  │ ├╴The acting is superb",
+        "   0  │ │ ├╴The acting",
+        "   0  │ │ │ ├╴The",
+        "   0  │ │ │ └╴acting",
+        "   +  │ │ └╴is superb",
+        "   0  │ │   ├╴is",
+        "  ++  │ │   └╴superb",
+        "   0  │ └╴,",
+        "   -  └╴but the plot never comes alive .",
+        "   0    ├╴but",
+        "   -    └╴the plot never comes alive .",
+        "   -      ├╴the plot never comes alive",
+        "   0      │ ├╴the plot",
+        "   0      │ │ ├╴the",
+        "   0      │ │ └╴plot",
+        "   -      │ └╴never comes alive",
+        "  --      │   ├╴never",
+        "   0      │   └╴comes alive",
+        "   0      │     ├╴comes",
+        "   +      │     └╴alive",
+        "   0      └╴.",
+    ]
+
+
+def test_a_terminal_gets_colour_and_a_pipe_does_not():
+    assert "\x1b[" in draw(predict(BRACKETS), force_terminal=True, color_system="256")
+    assert "\x1b" not in draw(predict(BRACKETS))
+    plain = re.sub(
+        r"\x1b\[[0-9;]*m", "", draw(predict(BRACKETS), force_terminal=True, color_system="256")
+    )
+    assert plain == draw(predict(BRACKETS))
+
+
+@pytest.mark.parametrize("width", [1, 5, 12, 20, 40, 80, 200])
+@pytest.mark.parametrize(
+    "labels", [LABELS, ("alpha", "beta", "a rather long name of a class", "delta", "epsilon")]
+)
+def test_no_line_is_wider_than_the_console(width, labels):
+    shown = draw(predict(BRACKETS, labels), width=width)
+    assert max(map(cell_len, shown.splitlines())) <= width
+
+
+def test_a_narrow_console_keeps_one_phrase_a_line_and_counts_the_rest():
+    lines = draw(predict(BRACKETS), width=40).splitlines()
+    sentence = next(line for line in lines if " … " in line)
+    assert re.fullmatch(r"   -  The acting is … .*comes alive \.", sentence)
+    assert 30 <= len(sentence) <= 40
+    assert sum(bool(re.match(r" +(--|-|0|\+|\+\+)  ", line)) for line in lines) == 23 + 5
+    shown = draw(predict(BRACKETS), width=20)
+    hidden = sum(map(int, re.findall(r"\(\+(\d+)\)", shown)))
+    tree = shown.split("\n\n")[2].splitlines()
+    assert hidden > 0
+    assert len(tree) + hidden == 23
+    assert f"({hidden} of 23)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_encoding_without_lines_gets_ascii_guides_and_escaped_words(encoding):
+    brackets = BRACKETS.replace("superb", "superb\u2026日").replace("plot", "plöt")
+    shown = draw(predict(brackets), width=60, encoding=encoding)
+    assert r"`-superb\u2026\u65e5" in shown
+    assert ("plöt" if encoding == "latin-1" else r"pl\xf6t") in shown
+    assert "   0  | | | |-The\n" in shown
+    assert "###" in shown
+    narrow = draw(predict(BRACKETS), width=30, encoding=encoding)
+    assert " ... " in narrow
+
+
+def test_words_are_never_markup_nor_terminal_codes():
+    brackets = "(2 (2 [bold]x[/bold]) (2 (2 \x1b]0;owned\x07) (2 (2 [/]) (2 \x9b31m:smile:))))"
+    shown = draw(
+        predict(brackets, ("[red]a[/red]", "b", "\x1b[2Jc")), force_terminal=True, color_system=None
+    )
+    for text in (
+        "[bold]x[/bold]",
+        r"\x1b]0;owned\x07",
+        "[/]",
+        r"\x9b31m:smile:",
+        "[red]a[/red]",
+        r"\x1b[2Jc",
+    ):
+        assert text in shown
+    assert not set(re.sub(r"\x1b\[\d*(;\d+)*m", "", shown)) & set("\x1b\x07\x9b")
+
+
+def test_labels_that_are_no_scale_stand_in_full():
+    lines = draw(predict("(1 (0 goal) (2 election))", ("sport", "news", "politics"))).splitlines()
+    assert lines[0] == "news: goal election"
+    assert [line.split()[:2] for line in lines[2:5]] == [
+        ["sport", "20%"],
+        ["news", "60%"],
+        ["politics", "20%"],
+    ]
+    assert lines[6:] == [
+        "  news      goal election",
+        "  sport     ├╴goal",
+        "  politics  └╴election",
+    ]
+
+
+def test_of_many_classes_the_most_probable_are_drawn():
+    labels = tuple(f"class{i}" for i in range(30))
+    scores = np.arange(30, dtype=np.float32)[None] / 435
+    shown = draw(Prediction.of_words(["word"], np.zeros(1, np.int8), scores, labels)).splitlines()
+    assert [line.split()[0] for line in shown[2:12]] == [f"class{i}" for i in range(29, 19, -1)]
+    assert shown[12].strip() == "and 20 classes less probable"
+
+
+def test_one_word():
+    lines = draw(predict("(4 Superb)")).splitlines()
+    assert lines[0] == "very positive: Superb"
+    assert lines[8:] == ["  ++  Superb"]
+
+
+@pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
+def test_ten_thousand_words_draw_the_top_and_say_what_is_left_out(shape):
+    shown = draw(uniform([f"w{i}" for i in range(10_000)], shape(10_000)))
+    head, _, tree, note = shown.split("\n\n")
+    assert len(head.splitlines()) <= 6
+    drawn = len(tree.splitlines())
+    assert drawn <= MAX_PHRASES
+    assert f"({19_999 - drawn:,} of 19,999)" in " ".join(note.split())
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_sixty_words_are_drawn_whole():
+    shown = draw(uniform([f"w{i}" for i in range(60)], transitions.balanced(60)))
+    assert "not drawn" not in shown
+    assert len(re.findall(r"╴w\d+$", shown, re.M)) == 60
+
+
+def test_the_text_is_shown_as_it_was_written():
+    text = "The acting\n isn't  bad."
+    offsets = np.array([[0, 3], [4, 10], [12, 14], [14, 17], [19, 22], [22, 23]])
+    words = ("The", "acting", "is", "n't", "bad", ".")
+    scores = uniform(words, transitions.left(6)).scores
+    shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
+    assert "neutral: The acting isn't bad.\n" in shown
+    assert "├╴The acting isn't\n" in shown

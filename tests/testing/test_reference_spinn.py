@@ -1,0 +1,119 @@
+"""The reference of SPINN against the worked example of the paper (its Table 1) written out by hand
+in NumPy."""
+
+import numpy as np
+import pytest
+import torch
+from stacks import FED, H, batch_of, cell_of, drawn, tracker_of
+
+from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.testing import reference
+
+X, T, SHIFT, REDUCE = 3, 2, 0, 1
+SPOT_SAT_DOWN = [SHIFT, SHIFT, SHIFT, REDUCE, REDUCE]
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def test_spot_sat_down_by_hand() -> None:
+    """(1)-(5) with D = 4, a tracking LSTM of width 2 and a look at the next two words."""
+    cell = drawn(SpinnLSTM(input_size=X, hidden_size=H, inner_size=T))
+    tracker = drawn(TrackingLSTM(input_size=H, size=T, lookahead=2, parses=True), seed=2)
+    p = {
+        name: part.detach().numpy()
+        for module in (cell, tracker)
+        for name, part in module.named_parameters()
+    }
+    x = np.random.default_rng(1).normal(size=(3, X))
+    nothing = np.zeros(H)
+
+    def track(
+        h: np.ndarray, c: np.ndarray, below, top, front, second
+    ) -> tuple[np.ndarray, np.ndarray]:
+        w_below, w_top = p["w_stack"][:, : 4 * T], p["w_stack"][:, 4 * T :]
+        w_front, w_second = p["w_buffer"][:, : 4 * T], p["w_buffer"][:, 4 * T :]
+        a = (
+            below @ w_below
+            + top @ w_top
+            + front @ w_front
+            + second @ w_second
+            + h @ p["u"]
+            + p["b"]
+        )
+        i, o, f, g = sigmoid(a[0:2]), sigmoid(a[2:4]), sigmoid(a[4:6]), np.tanh(a[6:8])
+        c = f * c + i * g
+        return o * np.tanh(c), c
+
+    def compose(left, right, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        a = np.concatenate([left[0], right[0], e]) @ p["w_comp"] + p["b_comp"]
+        i, o, f_left, f_right, g = (
+            *(sigmoid(part) for part in np.split(a, 5)[:4]),
+            np.tanh(a[4 * H :]),
+        )
+        c = f_left * left[1] + f_right * right[1] + i * g
+        return o * np.tanh(c), c
+
+    spot, sat, down = (np.split(row @ p["w_word"] + p["b_word"], 2) for row in x)
+    h1, c1 = track(np.zeros(T), np.zeros(T), nothing, nothing, spot[0], sat[0])
+    h2, c2 = track(h1, c1, nothing, spot[0], sat[0], down[0])
+    h3, c3 = track(h2, c2, spot[0], sat[0], down[0], nothing)
+    h4, c4 = track(h3, c3, sat[0], down[0], nothing, nothing)
+    sat_down = compose(sat, down, h4)
+    h5, _ = track(h4, c4, spot[0], sat_down[0], nothing, nothing)
+    whole = compose(spot, sat_down, h5)
+
+    found = reference.encode_spinn(
+        cell, tracker, torch.from_numpy(x), torch.tensor([3]), torch.tensor(SPOT_SAT_DOWN)
+    )
+    assert found.transitions == SPOT_SAT_DOWN
+    assert found.free == [False, False, True, False, False]
+    for state, (h, c) in zip(found.states, [spot, sat, down, sat_down, whole], strict=True):
+        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(state[1][0].detach(), c, rtol=0, atol=1e-14)
+    for choice, h in zip(found.choices, [h1, h2, h3, h4, h5], strict=True):
+        np.testing.assert_allclose(
+            choice[0].detach(), h @ p["w_transition"] + p["b_transition"], rtol=0, atol=1e-14
+        )
+
+
+@pytest.mark.parametrize(
+    ("bias", "expected"),
+    [([0, 0], "SSSRR"), ([1, 0], "SSSRR"), ([0, 1], "SSRSR")],
+    ids=["tie", "shift", "reduce"],
+)
+def test_the_rule_of_its_own_transitions(bias: list[float], expected: str) -> None:
+    """SHIFT on a tie; REDUCE where there are two; REDUCE without words, whatever the scores."""
+    cell = cell_of("spinn_lstm")
+    tracker = tracker_of(cell)
+    tracker.w_transition.data.zero_()
+    tracker.b_transition.data = torch.tensor(bias, dtype=torch.float64)
+    found = reference.encode_spinn(
+        cell, tracker, torch.randn(3, X, dtype=torch.float64), torch.tensor([3])
+    )
+    assert "".join("SR"[step] for step in found.transitions) == expected
+
+
+@pytest.mark.parametrize("name", FED)
+def test_a_sentence_alone_is_what_it_is_in_a_batch(name: str) -> None:
+    cell = cell_of(name)
+    tracker = tracker_of(cell, lookahead=2)
+    both = batch_of([2, 3])
+    found = reference.encode_spinn(cell, tracker, *both)
+    alone = reference.encode_spinn(
+        cell, tracker, both.words[2:], both.lengths[1:], both.transitions[3:]
+    )
+    for in_batch, expected in zip(found.states[3:], alone.states, strict=True):
+        torch.testing.assert_close(in_batch, expected, rtol=0, atol=0)
+    assert found.states[3][0].shape == (1, H)
+
+
+def test_no_sentences_and_no_tracking_lstm() -> None:
+    cell = cell_of("nary_lstm")
+    none = batch_of([])
+    assert reference.encode_spinn(cell, tracker_of(cell), *none) == ([], [], [], [])
+    words, lengths, transitions = batch_of([3])
+    found = reference.encode_spinn(cell, None, words, lengths, transitions)
+    assert [tuple(choice.shape) for choice in found.choices] == [(1, 0)] * 5

@@ -1,0 +1,222 @@
+"""`manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself.
+
+A digest finds corruption. It is no signature: whoever can change a file can write a new manifest,
+so it does not tell who made a bundle.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NoReturn, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+
+from thinstack._version import __version__
+from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
+from thinstack.errors import BundleError
+
+__all__ = [
+    "BUNDLE_SCHEMA",
+    "CARD_FILE",
+    "CASES_FILE",
+    "CONFIG_FILE",
+    "DISTANCES_FILE",
+    "MANIFEST_FILE",
+    "MEND",
+    "ONNX_FILE",
+    "REPORT_FILE",
+    "TORCHSCRIPT_FILE",
+    "VOCABULARY_FILE",
+    "WEIGHTS_FILE",
+    "FileRecord",
+    "Manifest",
+    "Producer",
+    "check_schema",
+]
+
+BUNDLE_SCHEMA: Final = 1
+
+_TOLD = 5  # problems that an error lists
+
+CONFIG_FILE = "config.json"
+VOCABULARY_FILE = "vocabulary.txt"
+ONNX_FILE = "onnx/model.onnx"
+WEIGHTS_FILE = "model.safetensors"
+TORCHSCRIPT_FILE = "torchscript/model.pt"
+CASES_FILE = "cases.json"
+REPORT_FILE = "verification.json"
+CARD_FILE = "README.md"
+DISTANCES_FILE = "distances.json"
+MANIFEST_FILE = "manifest.json"
+
+MEND = "export, copy or install the bundle anew"
+"""What to do about a damaged bundle."""
+
+_PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+# No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
+# very end.
+FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class FileRecord(_Part):
+    """Digest (SHA-256, hex) and size (bytes) of one file."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    size: int = Field(ge=0)
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """The record of a file's content."""
+        return cls(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+
+
+class Producer(_Part):
+    """What wrote a bundle."""
+
+    name: str = "thinstack"
+    version: str = __version__
+
+
+class Manifest(_Part):
+    """What a bundle holds.
+
+    Attributes:
+        schema_version: version of the layout of bundles.
+        producer: what wrote it.
+        created: when, as the producer wished to say it (ISO 8601), or None.
+        files: every file but the manifest, by its name relative to the bundle, `/` between folders.
+        metrics: what was measured of the model, any JSON.
+        data: what it was trained on, and under which terms.
+        digest: SHA-256 (hex) of the manifest without this field as JSON with sorted keys and no
+            white space, in UTF-8.
+    """
+
+    schema_version: Literal[1] = BUNDLE_SCHEMA
+    producer: Producer = Producer()
+    created: str | None = None
+    files: dict[FileName, FileRecord] = Field(max_length=MOST_FILES)
+    metrics: dict[str, JsonValue] = {}
+    data: str = ""
+    digest: str = ""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        for name, record in self.files.items():
+            if record.size > size_limit(name):
+                raise ValueError(
+                    f"{name} has {record.size:,} bytes; expected at most {size_limit(name):,}"
+                )
+        total = sum(record.size for record in self.files.values())
+        if total > MOST_BYTES:
+            raise ValueError(
+                f"the files have {total:,} bytes together; expected at most {MOST_BYTES:,}"
+            )
+        return self
+
+    @classmethod
+    def seal(
+        cls,
+        files: Mapping[str, bytes],
+        *,
+        metrics: Mapping[str, JsonValue],
+        data: str,
+        created: str | None = None,
+    ) -> Self:
+        """The manifest of these files. Raises BundleError for a name or metric that has no place in
+        one."""
+        try:
+            records = {name: FileRecord.of(content) for name, content in files.items()}
+            manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
+            return manifest.model_copy(update={"digest": _digest(manifest.model_dump(mode="json"))})
+        except ValidationError as error:
+            raise BundleError(f"this cannot be written as a bundle: {_problems(error)}") from None
+        except ValueError as error:
+            raise BundleError(f"this cannot be written as a bundle: metrics: {error}") from None
+
+    @classmethod
+    def parse(cls, content: bytes, *, source: str) -> Self:
+        """Read what `to_bytes` wrote. Raises BundleError if it is anything else, or of a newer
+        schema."""
+        try:
+            raw = json.loads(content, parse_constant=_no_constant)
+            if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
+                raise BundleError(f"{source}: not the manifest of a thinstack bundle")
+            whole = raw["digest"] == _digest(raw) and _is_text(raw, content)
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
+        # The digest comes before the schema version, which means nothing in a damaged manifest.
+        if not whole:
+            raise BundleError(
+                f"{source}: not as it was written (its own digest does not fit); {MEND}"
+            )
+        check_schema(raw, BUNDLE_SCHEMA, source=source, producer=raw.get("producer"))
+        try:
+            return cls.model_validate(raw)
+        except ValidationError as error:
+            raise BundleError(f"{source}: {_problems(error)}") from None
+
+    def to_bytes(self) -> bytes:
+        """The content of `manifest.json`."""
+        return _text(self.model_dump(mode="json"))
+
+
+def check_schema(
+    raw: Mapping[str, Any], readable: int, *, source: str, producer: object = None
+) -> None:
+    """Raise BundleError if `raw["schema_version"]` is newer than the `readable` one."""
+    found = raw.get("schema_version")
+    if isinstance(found, int) and found > readable:
+        version = str(producer.get("version")) if isinstance(producer, dict) else ""
+        wanted = (
+            f"thinstack>={version}" if re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) else "thinstack"
+        )
+        raise BundleError(
+            f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
+            f"{readable}; "
+            f'a newer thinstack is needed: pip install --upgrade "{wanted}"'
+        )
+
+
+def _digest(raw: Mapping[str, Any]) -> str:
+    covered = {key: value for key, value in raw.items() if key != "digest"}
+    text = json.dumps(
+        covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _text(raw: Mapping[str, Any]) -> bytes:
+    return f"{_ENCODER.encode(raw)}\n".encode("utf-8", "surrogatepass")
+
+
+def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
+    """Whether `_text(raw)` is `content`, found piece by piece: what is nested deep is indented far,
+    so it could be huge."""
+    position = 0
+    for piece in (text.encode("utf-8", "surrogatepass") for text in _ENCODER.iterencode(raw)):
+        if not content.startswith(piece, position):
+            return False
+        position += len(piece)
+    return content[position:] == b"\n"
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _problems(error: ValidationError) -> str:
+    """The first of the problems: a hostile file can have any number."""
+    found = error.errors(include_url=False, include_context=False)
+    told = [
+        f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})"
+        for item in found[:_TOLD]
+    ]
+    return "; ".join(told) + (f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else "")

@@ -1,0 +1,233 @@
+"""What `tree_sentiment` leaves on a spaCy Doc, and the extension attributes that read it.
+
+Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is
+`Doc._.tree_sentiment`:
+
+    {"labels": [C class names],
+     "sentences": [{"start": first token, "end": last token + 1,
+                    "words": [L words as the model read them],
+                    "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word was
+                    made of, "transitions": (2L - 1,) int8, the tree,
+                    "scores": (2L - 1, C) float32, the probabilities of each phrase}, ...]}
+
+with arrays as little-endian bytes. A sentence without words (white space only) has no entry. All
+else is computed from it when asked for:
+
+- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
+  with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
+  probability}; a phrase may be one word.
+- `Span._.sentiment_label`: the most probable class of the span,
+- `Span._.sentiment_scores`: {label: probability} of the span,
+- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers,
+- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence
+  `sent` both the brackets (`sent._.sentiment_tree`) and the spans are there, whoever made the tree,
+  the model itself included;
+
+the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no
+account. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`,
+which can be drawn. The results are about the tokens of the Doc as they were: merge or split tokens
+before, not after.
+"""
+
+from bisect import bisect
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import spans_of
+from thinstack.errors import ConfigError
+from thinstack.runtime.prediction import Prediction
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+__all__ = ["Sentence", "predictions", "record", "register_extensions"]
+
+
+class Sentence(NamedTuple):
+    """Tokens [start, end) of a Doc as L words, and the tokens (L, 2) that each was made of."""
+
+    start: int
+    end: int
+    words: list[str]
+    tokens: NDArray[np.int64]
+
+
+class _Annotated(NamedTuple):
+    """A sentence with its tree (2L - 1,), the scores (2L - 1, C) of its phrases and the names of
+    the C classes."""
+
+    sentence: Sentence
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    labels: tuple[str, ...]
+
+
+def record(
+    sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np.float32]
+) -> dict[str, Any]:
+    """The stored form of one sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its
+    phrases."""
+    return {
+        "start": sentence.start,
+        "end": sentence.end,
+        "words": sentence.words,
+        "tokens": sentence.tokens.astype("<i4").tobytes(),
+        "transitions": transitions.tobytes(),
+        "scores": scores.astype("<f4", copy=False).tobytes(),
+    }
+
+
+def predictions(doc: "Doc") -> list[Prediction]:
+    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it
+    did not see the Doc.
+
+    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as
+    `register_extensions` does.
+    """
+    register_extensions()
+    return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
+
+
+def register_extensions() -> None:
+    """Make the attributes known to spaCy, once or again. Raises ConfigError where another package
+    has taken a name."""
+    from spacy.tokens import Doc, Span
+
+    for kind, name, options in (
+        (Doc, "tree_sentiment", {"default": None}),
+        (Doc, "sentiment_phrases", {"getter": _phrases}),
+        (Span, "sentiment_label", {"getter": _label}),
+        (Span, "sentiment_scores", {"getter": _scores}),
+        (Span, "sentiment_tree", {"getter": _brackets}),
+        (Span, "sentiment_phrases", {"getter": _phrases_inside}),
+    ):
+        if kind.has_extension(name):
+            default, method, getter, setter = kind.get_extension(name)
+            ours = (
+                getter.__module__ == __name__
+                if getter
+                else "default" in options and (default, method, setter) == (None,) * 3
+            )
+            if not ours:
+                raise ConfigError(
+                    f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which "
+                    "something else has set already; "
+                    f"remove it first: {kind.__name__}.remove_extension({name!r})"
+                )
+        kind.set_extension(name, force=True, **options)
+
+
+def _sentences(doc: "Doc") -> Iterator[_Annotated]:
+    stored = doc._.tree_sentiment
+    for item in stored["sentences"] if stored else ():
+        yield _decoded(item, tuple(stored["labels"]))
+
+
+def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> _Annotated:
+    tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
+    transitions = np.frombuffer(item["transitions"], np.int8)
+    scores = np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels))
+    return _Annotated(
+        Sentence(item["start"], item["end"], item["words"], tokens), transitions, scores, labels
+    )
+
+
+def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
+    """The prediction for the phrase of one node."""
+    sentence = found.sentence
+    first, behind = spans_of(found.transitions)[node].tolist()
+    tokens = sentence.tokens[first:behind]
+    span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
+    offsets = np.array(
+        [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()], np.int64
+    )
+    nodes = _subtree(node, behind - first)
+    return Prediction(
+        text=span.text,
+        words=tuple(sentence.words[first:behind]),
+        offsets=offsets - span.start_char,
+        transitions=found.transitions[nodes],
+        scores=found.scores[nodes],
+        labels=found.labels,
+    )
+
+
+def _subtree(node: int, words: int) -> slice:
+    """The nodes at and below one over so many words: in transition order they are side by side, the
+    node the last."""
+    return slice(node - 2 * words + 2, node + 1)
+
+
+def _node_of(span: "Span") -> tuple[_Annotated, int] | None:
+    """The node whose phrase is the span."""
+    inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
+    if not inside or not stored:
+        return None
+    start, end = inside[0], inside[-1] + 1
+    place = bisect(stored["sentences"], start, key=lambda item: int(item["start"])) - 1
+    if place < 0 or end > stored["sentences"][place]["end"]:
+        return None
+    found = _decoded(stored["sentences"][place], tuple(stored["labels"]))
+    tokens = found.sentence.tokens
+    first = int(np.searchsorted(tokens[:, 0], start))
+    behind = int(np.searchsorted(tokens[:, 1], end, side="right"))
+    if first >= behind or (tokens[first, 0], tokens[behind - 1, 1]) != (start, end):
+        return None
+    nodes = np.flatnonzero((spans_of(found.transitions) == (first, behind)).all(axis=1))
+    return (found, int(nodes[0])) if nodes.size else None
+
+
+def _of_span(span: "Span") -> Prediction | None:
+    """The prediction for a span that is a phrase of a tree."""
+    place = _node_of(span)
+    return _phrase(span.doc, *place) if place else None
+
+
+def _label(span: "Span") -> str | None:
+    found = _of_span(span)
+    return found.label if found else None
+
+
+def _scores(span: "Span") -> dict[str, float] | None:
+    found = _of_span(span)
+    return dict(zip(found.labels, found.scores[-1].tolist(), strict=True)) if found else None
+
+
+def _brackets(span: "Span") -> str | None:
+    found = _of_span(span)
+    return found.tree.to_brackets() if found else None
+
+
+def _phrases(doc: "Doc") -> list[dict[str, Any]]:
+    return [
+        phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)
+    ]
+
+
+def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
+    place = _node_of(span)
+    return list(_listed(span.doc, *place)) if place else None
+
+
+def _listed(doc: "Doc", found: _Annotated, node: int) -> Iterator[dict[str, Any]]:
+    """The phrases below and at one node."""
+    spans, tokens = spans_of(found.transitions), found.sentence.tokens
+    nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
+    starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
+    rows = found.scores[nodes]
+    for start, end, best, row in zip(
+        starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True
+    ):
+        span = doc[start:end]
+        yield {
+            "start": start,
+            "end": end,
+            "start_char": span.start_char,
+            "end_char": span.end_char,
+            "text": span.text,
+            "label": found.labels[best],
+            "scores": dict(zip(found.labels, row, strict=True)),
+        }

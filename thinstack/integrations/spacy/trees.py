@@ -1,0 +1,225 @@
+"""From spaCy's parses to trees, and from a Doc to what a model reads: sentences as treebank words.
+
+Tokens of white space are in no tree: the words, which are the nodes of a dependency tree, are the
+other tokens in order.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core import Tree
+from thinstack.core.tree import depths
+from thinstack.data import ptb
+from thinstack.data.binarize import binarize
+from thinstack.data.raw_text import treebank_words
+from thinstack.errors import InputError, TreeError
+from thinstack.integrations.spacy.results import Sentence
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span, Token
+
+__all__ = [
+    "Reading",
+    "constituency_tree",
+    "constituency_trees",
+    "dependency_tree",
+    "dependency_trees",
+    "reading",
+]
+
+_SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
+
+
+class Reading(NamedTuple):
+    """Sentences, and the transitions (2L - 1,) of each where parses were read with them."""
+
+    sentences: list[Sentence]
+    parses: list[NDArray[np.int8]]
+
+
+def dependency_trees(doc: "Doc") -> list[Tree]:
+    """The dependency tree of every sentence that holds words. Raises what `dependency_tree`
+    raises."""
+    return [dependency_tree(span) for span in _spans(doc) if _read(span)]
+
+
+def constituency_trees(doc: "Doc") -> list[Tree]:
+    """The constituency tree of every sentence that holds words. Raises what `constituency_tree`
+    raises."""
+    return [constituency_tree(span) for span in _spans(doc) if _read(span)]
+
+
+def dependency_tree(sentence: "Span | Doc") -> Tree:
+    """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as
+    one sentence.
+
+    A part of a sentence will do if all of its words but one lead to a head inside. A word whose
+    head is white space goes to the next word above that. Raises InputError where there are no
+    words, no parse or not exactly one root.
+    """
+    span = sentence[:]
+    words = _read(span)
+    if not words:
+        raise InputError(f"{_shown(span)} has no words; a tree needs at least one")
+    if not span.doc.has_annotation("DEP"):
+        raise InputError(
+            f"{_shown(span)} has no dependency parse: run a pipeline with a parser, such as "
+            f'spacy.load("en_core_web_sm"), or make the Doc with heads and deps'
+        )
+    parents = _heads(span, [token.i - span.start for token in words])
+    roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
+    if len(roots) != 1:
+        raise InputError(
+            f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; "
+            "take one of doc.sents, or all "
+            f"of them with dependency_trees(doc)"
+        )
+    return Tree.from_parents(
+        parents, [word.text for word in words], [word.dep_ or None for word in words]
+    )
+
+
+def constituency_tree(sentence: "Span | Doc") -> Tree:
+    """The tree that benepar leaves in `Span._.parse_string`, not binarised, its words in the
+    spelling of treebanks.
+
+    A Doc is taken as one sentence. Raises InputError where nothing has set `parse_string`, where it
+    holds no tree, or one that is not about the words of the sentence.
+    """
+    span = sentence[:]
+    tree = _parse(span)
+    expected, found = (
+        [_plain(token.text) for token in _read(span)],
+        [_plain(leaf) for leaf in tree.words],
+    )
+    if expected != found:
+        pairs = zip([*expected, None], [*found, None], strict=False)
+        place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
+        raise InputError(
+            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected "
+            f"{token!r}, found {leaf!r}"
+        )
+    return tree
+
+
+def reading(doc: "Doc", *, parsed: bool) -> Reading:
+    """The sentences of a Doc that hold words; the whole Doc is one where no sentence boundaries are
+    set.
+
+    `parsed`: the labelled brackets that benepar leaves in `Span._.parse_string` are read, binarised
+    (`thinstack.data.binarize`); where treebank words and tokens differ, a token that makes several
+    words becomes a phrase of them, and a word made of several tokens stands where its first token
+    does. InputError is then raised if there are no such brackets, or they are not about the tokens
+    of the sentence.
+    """
+    found = [Sentence(span.start, span.end, *_words(span)) for span in _spans(doc)]
+    worded = [sentence for sentence in found if sentence.words]
+    return Reading(worded, [_parsed(doc, sentence) for sentence in worded] if parsed else [])
+
+
+def _spans(doc: "Doc") -> "Iterable[Span]":
+    """The sentences of a Doc, or all of it where no boundaries are set."""
+    return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
+
+
+def _read(span: "Span") -> "list[Token]":
+    """The tokens that are not white space."""
+    return [token for token in span if not token.is_space]
+
+
+def _heads(span: "Span", places: list[int]) -> list[int]:
+    """The node of the next word above each of the words at `places` in the span, -1 for none."""
+    heads = np.array([token.head.i - span.start for token in span])
+    heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
+    if (depths(heads) < 0).any():
+        raise InputError(
+            f"the heads of {_shown(span)} go in a circle; a tree has one root, which is its own "
+            "head"
+        )
+    node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
+    parents = []
+    for place in places:
+        above = heads[place]
+        while above not in node_at:  # white space
+            above = heads[above]
+        parents.append(node_at[above])
+    return parents
+
+
+def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
+    """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
+    read = list(span)
+    texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]
+    if not any(len(text.split()) > 1 for text in texts):
+        words, tokens = treebank_words(texts, spaces)
+        return words, tokens + span.start
+    # Merged tokens hold white space: to the treebank each part is a word.
+    parts = [text.split() or [text] for text in texts]
+    owners = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    spaces = [
+        j + 1 < len(part) or space
+        for part, space in zip(parts, spaces, strict=True)
+        for j in range(len(part))
+    ]
+    words, tokens = treebank_words(list(chain.from_iterable(parts)), spaces)
+    return words, np.stack(
+        [owners[tokens[:, 0]], owners[tokens[:, 1] - 1] + 1], axis=1
+    ) + span.start
+
+
+def _parsed(doc: "Doc", sentence: Sentence) -> NDArray[np.int8]:
+    """Transitions of the sentence's parse over its treebank words."""
+    span = doc[sentence.start : sentence.end]
+    tree = constituency_tree(span)
+    groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
+    for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
+        groups[first].append(word)
+    return binarize(tree, list(groups.values())).transitions
+
+
+def _parse(span: "Span") -> Tree:
+    if not span.has_extension("parse_string"):
+        raise InputError(
+            "constituency trees are read from Span._.parse_string, which nothing has set: pip "
+            "install benepar, and, before a "
+            'tree_sentiment with source "benepar": import benepar; nlp.add_pipe("benepar", '
+            'config={"model": "benepar_en3"})'
+        )
+    try:
+        text = span._.parse_string
+    except (
+        Exception
+    ) as error:  # whatever a stranger's getter raises, the reader is told which sentence
+        raise InputError(
+            f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
+        ) from error
+    if not isinstance(text, str):
+        raise InputError(
+            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; "
+            f"does the component benepar run, and before tree_sentiment?"
+        )
+    dropped = 1
+    while (
+        dropped
+    ):  # tokens of white space leave a bracket without a word, and perhaps one around it
+        text, dropped = _SPACE_LEAF.subn("", text)
+    try:
+        return Tree.from_brackets(text)
+    except TreeError as error:
+        raise InputError(f"Span._.parse_string of {_shown(span)} holds no tree: {error}") from None
+
+
+def _plain(text: str) -> str:
+    """The same for a token and for its leaf in brackets, however quotation marks and escapes are
+    written."""
+    return ptb.plain("".join(text.split()))
+
+
+def _shown(span: "Span") -> str:
+    text = span.text if len(span.text) <= 60 else span.text[:57] + "..."
+    return f"the sentence {text!r}"

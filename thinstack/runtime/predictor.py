@@ -1,0 +1,292 @@
+"""`Predictor`: a bundle's ONNX model in onnxruntime. It needs numpy and an onnxruntime only."""
+
+import json
+import os
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle.manifest import MEND, ONNX_FILE
+from thinstack.config import Device, TreeSource
+from thinstack.core import Tree
+from thinstack.data.tree_sources import TreeMaker, tree_maker
+from thinstack.errors import BundleError, InputError, TreeError
+from thinstack.runtime.batching import batches, check_lengths, check_trees, joined_transitions
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.session import open_session
+
+__all__ = ["Predictor", "Scored", "Trees"]
+
+Trees = TreeSource | Sequence[NDArray[np.integer]]
+"""The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
+REDUCE."""
+
+BATCH_NODES = 4096
+"""Nodes of a batch at most (or one sentence)."""
+
+_WORD_INPUTS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
+PARSE_OUTPUT = "parse"
+"""The output of the trees that a model makes; a name of its own, since no two values of an ONNX
+graph may share one."""
+
+Inputs = dict[str, NDArray[np.integer]]
+
+_INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+
+# Sessions of a parent process: their threads are not there after a fork, and taking such a session
+# down waits for them.
+_ORPHANS: list[Any] = []
+
+
+class Scored(NamedTuple):
+    """The tree of a sentence, transitions (2n-1,) int8, and the probabilities of the classes for
+    its nodes, (2n-1, C)."""
+
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+
+
+class Predictor:
+    """The scores that a bundle's model gives to sentences and all their phrases.
+
+    May be shared by any number of threads; in a forked process it starts a session of its own.
+    Pickled, it is the path of its bundle, which is opened and checked again.
+
+    Attributes:
+        bundle, config, vocabulary: what it was made from.
+        labels: the C class names.
+        device: "cpu" or "cuda", what it really runs on.
+        threads: that one operator may take on the CPU, as asked for; None is as many as the process
+            has cores.
+
+    Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
+    onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
+    takes the CPU), InputError unless 1 <= `threads` <= 256.
+    """
+
+    def __init__(self, bundle: Bundle, *, device: Device = "cpu", threads: int | None = None):
+        self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
+        self.vocabulary = bundle.vocabulary()
+        self._distances = bundle.distances()
+        self.threads, self._requested = threads, device
+        self._source = str(bundle.path / ONNX_FILE)
+        self._model = bundle.read(ONNX_FILE)
+        self.device: Literal["cpu", "cuda"]
+        self._session: Any
+        self._start()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _reopen, (str(self.bundle.path), self._requested, self.threads)
+
+    def __repr__(self) -> str:
+        return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
+
+    def node_scores(
+        self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
+    ) -> list[NDArray[np.float32]]:
+        """Probabilities (2n-1, C) of the classes for every node of each sentence's tree; see
+        `trees_and_scores`."""
+        return [found.scores for found in self.trees_and_scores(words, transitions)]
+
+    def trees_and_scores(
+        self, words: Sequence[Sequence[str]], trees: Trees = "auto"
+    ) -> list[Scored]:
+        """The tree of each sentence and the probabilities of the classes for every node, in
+        transition order.
+
+        `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: theirs, or the
+        source that they come from: "auto" is what the model was trained to get, "self" the parse of
+        the model, which it makes as it scores. Sentences run in batches of BATCH_NODES nodes; what
+        comes out for one does not depend on the others, but for rounding, which could tip a parse
+        where SHIFT and REDUCE score alike. Raises InputError for a source that the model does not
+        have, and, naming the sentence (from 0), for one without words or whose transitions are no
+        single tree; BundleError if the model fails, or its parses are no trees.
+        """
+        lengths = check_lengths(words)
+        steps = self._given(words, trees)
+        found: dict[int, Scored] = {}
+        for positions in batches(lengths, nodes=BATCH_NODES):
+            places, sizes = positions.tolist(), 2 * lengths[positions] - 1
+            inputs = self._word_inputs([words[i] for i in places], places)
+            if self.config.parses:
+                inputs["lengths"] = lengths[positions]
+            if steps is None:
+                batch = self._parse(inputs, sizes, positions)
+            else:
+                given = joined_transitions(
+                    [steps[i] for i in places], lengths[positions], positions
+                )
+                (scores,) = self._run({**inputs, "transitions": given}, ["node_scores"], len(given))
+                batch = Scored(given.astype(np.int8, copy=False), scores)
+            ends = np.cumsum(sizes).tolist()
+            for place, start, end in zip(places, [0, *ends], ends, strict=False):
+                found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
+        return [found[place] for place in range(len(words))]
+
+    def predict(
+        self, sentences: Sequence[Sequence[str]], *, source: TreeSource = "auto"
+    ) -> list[Prediction]:
+        """Predictions over sentences of words (treebank conventions), whose trees are made as
+        `source` says.
+
+        Sources and errors are those of `trees_and_scores`.
+        """
+        return self._predictions(sentences, source)
+
+    def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
+        """Predictions over the words and nodes of binary trees. Raises TreeError, naming the tree
+        (from 0), for any other."""
+        steps = []
+        for position, tree in enumerate(trees):
+            try:
+                steps.append(tree.transitions)
+            except TreeError as error:
+                raise TreeError(f"tree {position}: {error}") from None
+        return self._predictions([tree.words for tree in trees], steps)
+
+    def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
+        """The function from the n >= 1 words of a sentence to its transitions (2n-1,); "auto" is
+        the model's own source.
+
+        Raises InputError for a source that the model does not have.
+        """
+
+        def parser(words: Sequence[str]) -> NDArray[np.int8]:
+            return self.trees_and_scores([words], "self")[0].transitions
+
+        return tree_maker(
+            self._resolved(source), self._distances, parser if self.config.parses else None
+        )
+
+    def _resolved(self, source: TreeSource) -> str:
+        return self.config.tree_source if source == "auto" else source
+
+    def _given(
+        self, words: Sequence[Sequence[str]], trees: Trees
+    ) -> Sequence[NDArray[np.integer]] | None:
+        """The trees that the model is given, or None where it makes its own."""
+        if not isinstance(trees, str):
+            if len(words) != len(trees):
+                raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
+            return trees
+        make_tree = self.tree_maker(trees)
+        return None if self._resolved(trees) == "self" else list(map(make_tree, words))
+
+    def _predictions(self, words: Sequence[Sequence[str]], trees: Trees) -> list[Prediction]:
+        found = self.trees_and_scores(words, trees)
+        return [
+            Prediction.of_words(sentence, *item, self.labels)
+            for sentence, item in zip(words, found, strict=True)
+        ]
+
+    def _start(self) -> None:
+        self._session, self.device = open_session(
+            self._model, device=self._requested, threads=self.threads, source=self._source
+        )
+        found = {item.name: item.type for item in self._session.get_inputs()}
+        outputs = [item.name for item in self._session.get_outputs()]
+        if self.config.trees != "binary" or "node_scores" not in outputs:
+            raise BundleError(
+                f"{self._source}: expected a model that scores the nodes of binary trees; it "
+                f"reads {self.config.trees} trees "
+                f"and gives {', '.join(outputs)}; run the file itself with onnxruntime"
+            )
+        trees = ["lengths", "transitions"] if self.config.parses else ["transitions"]
+        expected = [*_WORD_INPUTS[self.config.embedding.kind], *trees]
+        if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
+            raise BundleError(
+                f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found "
+                f"{found}"
+            )
+        if self.config.parses and PARSE_OUTPUT not in outputs:
+            raise BundleError(
+                f"{self._source}: the configuration says that the model parses, but it gives no "
+                f"{PARSE_OUTPUT}, only "
+                f"{', '.join(outputs)}; {MEND}"
+            )
+        self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
+        self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
+        self._process = os.getpid()
+
+    def _check_metadata(self, metadata: dict[str, str]) -> None:
+        """A vocabulary or labels that the model was not exported with would give ids beyond its
+        table, or wrong names."""
+        own = {
+            "vocabulary_digest": self.vocabulary.digest(),
+            "labels": json.dumps(self.labels, ensure_ascii=False),
+            "embedding": self.config.embedding.kind,
+            "parses": json.dumps(self.config.parses),
+        }
+        for key, value in own.items():
+            if metadata.get(key, value) != value:
+                raise BundleError(
+                    f"{self._source}: exported with {key} {metadata[key]:.80}, but the bundle has "
+                    f"{value:.80}; {MEND}"
+                )
+
+    def _word_inputs(self, words: list[Sequence[str]], places: list[int]) -> Inputs:
+        flat = list(chain.from_iterable(words))
+        try:
+            ids = self.vocabulary.ids(flat)
+        except (TypeError, AttributeError):
+            for place, sentence in zip(places, words, strict=True):
+                for word in sentence:
+                    if not isinstance(word, str):
+                        raise InputError(
+                            f"sentence {place}: a word is a string, found {word!r:.80}"
+                        ) from None
+            raise
+        arrays = ids if isinstance(ids, tuple) else (ids,)
+        return dict(zip(_WORD_INPUTS[self.config.embedding.kind], arrays, strict=True))
+
+    def _parse(
+        self, inputs: Inputs, sizes: NDArray[np.int64], positions: NDArray[np.int64]
+    ) -> Scored:
+        """The model's own trees of a batch, of these sizes, and their scores."""
+        nodes = int(sizes.sum())
+        scores, steps = self._run(
+            {**inputs, "transitions": np.empty(0, np.int8)}, ["node_scores", PARSE_OUTPUT], nodes
+        )
+        if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
+            raise BundleError(
+                f"{self._source}: expected {nodes} transitions, found shape {steps.shape} of "
+                f"{steps.dtype}"
+            )
+        try:
+            check_trees(steps, sizes, positions)
+        except InputError as error:
+            raise BundleError(
+                f"{self._source}: the model's own parse is no tree: {error}"
+            ) from None
+        return Scored(steps.astype(np.int8), scores)
+
+    def _run(self, inputs: Inputs, outputs: list[str], nodes: int) -> list[NDArray[Any]]:
+        """These outputs, the scores (nodes, C) first, of the model."""
+        if os.getpid() != self._process:
+            _ORPHANS.append(self._session)
+            self._start()
+        feeds = {
+            name: array.astype(self._types[name], copy=False) for name, array in inputs.items()
+        }
+        try:
+            found: list[NDArray[Any]] = self._session.run(outputs, feeds)
+        except Exception as error:  # onnxruntime's errors have no base class of their own
+            raise BundleError(
+                f"{self._source}: the model failed on {nodes} nodes: {error}"
+            ) from None
+        scores = found[0]
+        if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
+            raise BundleError(
+                f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} "
+                "labels; "
+                f"found shape {scores.shape}, {int((~np.isfinite(scores)).sum())} not finite"
+            )
+        return found
+
+
+def _reopen(path: str, device: Device, threads: int | None) -> Predictor:
+    return Predictor(open_bundle(path), device=device, threads=threads)

@@ -1,0 +1,103 @@
+"""An onnxruntime session on the device that was asked for, or an error."""
+
+import os
+import warnings
+from typing import Any, Literal, get_args
+
+from thinstack.bundle.onnx_gate import check_onnx
+from thinstack.config import Device
+from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError
+
+__all__ = ["open_session"]
+
+_MOST_THREADS = 256
+_SMALL = 1 << 20  # bytes
+_CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+
+
+def open_session(
+    model: bytes, *, device: Device, threads: int | None, source: str
+) -> tuple[Any, Literal["cpu", "cuda"]]:
+    """An `onnxruntime.InferenceSession` of an ONNX file and the device that it really runs on.
+
+    `auto` takes CUDA if it works and else warns and takes the CPU. `threads` None: as many as the
+    process may use. Raises InputError unless 1 <= `threads` <= 256, MissingExtraError without
+    onnxruntime, DeviceError if CUDA was asked for and does not work, BundleError if `check_onnx`
+    refuses the model or onnxruntime cannot load it (`source` names it).
+    """
+    if device not in get_args(Device):
+        raise DeviceError(
+            f"unknown device {device!r}; expected one of {', '.join(get_args(Device))}"
+        )
+    if threads is not None and not 1 <= threads <= _MOST_THREADS:
+        raise InputError(
+            f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there "
+            "are cores"
+        )
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingExtraError("onnxruntime", "cpu") from None
+    check_onnx(model, source=source)
+    options = _options(onnxruntime, threads, largest_constant=max(_SMALL, 4 * len(model)))
+    if device != "cpu":
+        session, problem = _try_cuda(onnxruntime, model, options)
+        if session is not None:
+            return session, "cuda"
+        if device == "cuda":
+            raise DeviceError(
+                f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the "
+                "CUDA libraries and "
+                'onnxruntime-gpu (pip uninstall onnxruntime; pip install "thinstack[gpu]"); '
+                'device="cpu" runs anywhere'
+            )
+        warnings.warn(
+            f"CUDA does not work here ({problem}); the model runs on the CPU",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=[_CPU]), "cpu"
+    except Exception as error:  # onnxruntime's errors have no base class of their own
+        raise BundleError(
+            f"{source}: onnxruntime {onnxruntime.__version__} cannot load it: {error}"
+        ) from None
+
+
+def _options(onnxruntime: Any, threads: int | None, *, largest_constant: int) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or _usable_cores()
+    options.inter_op_num_threads = 1
+    # Errors only: its warnings are of the insides of graphs, nothing that a user could mend.
+    options.log_severity_level = 3
+    # It would also take its own format, which check_onnx knows nothing of.
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    # A few bytes of constants can stand for any number of numbers, which it would compute while it
+    # loads the file.
+    options.add_session_config_entry(
+        "optimization.constant_folding_max_output_size_in_bytes", str(largest_constant)
+    )
+    # Threads that spin while they wait take the cores that tokenizing and other sessions need.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _try_cuda(onnxruntime: Any, model: bytes, options: Any) -> tuple[Any, str]:
+    """A session whose first provider is CUDA, or None and why not: onnxruntime itself falls back
+    with a log line only."""
+    if _CUDA not in onnxruntime.get_available_providers():
+        return None, "the installed onnxruntime has no CUDA provider"
+    try:
+        session = onnxruntime.InferenceSession(model, options, providers=[_CUDA, _CPU])
+    except Exception as error:  # onnxruntime's errors have no base class of their own
+        return None, str(error)
+    providers = session.get_providers()
+    return (
+        (session, "")
+        if providers[0] == _CUDA
+        else (None, f"onnxruntime started on {', '.join(providers)} instead")
+    )

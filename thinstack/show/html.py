@@ -1,0 +1,152 @@
+"""Predictions as one self-contained HTML page."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import accumulate
+
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
+from thinstack.show.page_style import STYLE
+
+__all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
+
+MAX_DEPTH = 32
+"""Levels of nested lists; what is deeper is listed flat, since browsers and readers both give up on
+deep nesting."""
+
+MAX_TEXT, MAX_HEADING = 120, 300
+"""Columns of text shown of a phrase and of a heading; of a longer one, both ends. A sentence so cut
+follows whole."""
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+"""
+
+
+def page(predictions: Sequence[Prediction], *, title: str = "Sentences, phrase by phrase") -> str:
+    """An HTML5 page with the label, the probabilities and the tree of each sentence; it needs no
+    other file and no script.
+
+    A tree is nested lists, each phrase once, with its label as text and the probability of every
+    class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
+    the page says so.
+    """
+    parts = [_HEAD.format(title=_text(title), style=STYLE)]
+    for number, prediction in enumerate(predictions, 1):
+        parts += _sentence(_Marks(prediction), number)
+    if not predictions:
+        parts.append("<p>There are no sentences.</p>\n")
+    parts.append("</main>\n</body>\n</html>\n")
+    return "".join(parts)
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+class _Marks:
+    """The pieces of markup that the phrases of one prediction are made of."""
+
+    def __init__(self, prediction: Prediction):
+        self.prediction = prediction
+        self.names = [_text(label) for label in prediction.labels]
+        self.tones = tones_of(prediction.labels)
+        self.classes = (
+            [f"t{tone}" for tone in self.tones] if self.tones else ["plain"] * len(self.names)
+        )
+        self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
+        self.scores = prediction.scores.astype(float).tolist()
+
+    def chip(self, label: int) -> str:
+        """The label as text; a narrow screen shows its sign alone and leaves the name to screen
+        readers."""
+        if not self.tones:
+            return f'<span class="chip plain">{self.names[label]}</span>'
+        sign = SIGNS[self.tones[label]].replace("-", "−")
+        return (
+            f'<span class="chip {self.classes[label]}"><b aria-hidden="true">{sign}</b> '
+            f"<span>{self.names[label]}</span></span>"
+        )
+
+    def bar(self, node: int) -> str:
+        """The probabilities of all classes side by side (off a scale: of the label alone), named by
+        their numbers."""
+        scores = self.scores[node]
+        if self.tones:
+            blocks = list(zip(self.classes, accumulate(scores, initial=0.0), scores, strict=False))
+        else:
+            blocks = [("plain", 0.0, scores[self.label_ids[node]])]
+        drawn = "".join(
+            f'<rect class="{tone}" x="{100 * start:.1f}%" width="{100 * score:.1f}%" '
+            'height="100%"/>'
+            for tone, start, score in blocks
+            if score >= 0.005
+        )
+        name = ", ".join(
+            f"{name} {score:.0%}" for name, score in zip(self.names, scores, strict=True)
+        )
+        return f'<svg class="bar" role="img"><title>{name}</title>{drawn}</svg>'
+
+    def phrase(self, node: int) -> str:
+        start, end = self.spans[node]
+        text = escape(phrase(self.prediction, start, end, MAX_TEXT))
+        return (
+            f'<div class="row">{self.chip(self.label_ids[node])} {self.bar(node)} '
+            f"<bdi>{text}</bdi></div>"
+        )
+
+
+def _sentence(marks: _Marks, number: int) -> Iterator[str]:
+    text = visible(marks.prediction.text)
+    heading = elide(text, MAX_HEADING)
+    best, scores = marks.label_ids[-1], marks.scores[-1]
+    yield f'<section aria-labelledby="s{number}">\n<h2 id="s{number}"><bdi>{escape(heading)}</bdi></h2>\n'
+    if heading != text:
+        yield f"<details>\n<summary>The whole sentence</summary>\n<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
+    yield f'<p class="verdict">Label: <strong>{marks.names[best]}</strong></p>\n'
+    yield "<table>\n<caption>Probability of each class</caption>\n"
+    for label, score in enumerate(scores):
+        block = f'<rect class="{marks.classes[label]}" width="{100 * score:.1f}%" height="100%"/>'
+        yield f'<tr><th scope="row">{marks.chip(label)}</th><td>{score:.0%}</td>'
+        yield f'<td><svg class="long" aria-hidden="true">{block}</svg></td></tr>\n'
+    count = len(marks.scores)
+    yield f"</table>\n<details open>\n<summary>Tree: {count:,} phrase{'s' * (count > 1)}</summary>\n"
+    yield from _tree(marks)
+    yield "</details>\n</section>\n"
+
+
+def _tree(marks: _Marks) -> Iterator[str]:
+    rows = outline(marks.prediction, depth=MAX_DEPTH)
+    yield '<ul class="tree">\n'
+    for row, below in zip(rows, [*(row.depth for row in rows[1:]), 0], strict=True):
+        yield f"<li>{marks.phrase(row.node)}"
+        if row.hidden:
+            yield from _flat(marks, row)
+        if below > row.depth:
+            yield "\n<ul>\n"
+        else:
+            yield "</li>\n" + "</ul></li>\n" * (row.depth - below)
+    yield "</ul>\n"
+
+
+def _flat(marks: _Marks, row: Row) -> Iterator[str]:
+    """The phrases inside one that are too deep to nest. In transition order they stand just before
+    it."""
+    yield f'\n<p class="note">Too deep to nest: the {row.hidden:,} phrases inside, each before its parts.</p>\n'
+    yield '<ul class="flat">\n'
+    inside = range(row.node - row.hidden, row.node)
+    for node in sorted(inside, key=lambda i: (marks.spans[i][0], -marks.spans[i][1])):
+        yield f"<li>{marks.phrase(node)}</li>\n"
+    yield "</ul>"

@@ -1,0 +1,124 @@
+"""The phrases of a `Prediction` in reading order, and what every rendering of them shares: signs
+and safe text."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+
+from thinstack.core.transitions import REDUCE, parents_of
+from thinstack.core.tree import depths
+from thinstack.runtime.prediction import Prediction
+
+__all__ = ["SIGNS", "Row", "elide", "outline", "phrase", "tones_of", "visible"]
+
+SIGNS = ("--", "-", "0", "+", "++")
+"""The sign of each tone, 0 (very negative) to 4 (very positive)."""
+
+_TONES = {2: (1, 3), 3: (1, 2, 3), 5: (0, 1, 2, 3, 4)}
+
+# C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates: what could act on
+# a terminal or a page.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Row(NamedTuple):
+    """One phrase of an outline. `hidden`: how many phrases inside it the outline leaves out."""
+
+    node: int
+    depth: int
+    last: bool
+    hidden: int
+
+
+def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -> list[Row]:
+    """The phrases at most `depth` levels below the sentence, each before the phrases inside it,
+    left before right.
+
+    With `phrases`, at most so many: the top of the tree, filled level by level and never one half
+    of a pair.
+    """
+    steps, spans = prediction.transitions, prediction.spans
+    parents, slots = parents_of(steps)
+    levels = depths(parents)
+    order = np.lexsort((spans[:, 0], levels))
+    order = order[levels[order] <= depth]
+    if phrases is not None:
+        # The root stands alone, all others come in pairs, so an odd number of phrases keeps pairs
+        # whole.
+        order = order[: max(phrases - (phrases + 1) % 2, 1)]
+    drawn = np.zeros(len(steps), bool)
+    drawn[order] = True
+    inside = np.where(drawn[np.arange(len(steps)) - 1], 0, 2 * (spans[:, 1] - spans[:, 0]) - 2)
+    inside[steps != REDUCE] = 0
+    order = order[np.lexsort((levels[order], spans[order, 0]))]
+    last = (slots == 1) | (parents < 0)
+    return [Row(i, int(levels[i]), bool(last[i]), int(inside[i])) for i in order.tolist()]
+
+
+def tones_of(labels: tuple[str, ...]) -> tuple[int, ...] | None:
+    """The tone of each class, an index into SIGNS, or None where the labels are no scale from
+    negative to positive.
+
+    A scale has 2, 3 or 5 classes; its first name holds "negative", its last "positive", a middle
+    one "neutral".
+    """
+    names = [label.lower() for label in labels]
+    if len(names) not in _TONES or "negative" not in names[0] or "positive" not in names[-1]:
+        return None
+    if len(names) % 2 and "neutral" not in names[len(names) // 2]:
+        return None
+    return _TONES[len(names)]
+
+
+def visible(text: str) -> str:
+    """`text` on one line, with one space for white space and a backslash escape for any other
+    control character."""
+    return _UNSAFE.sub(
+        lambda match: match.group().encode("unicode_escape").decode("ascii"), " ".join(text.split())
+    )
+
+
+def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:
+    """Words [start, end) as they stand in the text, made visible, in at most `width` columns (see
+    `elide`)."""
+
+    def cut(first: int, behind: int) -> str:
+        return visible(
+            prediction.text[
+                int(prediction.offsets[first, 0]) : int(prediction.offsets[behind - 1, 1])
+            ]
+        )
+
+    ends = max(
+        width,
+        1,
+        # words at either end that are sure to fill the width: a long phrase costs no more than they
+        # do
+    )
+    if end - start <= 2 * ends:
+        return elide(cut(start, end), width, dots)
+    return elide(f"{cut(start, start + ends)} {cut(end - ends, end)}", width, dots)
+
+
+def elide(text: str, width: int, dots: str = " … ") -> str:
+    """`text` in at most `width` terminal columns: words of its middle give way to `dots`, as both
+    ends tell what it is."""
+    if cell_len(text) <= width:
+        return text
+    room = width - cell_len(dots)
+    if room < 2:
+        return set_cell_size(text, max(width, 0)).rstrip()
+    head = set_cell_size(text, room - room // 2)
+    if " " in head and not text.startswith(head + " "):
+        head = head.rpartition(" ")[0]
+    head = head.rstrip()
+    rest, start = room - cell_len(head), len(text)
+    while start and cell_len(text[start - 1]) <= rest:
+        start -= 1
+        rest -= cell_len(text[start])
+    tail = text[start:]
+    if " " in tail and text[start - 1] != " ":
+        tail = tail.partition(" ")[2]
+    return head + dots + tail.lstrip()

@@ -1,0 +1,160 @@
+"""Drawing a `Prediction` in a terminal."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
+
+__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render"]
+
+MAX_PHRASES = 127
+"""Phrases drawn of one tree at most: all of a sentence of up to 64 words."""
+
+MAX_CLASSES = 10
+"""Classes of a sentence drawn at most; of more, the most probable."""
+
+# Orange and blue: told apart by colour-blind readers, legible on black and on white.
+_SIGN_STYLES = (
+    "bold reverse color(166)",
+    "color(166)",
+    "dim",
+    "color(32)",
+    "bold reverse color(32)",
+)
+_TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
+
+
+def render(prediction: Prediction) -> RenderableType:
+    """What a terminal shows of one sentence: its label, the probability of each class, and its
+    tree.
+
+    A line of the tree holds the sign of a phrase (its label, where the labels are no scale from
+    negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
+    deeper than guides in half the width can go; a phrase with `(+n)` has n more inside. It fits the
+    width and the encoding of its console and reads without colour.
+    """
+    return _Drawing(prediction)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    prediction: Prediction
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        pen = _Pen(self.prediction, options)
+        yield pen.headline()
+        yield Text()
+        yield from pen.classes()
+        yield Text()
+        yield from pen.tree()
+
+
+class _Pen:
+    """Draws one prediction for one width and encoding."""
+
+    def __init__(self, prediction: Prediction, options: ConsoleOptions):
+        self.prediction, self.width, self.encoding = prediction, options.max_width, options.encoding
+        self.ascii = options.ascii_only or options.legacy_windows
+        self.dots = " ... " if self.ascii else " … "
+        self.tones = tones_of(prediction.labels)
+        self.names = [
+            elide(self.fit(label), max(self.width // 3, 4), self.dots)
+            for label in prediction.labels
+        ]
+        self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
+        self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
+        self.sign_width = max(map(cell_len, self.signs))
+
+    def fit(self, text: str) -> str:
+        """`text` with nothing in it that acts on the terminal or that its encoding lacks."""
+        return visible(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
+
+    def style(self, label: int, styles: tuple[str, ...]) -> str:
+        return styles[self.tones[label]] if self.tones else ""
+
+    def sign(self, label: int) -> Text:
+        name = self.signs[label]
+        pad = " " * (self.sign_width - cell_len(name))
+        cell = f" {pad}{name} " if self.tones else f" {name}{pad} "
+        return Text.assemble(
+            " ", (cell, self.style(label, _SIGN_STYLES)), " ", no_wrap=True, overflow="crop"
+        )
+
+    def headline(self) -> Text:
+        best = int(self.prediction.label_ids[-1])
+        text = elide(self.fit(self.prediction.text), 5 * self.width, self.dots)
+        return Text.assemble(
+            (self.fit(self.prediction.label), f"bold {self.style(best, _TEXT_STYLES)}"),
+            ": ",
+            (text, "bold"),
+        )
+
+    def classes(self) -> list[Text]:
+        scores = self.prediction.scores[-1]
+        shown = (
+            range(len(scores))
+            if len(scores) <= MAX_CLASSES
+            else np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
+        )
+        name_width = max(cell_len(self.names[i]) for i in shown)
+        lines = [self.bar(i, float(scores[i]), name_width) for i in shown]
+        if len(scores) > MAX_CLASSES:
+            lines.append(
+                Text(f"  and {len(scores) - MAX_CLASSES} classes less probable", style="dim")
+            )
+        return lines
+
+    def bar(self, label: int, score: float, name_width: int) -> Text:
+        name = self.names[label] + " " * (name_width - cell_len(self.names[label]))
+        line = self.sign(label) if self.tones else Text("  ", no_wrap=True, overflow="crop")
+        best = label == self.prediction.label_ids[-1]
+        line.append(f"{name} {score:>4.0%}", "bold" if best else "")
+        room = min(self.width - line.cell_len - 2, 40)
+        if room >= 8:
+            line.append(
+                "  " + ("#" if self.ascii else "━") * round(score * room),
+                self.style(label, _TEXT_STYLES) or "dim",
+            )
+        return line
+
+    def tree(self) -> list[Text]:
+        deepest = max((self.width // 2 - self.sign_width - 4) // 2, 1)
+        rows = outline(self.prediction, depth=deepest, phrases=MAX_PHRASES)
+        lines = []
+        above: list[bool] = []  # of each level above: was its phrase the last of its pair?
+        for row in rows:
+            del above[row.depth :]
+            lines.append(self.line(row, above))
+            above.append(row.last)
+        hidden = sum(row.hidden for row in rows)
+        if hidden:
+            note = (
+                f"(+n): n more phrases inside, not drawn ({hidden:,} of {len(self.labels):,}); "
+                "--json lists all."
+            )
+            lines += [Text(), Text(note, style="dim")]
+        return lines
+
+    def line(self, row: Row, above: list[bool]) -> Text:
+        pipe, tee, corner = ("| ", "|-", "`-") if self.ascii else ("│ ", "├╴", "└╴")
+        label = self.labels[row.node]
+        line = self.sign(label)
+        if row.depth:
+            line.append(
+                "".join("  " if last else pipe for last in above[1:])
+                + (corner if row.last else tee),
+                "dim",
+            )
+        more = f" (+{row.hidden:,})" if row.hidden else ""
+        room = self.width - line.cell_len - len(more)
+        start, end = self.spans[row.node]
+        text = elide(
+            self.fit(phrase(self.prediction, start, end, room, self.dots)), room, self.dots
+        )
+        line.append(text, self.style(label, _TEXT_STYLES)).append(more, "dim")
+        return line

@@ -1,0 +1,107 @@
+"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM over binary
+trees, given or its own."""
+
+import torch
+from torch import Tensor, nn
+
+from thinstack.core.cell import Cell
+from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.schedule import schedule_transitions
+from thinstack.core.shift_reduce import ShiftReduce
+from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.stack_schedule import schedule_stack, timetable
+from thinstack.spinn.tracking_lstm import TrackingLSTM
+
+__all__ = ["StackEncoder"]
+
+
+class StackEncoder(nn.Module):
+    """Given trees go through the shift-reduce executor where the tracking LSTM feeds the
+    composition; where it does not, by depth, and the tracking LSTM reads the finished states.
+
+    Args:
+        cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, which
+            then feeds it, or 0.
+        tracker: the tracking LSTM, with a transition classifier where the encoder is to parse.
+        beam: how many hypotheses of a sentence's tree are kept while it parses.
+
+    Attributes:
+        hidden_size: width H of a node's output.
+        feeds: whether the tracking LSTM feeds the composition.
+    """
+
+    def __init__(self, cell: Cell, tracker: TrackingLSTM, *, beam: int = 1):
+        super().__init__()
+        self.by_step, self.by_depth = ShiftReduce(cell, tracker), DepthOrdered(cell)
+        self.cell, self.tracker = cell, tracker
+        self.hidden_size = cell.hidden_size
+        self.feeds = cell.inner_size > 0
+        self.beam = int(beam)
+
+    def forward(
+        self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
+    ) -> StackEncoding:
+        """Encode sentences over given trees.
+
+        Args:
+            words: (L, X).
+            transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
+            lengths: (B,) the words of each sentence, at least 1.
+            track: whether the scores of transitions are wanted; without them they may have no
+                columns.
+        """
+        if self.feeds:
+            encoding: StackEncoding = self.by_step(words, transitions, lengths)
+            return encoding
+        schedule = schedule_transitions(transitions)
+        none = words.new_zeros([schedule.inner.shape[0], 0])
+        stacked, roots, _ = self.by_depth(
+            words.index_select(0, schedule.leaf_words), none, schedule
+        )
+        choices, free = (
+            words.new_zeros([transitions.shape[0], 0]),
+            torch.zeros_like(schedule.stacked),
+        )
+        if track:
+            choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
+        return StackEncoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
+
+    def parse(self, words: Tensor, lengths: Tensor) -> StackEncoding:
+        """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are
+        those of `forward`."""
+        return self.by_step.parse(words, lengths, self.beam)
+
+    def follow(
+        self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Scores of the transitions (N, 2) and where both were possible (N,), in node order, from
+        the finished states.
+
+        Args:
+            outputs: (N, H) of all nodes.
+            places: (N,) the row of each node in `outputs`.
+            transitions: (N,) of the trees.
+            lengths: (B,) of the sentences.
+        """
+        table = timetable(lengths)
+        plan = schedule_stack(transitions, places + 1, table)
+        counts: list[int] = table.counts.tolist()
+        gates = 4 * self.tracker.size
+        reads = torch.cat(
+            [outputs.new_zeros([1, 2 * gates]), self.tracker.read_nodes(outputs)]
+        ).view(-1, gates)
+        index = (2 * plan.pairs + torch.arange(2, device=outputs.device)).flatten()
+        word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
+        buffer = self.tracker.read_buffer(outputs.index_select(0, word_rows), table.word_ends)
+        read = reads.index_select(0, index).view(plan.pairs.shape[0], 2, gates).sum(
+            1
+        ) + buffer.index_select(0, plan.fronts)
+        hidden = outputs.new_zeros([lengths.shape[0], self.tracker.size])
+        memory, states = hidden, [hidden[:0]]
+        for step in torch.split(read, counts):
+            hidden, memory = self.tracker.step(
+                step, hidden[: step.shape[0]], memory[: step.shape[0]]
+            )
+            states.append(hidden)
+        choices = self.tracker.choices(torch.cat(states))
+        return torch.zeros_like(choices).index_copy(0, table.places, choices), plan.free
