@@ -33,12 +33,11 @@ from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
-from thinstack.export.pt2 import export_pt2
 from thinstack.export.torchscript import export_torchscript
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-NODES, ROOTS, INT8, SCRIPT, PT2 = "nodes", "roots", "int8", "TorchScript", "pt2"
-SUFFIXES = {NODES: "onnx", ROOTS: "roots.onnx", INT8: "int8.onnx", SCRIPT: "pt", PT2: "pt2"}
+NODES, ROOTS, INT8, SCRIPT = "nodes", "roots", "int8", "TorchScript"
+SUFFIXES = {NODES: "onnx", ROOTS: "roots.onnx", INT8: "int8.onnx", SCRIPT: "pt"}
 ONNX_OPTIONS: dict[str, dict[str, Any]] = {
     NODES: {},
     ROOTS: {"outputs": "roots"},
@@ -140,15 +139,11 @@ def export(one: Exportable) -> tuple[dict[str, bytes], dict[str, Entry]]:
         content, report = export_torchscript(one.model)
         return content, report.max_error
 
-    def pt2() -> tuple[bytes, float]:
-        content, report = export_pt2(one.model)
-        return content, report.max_error
-
     ways: dict[str, Callable[[], tuple[bytes, float]]] = {
         name: (lambda options=options: onnx(**options)) for name, options in ONNX_OPTIONS.items()
     }
     files, entries = {}, {}
-    for name, way in {**ways, SCRIPT: torchscript, PT2: pt2}.items():
+    for name, way in {**ways, SCRIPT: torchscript}.items():
         if name == ROOTS and "root_scores" not in one.model.output_names:
             entries[name] = Entry(skipped=True)  # it scores pairs or candidates
             continue

@@ -63,7 +63,7 @@ def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Pa
         assert node["label"] == best(expected(word, size))
     assert second["scores"] == second["nodes"][-1]["scores"]
     assert second["label"] == second["nodes"][-1]["label"] == "bad"
-    tree = thinstack.Tree.from_brackets(second["tree"])
+    tree = thinstack.from_brackets(second["tree"])
     assert list(tree.words) == words
     assert [LABELS[int(label or -1)] for label in tree.labels] == [
         node["label"] for node in second["nodes"]
@@ -202,7 +202,7 @@ def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: 
         "film",
         text,
     ]
-    assert thinstack.Tree.from_brackets(own["tree"]).transitions.tolist() == own_parse(4)
+    assert thinstack.from_brackets(own["tree"]).transitions.tolist() == own_parse(4)
     (left,) = cli("predict", text, "--json", "--model", parsing, "--source", "left").json
     assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
 

@@ -91,19 +91,6 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["0.onnx", "1.onnx", "model.pt"]
 
 
-def test_a_program_of_torch_export_answers_as_the_bundle_does(run, tmp_path: Path) -> None:
-    path = tmp_path / "model.pt2"
-    code, out, _ = run(GOLDEN / "words", path)
-    assert code == 0
-    assert f"{path}: {path.stat().st_size:,} bytes" in out
-    program = torch.export.load(path).module()
-    found = scores(
-        GOLDEN / "words",
-        lambda inputs: program({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}),
-    )
-    assert len(found) > 1
-    assert max(float(part.max(initial=0)) for part in found) < 1e-5
-
 
 def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     (tmp_path / "trees.txt").write_text(TREES)
@@ -149,17 +136,13 @@ def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)
     cases = [
-        ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt, .pt2"),
+        ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt$"),
         (
             (words, tmp_path / "m.pt", "--quantize", "fp16"),
             "quantize, outputs, index_type and data are for ONNX files",
         ),
         (
             (words, tmp_path / "m.pt", "--data", trees),
-            "quantize, outputs, index_type and data are for ONNX files",
-        ),
-        (
-            (words, tmp_path / "m.pt2", "--data", trees),
             "quantize, outputs, index_type and data are for ONNX files",
         ),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),

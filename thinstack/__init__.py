@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING, Literal
 
 from thinstack._version import __version__
 from thinstack.core.tree import Tree
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
-__all__ = ["ThinstackError", "Tree", "TreeError", "__version__", "load"]
+__all__ = [
+    "ThinstackError",
+    "Tree",
+    "TreeError",
+    "__version__",
+    "from_brackets",
+    "load",
+    "to_brackets",
+]
 
 
 def load(

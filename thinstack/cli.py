@@ -274,7 +274,7 @@ def export(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
     file: Annotated[
         Path,
-        typer.Argument(help="The file to write: .onnx, .pt (TorchScript) or .pt2 (torch.export)."),
+        typer.Argument(help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."),
     ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],
@@ -300,7 +300,7 @@ def export(
     It is compared on trees of 1 to 512 words in all shapes, alone and in batches; if anything
     differs, nothing is written.
     """
-    formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript", ".pt2": "pt2"}
+    formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
     if file.suffix.lower() not in formats:
         raise InputError(
             f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"

@@ -144,7 +144,7 @@ def test_predict_prints_json_of_the_promised_form() -> None:
         ["text", "label", "scores", "tree", "transitions", "nodes"],
         SENTENCE,
     )
-    assert list(thinstack.Tree.from_brackets(found["tree"]).words) == words
+    assert list(thinstack.from_brackets(found["tree"]).words) == words
     assert len(found["nodes"]) == 2 * len(words) - 1
     for node in found["nodes"]:
         assert list(node) == ["start", "end", "text", "label", "scores"]

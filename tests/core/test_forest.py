@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from random_trees import ANY, BINARY, nodes_of, tree_of
 
 from thinstack.core import Forest, Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import TreeError
 
 
@@ -70,8 +71,8 @@ def test_kinds_of_dependency_edges() -> None:
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (Tree.from_brackets("(3 (2 (1 a)) (2 b))"), "binary trees only: binarize"),
-        (Tree.from_brackets("(3 (2 a) (2 b) (2 c))"), "binary trees only: binarize"),
+        (from_brackets("(3 (2 (1 a)) (2 b))"), "binary trees only: binarize"),
+        (from_brackets("(3 (2 a) (2 b) (2 c))"), "binary trees only: binarize"),
         (Tree.from_parents([1, -1, 1], list("abc")), "transition order only"),
     ],
 )

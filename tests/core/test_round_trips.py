@@ -8,7 +8,7 @@ from random_trees import ANY, BINARY, WORDS, tree_of
 
 from thinstack.core import Tree
 from thinstack.data.binarize import from_binary, to_binary
-from thinstack.data.brackets import SPACE
+from thinstack.data.brackets import SPACE, from_brackets, to_brackets
 
 DEEP = 100_000
 thorough = settings(max_examples=1000)
@@ -29,7 +29,7 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
 @thorough
 @given(labelled())
 def test_labelled_brackets(tree: Tree) -> None:
-    assert Tree.from_brackets(tree.to_brackets()) == tree
+    assert from_brackets(to_brackets(tree)) == tree
 
 
 @thorough
@@ -41,9 +41,9 @@ def test_unlabelled_brackets(nested, space: str) -> None:
         )
 
     tree = tree_of(nested)
-    text = tree.to_brackets(labelled=False)
+    text = to_brackets(tree, labelled=False)
     assert text == write(nested)
-    assert Tree.from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels(
+    assert from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels(
         [None] * len(tree)
     )
 
@@ -90,9 +90,9 @@ def deep(shape: str) -> Tree:
 @pytest.mark.parametrize("shape", ["left", "right"])
 def test_deep_trees_in_brackets_and_arrays(shape: str) -> None:
     tree = deep(shape)
-    assert Tree.from_brackets(tree.to_brackets()) == tree
+    assert from_brackets(to_brackets(tree)) == tree
     bare = tree.with_labels([None] * len(tree))
-    assert Tree.from_brackets(bare.to_brackets(labelled=False), labelled=False) == bare
+    assert from_brackets(to_brackets(bare, labelled=False), labelled=False) == bare
     assert Tree.from_parents(tree.parents, tree.tokens, tree.labels) == tree
     assert Tree.from_transitions(tree.transitions, tree.words, tree.labels) == tree
 

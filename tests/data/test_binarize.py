@@ -9,6 +9,7 @@ from random_trees import ANY, labels_of, tree_of
 
 from thinstack.core import Tree
 from thinstack.data.binarize import binarize, from_binary, to_binary
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 
@@ -21,7 +22,7 @@ def phrases(tree: Tree) -> set[tuple[int, int, str | None]]:
 
 
 def test_more_than_two_children_branch_to_the_right() -> None:
-    tree = binarize(Tree.from_brackets("(S (A a) (B b) (C c) (D d))"))
+    tree = binarize(from_brackets("(S (A a) (B b) (C c) (D d))"))
     assert tree.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert phrases(tree) == {
         (0, 1, "A"),
@@ -35,13 +36,13 @@ def test_more_than_two_children_branch_to_the_right() -> None:
 
 
 def test_a_chain_of_single_children_keeps_its_top_label() -> None:
-    tree = binarize(Tree.from_brackets("(TOP (S (NP (NN (X dogs))) (VP (V bark))))"))
+    tree = binarize(from_brackets("(TOP (S (NP (NN (X dogs))) (VP (V bark))))"))
     assert phrases(tree) == {(0, 1, "NP"), (1, 2, "VP"), (0, 2, "TOP")}
-    assert binarize(Tree.from_brackets("(A (B (C c)))")) == Tree.from_brackets("(A c)")
+    assert binarize(from_brackets("(A (B (C c)))")) == from_brackets("(A c)")
 
 
 def test_a_binary_tree_stays_as_it_is() -> None:
-    tree = Tree.from_brackets("(3 (2 (2 The) (2 film)) (4 (3 is) (4 great)))")
+    tree = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 is) (4 great)))")
     assert binarize(tree) == tree
 
 
@@ -81,7 +82,7 @@ def test_every_phrase_of_any_tree_is_there_with_its_label() -> None:
     rng = random.Random(5)
     for _ in range(200):
         nested = ("TOP", [grow(rng, 4) for _ in range(rng.randint(1, 4))])
-        before = Tree.from_brackets(brackets(nested))
+        before = from_brackets(brackets(nested))
         expected: dict[tuple[int, int], str] = {}
         nested_phrases(nested, 0, expected)
         tree = binarize(before)
@@ -91,7 +92,7 @@ def test_every_phrase_of_any_tree_is_there_with_its_label() -> None:
 
 
 def test_leaves_are_replaced_split_and_left_out() -> None:
-    tree = Tree.from_brackets("(S (NP (D the) (N cannot) (X _)) (Y (Z _)) (VP (V go)))")
+    tree = from_brackets("(S (NP (D the) (N cannot) (X _)) (Y (Z _)) (VP (V go)))")
     new = binarize(tree, [["The"], ["can", "not"], [], [], ["go", "on", "now"]])
     assert new.words == ("The", "can", "not", "go", "on", "now")
     assert phrases(new) == {
@@ -102,15 +103,15 @@ def test_leaves_are_replaced_split_and_left_out() -> None:
 
 def test_trees_of_any_depth_are_binarised() -> None:
     deep = 30_000
-    tree = Tree.from_brackets("(S (A a) " * deep + "(B b)" + ")" * deep)
+    tree = from_brackets("(S (A a) " * deep + "(B b)" + ")" * deep)
     assert binarize(tree) == tree
-    assert binarize(Tree.from_brackets("(S " * deep + "(B b)" + ")" * deep)).words == ("b",)
+    assert binarize(from_brackets("(S " * deep + "(B b)" + ")" * deep)).words == ("b",)
 
 
 def test_what_cannot_be_binarised_is_refused() -> None:
     with pytest.raises(TreeError, match="node 0 has both a word and children"):
         binarize(Tree.from_parents([-1, 0], ["barks", "dog"]))
-    tree = Tree.from_brackets("(S (A a) (B b))")
+    tree = from_brackets("(S (A a) (B b))")
     with pytest.raises(TreeError, match="2 leaves needs words for each of them, got 1"):
         binarize(tree, [["a"]])
     with pytest.raises(TreeError, match="none was left"):
@@ -133,32 +134,27 @@ FOUR = "(S (A a) (B b) (C c) (D d))"
 )
 def test_the_three_branchings(branching: str, head: int | None, expected: str) -> None:
     heads = None if head is None else lambda label, below: head
-    assert (
-        to_binary(Tree.from_brackets(FOUR), branching=branching, heads=heads).to_brackets()
-        == expected
-    )
+    assert to_brackets(to_binary(from_brackets(FOUR), branching=branching, heads=heads)) == expected
 
 
 def test_binary_trees_branch_to_the_right_unless_told() -> None:
-    assert to_binary(Tree.from_brackets(FOUR)) == to_binary(
-        Tree.from_brackets(FOUR), branching="right"
-    )
+    assert to_binary(from_brackets(FOUR)) == to_binary(from_brackets(FOUR), branching="right")
 
 
 def test_a_chain_is_one_node_with_all_its_labels() -> None:
-    tree = Tree.from_brackets("( (S (NP (N dogs)) (VP (V bark) (R at) (N cats))))")
+    tree = from_brackets("( (S (NP (N dogs)) (VP (V bark) (R at) (N cats))))")
     binary = to_binary(tree)
-    assert binary.to_brackets() == "(+S (NP+N dogs) (VP (V bark) (@VP (R at) (N cats))))"
+    assert to_brackets(binary) == "(+S (NP+N dogs) (VP (V bark) (@VP (R at) (N cats))))"
     assert from_binary(binary) == tree
 
 
 def test_a_node_that_is_added_names_its_phrase_and_not_the_chain_above() -> None:
-    tree = Tree.from_brackets("(S (VP (V go) (R on) (R up)))")
-    assert to_binary(tree).to_brackets() == "(S+VP (V go) (@VP (R on) (R up)))"
+    tree = from_brackets("(S (VP (V go) (R on) (R up)))")
+    assert to_brackets(to_binary(tree)) == "(S+VP (V go) (@VP (R on) (R up)))"
 
 
 def test_trees_without_labels_are_made_binary_too() -> None:
-    tree = Tree.from_brackets("( ( ( a ) ) b c )", labelled=False)
+    tree = from_brackets("( ( ( a ) ) b c )", labelled=False)
     binary = to_binary(tree)
     assert binary.labels == ("++", None, None, "@", None)
     assert from_binary(binary) == tree
@@ -196,7 +192,7 @@ def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
         ("left", lambda count: 0),
         ("head", lambda count: min(number, count - 1)),
     ):
-        assert to_binary(tree, branching=branching, heads=heads).to_brackets() == oracle(
+        assert to_brackets(to_binary(tree, branching=branching, heads=heads)) == oracle(
             nested, iter(labels), head_of
         )
     below = [[labels[child] for child in children] for children in tree.children]
@@ -222,14 +218,12 @@ def test_heads_that_are_not_there_are_refused() -> None:
             TreeError, match=f"node 4 has 4 children; heads gave {head} as its head child"
         ):
             to_binary(
-                Tree.from_brackets(FOUR),
-                branching="head",
-                heads=lambda label, below, head=head: head,
+                from_brackets(FOUR), branching="head", heads=lambda label, below, head=head: head
             )
     with pytest.raises(ValueError, match="branching 'head' needs heads, such as thinstack"):
-        to_binary(Tree.from_brackets(FOUR), branching="head")
+        to_binary(from_brackets(FOUR), branching="head")
     with pytest.raises(ValueError, match="branching must be 'right', 'left' or 'head', got 'up'"):
-        to_binary(Tree.from_brackets(FOUR), branching="up")
+        to_binary(from_brackets(FOUR), branching="up")
 
 
 @pytest.mark.parametrize(
@@ -242,7 +236,7 @@ def test_heads_that_are_not_there_are_refused() -> None:
 )
 def test_marks_that_are_not_inside_a_phrase_are_refused(text: str, message: str) -> None:
     with pytest.raises(TreeError, match=message):
-        from_binary(Tree.from_brackets(text))
+        from_binary(from_brackets(text))
 
 
 def test_dependency_trees_have_no_binary_tree() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from thinstack.core import Tree
 from thinstack.data.binarize import from_binary, to_binary
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.data.head_rules import english_head
 
 
@@ -77,12 +77,12 @@ def test_phrases_and_children_without_labels() -> None:
 
 
 def test_head_outward_binarisation_of_a_sentence() -> None:
-    tree = Tree.from_brackets(
+    tree = from_brackets(
         "( (S (NP-SBJ (DT The) (JJ old) (NN man)) (VP (VBD sat) (PP (IN in) (NP (NN rain)))) (. "
         ".)))"
     )
     binary = to_binary(tree, branching="head", heads=english_head)
-    assert binary.to_brackets() == (
+    assert to_brackets(binary) == (
         "(+S (NP-SBJ (DT The) (@NP-SBJ (JJ old) (NN man))) (@S (VP (VBD sat) (PP (IN in) (NP+NN "
         "rain))) (. .)))"
     )

@@ -8,6 +8,7 @@ from nltk.tree import ImmutableTree, ParentedTree
 from nltk.tree import Tree as NltkTree
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.data.nltk import from_nltk, to_nltk
 from thinstack.errors import TreeError
 
@@ -64,9 +65,9 @@ def test_trees_come_back(nested: str | list, data: st.DataObject) -> None:
 )
 def test_both_read_and_write_the_same_brackets(nested: str | list) -> None:
     text = brackets_of(nested)
-    assert to_nltk(Tree.from_brackets(text)) == NltkTree.fromstring(text)
-    assert from_nltk(NltkTree.fromstring(text)).to_brackets() == text
-    assert to_nltk(Tree.from_brackets(text)).pformat(margin=10**6) == text
+    assert to_nltk(from_brackets(text)) == NltkTree.fromstring(text)
+    assert to_brackets(from_nltk(NltkTree.fromstring(text))) == text
+    assert to_nltk(from_brackets(text)).pformat(margin=10**6) == text
 
 
 def test_words_beside_phrases_are_leaves_without_a_label() -> None:
@@ -91,7 +92,7 @@ def test_a_leaf_without_a_label_and_without_siblings() -> None:
 @pytest.mark.parametrize("kind", [ImmutableTree, ParentedTree])
 def test_other_kinds_of_nltk_trees_are_read(kind: type[NltkTree]) -> None:
     text = "(S (NP (D the) (N dog)) (V barks))"
-    assert from_nltk(kind.fromstring(text)) == Tree.from_brackets(text)
+    assert from_nltk(kind.fromstring(text)) == from_brackets(text)
 
 
 def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:

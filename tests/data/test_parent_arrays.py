@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.parent_arrays import (
     read_constituency_trees,
     read_dependency_trees,
@@ -300,7 +301,7 @@ def test_constituency_trees_that_files_cannot_hold_are_refused(tmp_path: Path) -
     for tree, path, message in (
         (Tree.left(["a", "b c"]), toks, "the word 2 of the tree is 'b c'"),
         (
-            Tree.from_brackets("(A (B b))"),
+            from_brackets("(A (B b))"),
             cparents,
             "node 1 has 1 children; transitions exist for binary trees",
         ),

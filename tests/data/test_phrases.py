@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.phrases import phrases_of, prefixes_of
 
 # ((a b) (c d)) with labels: a 1, b none, (a b) 2, c 0, d 3, (c d) none, all 4
@@ -58,7 +59,7 @@ def test_the_whole_sentence_is_last_even_without_a_label() -> None:
 
 
 def test_of_nodes_over_the_same_words_the_topmost_counts() -> None:
-    tree = Tree.from_brackets("(T (S (N dogs) (V (W bark))))")
+    tree = from_brackets("(T (S (N dogs) (V (W bark))))")
     spans, labels = phrases_of(tree, [0, 1, 2, 3, 4])  # dogs, W, V, S, T
     assert as_set(spans, labels) == {(0, 1, 0), (1, 2, 2), (0, 2, 4)}
     assert as_set(*phrases_of(tree, [0, 1, -1, 3, -1])) == {(0, 1, 0), (0, 2, -1)}

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.projection import project_labels
 from thinstack.errors import TreeError
 
-PHRASES = Tree.from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
+PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
 
 
 def test_a_node_takes_the_label_of_the_phrase_over_the_same_words() -> None:
@@ -27,7 +28,7 @@ def test_a_node_over_no_phrase_has_no_label() -> None:
 def test_a_node_whose_words_have_a_gap_has_no_label() -> None:
     """The extent of `big`, with `sings` below it, is that of `man sings` and `big`; `a` and `man`
     are not below it."""
-    phrases = Tree.from_brackets("(S (A a) (B (C b) (D c)))")
+    phrases = from_brackets("(S (A a) (B (C b) (D c)))")
     tree = Tree.from_parents([-1, 0, 0], ["a", "b", "c"])
     assert project_labels(phrases, tree).labels == ("S", "C", "D")
     crossing = Tree.from_parents([2, -1, 1], ["a", "b", "c"])
@@ -36,12 +37,12 @@ def test_a_node_whose_words_have_a_gap_has_no_label() -> None:
 
 
 def test_of_a_chain_the_topmost_label_counts() -> None:
-    phrases = Tree.from_brackets("(TOP (S (NP (N dogs)) (VP (V bark))))")
+    phrases = from_brackets("(TOP (S (NP (N dogs)) (VP (V bark))))")
     assert project_labels(phrases, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == (
         "NP",
         "TOP",
     )
-    missing = Tree.from_brackets("( (S (N dogs) (V bark)))")
+    missing = from_brackets("( (S (N dogs) (V bark)))")
     assert project_labels(missing, Tree.from_parents([1, -1], ["dogs", "bark"])).labels == (
         "N",
         None,

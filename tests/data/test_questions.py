@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.questions import read_questions
 from thinstack.errors import DataError, TreeError
 
@@ -28,7 +28,7 @@ def written(folder: Path, *lines: object) -> Path:
 def test_the_class_is_the_label_of_the_root_and_the_only_one(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD, "\n", {**GOOD, "label": "X", "more": 3})
     first, second = read_questions(str(path))
-    expected = Tree.from_brackets("( Who ( ( was it ) ? ) )", labelled=False)
+    expected = from_brackets("( Who ( ( was it ) ? ) )", labelled=False)
     assert first == expected.with_labels([None] * 6 + ["HUM"])
     assert second.labels[second.root] == "X"
     assert second.words == ("Who", "was", "it", "?")
@@ -48,7 +48,7 @@ def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(
     tmp_path: Path, parse: str, expected: str
 ) -> None:
     (tree,) = read_questions(written(tmp_path, {**GOOD, "parse": parse}))
-    assert tree == Tree.from_brackets(expected, labelled=False).with_labels([None] * 6 + ["HUM"])
+    assert tree == from_brackets(expected, labelled=False).with_labels([None] * 6 + ["HUM"])
 
 
 def test_one_word_is_a_question(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.treebank import label_ids, read_labelled, read_trees
 from thinstack.errors import DataError, TreeError
 
@@ -72,9 +73,9 @@ PENN = """
 ))
 ( (FRAG (UH Yes)) )
 """
-SAT = Tree.from_brackets("( (S (NP-SBJ (DT The) (NN man)) (VP (VBD sat)) (. .)))")
-RAINED = Tree.from_brackets("( (S (NP (PRP It)) (VP (VBD rained))))")
-YES = Tree.from_brackets("( (FRAG (UH Yes)))")
+SAT = from_brackets("( (S (NP-SBJ (DT The) (NN man)) (VP (VBD sat)) (. .)))")
+RAINED = from_brackets("( (S (NP (PRP It)) (VP (VBD rained))))")
+YES = from_brackets("( (FRAG (UH Yes)))")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

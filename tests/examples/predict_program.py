@@ -17,6 +17,7 @@ import torch
 import thinstack
 from thinstack.bundle.bundle import open_bundle, write_bundle
 from thinstack.config import ModelConfig
+from thinstack.data.brackets import to_brackets
 from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_model import export_onnx
 from thinstack.models import build_model
@@ -74,7 +75,7 @@ def assert_phrases(printed: str, sentence: str) -> None:
     ]
     assert float(largest) < 1e-5
     (expected,) = thinstack.load("sst").predict([sentence.split()])
-    brackets = expected.tree.to_brackets()
+    brackets = to_brackets(expected.tree)
     opening = [match.start() for match in re.finditer(r"\(", brackets)]
     depths = [brackets[:place].count("(") - brackets[:place].count(")") for place in opening]
     found = [re.fullmatch(r"(\w[\w ]*?) +(\d\.\d+)  ( *)(.+)", line).groups() for line in lines]

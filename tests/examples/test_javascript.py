@@ -16,7 +16,7 @@ import pytest
 import thinstack
 from thinstack.bundle.bundle import open_bundle
 from thinstack.config import ModelConfig
-from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("node.mjs", "web.mjs")
@@ -282,7 +282,7 @@ def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
 
 def test_phrases_are_the_spans_of_the_tree(installed: tuple[Path, str]) -> None:
     brackets = "(a (b (c x) (d y)) (e (f z) (g (h v) (i w))))"
-    tree = Tree.from_brackets(brackets)
+    tree = from_brackets(brackets)
     (found,) = evaluate(installed[0], "phrases", "given.map(phrases)", tree.transitions.tolist())
     assert [tree.labels[phrase["node"]] for phrase in found] == list("abcdefghi")
     assert [phrase["depth"] for phrase in found] == [0, 1, 2, 2, 1, 2, 2, 3, 3]

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from thinstack.bundle.bundle import open_bundle
-from thinstack.export.pt2 import export_pt2
+from thinstack.export.torchscript import export_torchscript
 from thinstack.models import load_model
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def test_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copy(MODEL, tmp_path / "model.onnx")
-    (tmp_path / "model.pt2").write_bytes(export_pt2(load_model("sst"))[0])
+    (tmp_path / "model.pt").write_bytes(export_torchscript(load_model("sst"))[0])
     monkeypatch.chdir(tmp_path)
     first, second, third = ({}, {}, {})
     for block, names in zip(BLOCKS, (first, second, third), strict=True):

@@ -25,6 +25,7 @@ from export_models import (
 
 from thinstack.core import Forest, Tree
 from thinstack.core import transitions as shapes
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export import onnx_model
 from thinstack.export.onnx_model import export_onnx
@@ -105,7 +106,7 @@ def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path
     model = dequantised(words.model, "none")
     runs = words.runs()
     for start in range(0, len(lines), 64):
-        trees = [Tree.from_brackets(line).transitions for line in lines[start : start + 64]]
+        trees = [from_brackets(line).transitions for line in lines[start : start + 64]]
         inputs = random_inputs("words", trees, start)
         expected = eager_scores(model, inputs)
         for run in runs:

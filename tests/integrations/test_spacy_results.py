@@ -14,7 +14,7 @@ from last_word_model import LABELS, best, expected, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
-from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy import results as spacy_results
@@ -72,7 +72,7 @@ def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
                 scores = expected(doc[words[-1]].text, len(words))
                 assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
                 assert span._.sentiment_label == best(scores)
-                leaves = Tree.from_brackets(span._.sentiment_tree).words
+                leaves = from_brackets(span._.sentiment_tree).words
                 assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
             else:
                 assert (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree) == (

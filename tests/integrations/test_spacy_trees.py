@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
+from thinstack.data.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.trees import (
     constituency_tree,
@@ -45,11 +46,9 @@ def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
     found = reading(doc, parsed=True)
     steps = found.parses[number]
-    return (
+    return to_brackets(
         Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps))
-        .to_brackets()
-        .replace("(x ", "(")
-    )
+    ).replace("(x ", "(")
 
 
 def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
@@ -254,17 +253,15 @@ def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) 
         "(S (NP (PRP It)) (VP (VBZ sleeps)))",
     )
     doc = parsed("The old dog barks. It sleeps", first, second)
-    assert [tree.to_brackets() for tree in constituency_trees(doc)] == [first, second]
-    assert constituency_tree(list(doc.sents)[1]).to_brackets() == second
+    assert [to_brackets(tree) for tree in constituency_trees(doc)] == [first, second]
+    assert to_brackets(constituency_tree(list(doc.sents)[1])) == second
     with pytest.raises(InputError, match="at 5 expected 'It', found None"):
         constituency_tree(doc)
 
 
 def test_constituency_trees_have_the_words_of_dependency_trees(parsed: Callable[..., Doc]) -> None:
     doc = parsed(" f ( x )\n ", "(S (_SP  ) (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)) (_SP \n))")
-    assert (
-        constituency_tree(doc).to_brackets() == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
-    )
+    assert to_brackets(constituency_tree(doc)) == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
     words = [token.text for token in doc]
     read = Doc(VOCAB, words=words, heads=[1] * len(words), deps=["x"] * len(words))
     assert dependency_tree(read).words == ("f", "(", "x", ")")

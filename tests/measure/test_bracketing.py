@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from integrations.tiny_onnx import random_tree
 
-from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
+from thinstack.data.brackets import from_brackets
 from thinstack.measure.bracketing import Bracketing, bracketing
 
 
 def of_trees(*pairs: tuple[str, str]) -> Bracketing:
     """Of trees in brackets without labels, each with the treebank's."""
-    spans = [[Tree.from_brackets(text, labelled=False).spans for text in pair] for pair in pairs]
+    spans = [[from_brackets(text, labelled=False).spans for text in pair] for pair in pairs]
     return bracketing([found for found, _ in spans], [gold for _, gold in spans])
 
 

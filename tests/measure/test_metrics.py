@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.measure.metrics import Accuracy, labels_by_span, measure, percent
 
 
@@ -107,7 +108,7 @@ def test_data_has_every_field() -> None:
 
 
 def test_a_span_takes_the_label_of_the_equal_span() -> None:
-    gold = Tree.from_brackets("(4 (3 (0 a) (1 b)) (2 c))")
+    gold = from_brackets("(4 (3 (0 a) (1 b)) (2 c))")
     wanted = Tree.right(["a", "b", "c"])
     spans = [(int(start), int(end)) for start, end in wanted.spans]
     assert spans == [(0, 1), (1, 2), (2, 3), (1, 3), (0, 3)]
@@ -116,7 +117,7 @@ def test_a_span_takes_the_label_of_the_equal_span() -> None:
 
 
 def test_of_a_unary_chain_the_highest_label_counts() -> None:
-    gold = Tree.from_brackets("(4 (3 (2 (1 (0 a)) (0 b))))")
+    gold = from_brackets("(4 (3 (2 (1 (0 a)) (0 b))))")
     assert gold.spans.tolist() == [[0, 1], [0, 1], [1, 2], [0, 2], [0, 2], [0, 2]]
     labels = np.array([0, 1, 0, 2, 3, 4])
     assert labels_by_span(gold.spans, labels, np.array([[0, 1], [1, 2], [0, 2]])).tolist() == [

@@ -8,10 +8,11 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Forest
 from thinstack.core.cell import Links
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.schedule import schedule_parents
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.dual_gate_lstm import DualGateLSTM, DualGateLSTMOptions
 from thinstack.plugins.manager import manager
@@ -131,7 +132,7 @@ def test_a_missing_child_is_left_out(arity: int) -> None:
 def test_a_sentence_of_three_words() -> None:
     cell = random_cell()
     words = torch.randn(3, X, dtype=torch.float64)
-    forest = Forest.of([Tree.from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
+    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
     schedule = schedule_parents(
         *(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2
     )

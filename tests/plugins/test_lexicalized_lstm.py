@@ -9,10 +9,11 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Forest
 from thinstack.core.cell import Links
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.schedule import schedule_parents
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM, LexicalizedLSTMOptions
 from thinstack.plugins.manager import manager
@@ -117,7 +118,7 @@ def test_the_equations_at_leaves(lexicalize: str) -> None:
 def test_a_sentence_of_three_words(lexicalize: str) -> None:
     cell = random_cell(lexicalize)
     words = torch.randn(3, X, dtype=torch.float64)
-    forest = Forest.of([Tree.from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
+    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 b) (2 c)))")])
     schedule = schedule_parents(
         *(torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)), 2
     )

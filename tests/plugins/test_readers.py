@@ -13,6 +13,7 @@ from training import tiny_recipe
 from thinstack.bundle.bundle import open_bundle
 from thinstack.cli import main
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.plugins import ReaderSpec, manager
@@ -24,7 +25,7 @@ from thinstack.training.material import prepare
 ROOT = Path(__file__).parents[2]
 
 GOOD = {
-    "brackets.v1": ("(3 (2 The) (4 acting))\n", Tree.from_brackets("(3 (2 The) (4 acting))")),
+    "brackets.v1": ("(3 (2 The) (4 acting))\n", from_brackets("(3 (2 The) (4 acting))")),
     "plain_brackets.v1": ("( The acting )\n", Tree.left(["The", "acting"])),
     "conllu.v1": (
         "1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tacting\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
@@ -32,7 +33,7 @@ GOOD = {
     ),
     "questions.v1": (
         '{"sentence": "Why act", "label": "DESC", "parse": "(ROOT (WHADVP Why) (VB act))"}\n',
-        Tree.from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
+        from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
     ),
 }
 BAD = {
@@ -44,12 +45,13 @@ BAD = {
 
 # Bracketed trees in square brackets, a line each.
 SQUARE = """
-from thinstack import Tree
+from thinstack import from_brackets
 from thinstack.plugins import ReaderSpec, hookimpl
 
 def read(path):
     with open(path, encoding="utf-8") as file:
-        return [Tree.from_brackets(line.replace("[", "(").replace("]", ")"), source=str(path)) for line in file]
+        lines = [line.replace("[", "(").replace("]", ")") for line in file]
+    return [from_brackets(line, source=str(path)) for line in lines]
 
 @hookimpl
 def thinstack_readers():
@@ -187,7 +189,7 @@ def test_the_error_that_was_raised_is_kept(path: Path) -> None:
 
 def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
     def read(path: Path) -> Iterator[Tree]:
-        yield Tree.from_brackets("(2 a", source=str(path), line=7)
+        yield from_brackets("(2 a", source=str(path), line=7)
 
     with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
         spec(read).trees(path)

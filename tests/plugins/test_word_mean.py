@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Forest
 from thinstack.core.cell import Links
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
@@ -19,7 +20,7 @@ def test_a_constituency_tree() -> None:
     """Every word counts once, however deep it lies."""
     cell = WordMean(input_size=X, hidden_size=X)
     words = torch.randn(4, X, dtype=torch.float64)
-    forest = Forest.of([Tree.from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
+    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
     found = np.concatenate([cell.output(state) for state in encode(cell, forest, words)])
     a, b, c, d = words.numpy()
     expected = [a, b, c, (b + c) / 2, d, (b + c + d) / 3, (a + b + c + d) / 4]

@@ -7,6 +7,7 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.core.transitions import balanced, left, right
+from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 
 LABELS = ("bad", "neutral", "good")
@@ -54,7 +55,7 @@ def test_label_spans_and_tree(prediction) -> None:
     assert prediction.label == "good"
     assert prediction.label_ids.tolist() == [1, 0, 2, 1, 2]
     assert prediction.spans.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [0, 3]]
-    assert prediction.tree == Tree.from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
+    assert prediction.tree == from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
 
 
 @pytest.mark.parametrize("shape", [left, right, balanced])
@@ -76,13 +77,13 @@ def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:
         assert list(node["scores"].values()) == pytest.approx(row, abs=1e-6)
         assert node["label"] == LABELS[row.index(max(row))]
     assert found["nodes"][-1]["text"] == found["text"]
-    assert Tree.from_brackets(found["tree"]) == prediction.tree
+    assert from_brackets(found["tree"]) == prediction.tree
     assert prediction.tree.words == tuple(words)
 
 
 def test_words_that_brackets_cannot_hold_are_still_written() -> None:
     words = [":(", "New York", "\n\n", "", "8\u00a01/2"]
     prediction = Prediction.of_words(words, right(5), np.full((9, 3), 1 / 3, np.float32), LABELS)
-    again = Tree.from_brackets(prediction.to_dict()["tree"])
+    again = from_brackets(prediction.to_dict()["tree"])
     assert again.words == (":-LRB-", "New_York", "__", "_", "8\u00a01/2")
     assert prediction.words == tuple(words)

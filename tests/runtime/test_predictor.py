@@ -17,6 +17,7 @@ from tiny_onnx import TABLE, WORDS, bundle, expected, model, random_tree
 
 import thinstack
 from thinstack import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import predictor as module
 from thinstack.runtime.predictor import Predictor
@@ -110,7 +111,7 @@ def test_predict_makes_the_tree_that_is_asked_for(tmp_path: Path, source: str) -
 
 
 def test_predict_trees_keeps_the_trees(predictor: Predictor) -> None:
-    trees = [Tree.from_brackets("(1 (0 (0 the) (0 film)) (1 good))"), Tree.from_brackets("(1 bad)")]
+    trees = [from_brackets("(1 (0 (0 the) (0 film)) (1 good))"), from_brackets("(1 bad)")]
     first, second = predictor.predict_trees(trees)
     assert (first.transitions.tolist(), second.transitions.tolist()) == ([0, 0, 1, 0, 1], [0])
     np.testing.assert_allclose(
@@ -236,9 +237,9 @@ def test_unknown_tree_sources_are_refused(predictor: Predictor) -> None:
 
 
 def test_trees_that_are_not_binary_over_their_leaves_are_refused(predictor: Predictor) -> None:
-    good = Tree.from_brackets("(1 good)")
+    good = from_brackets("(1 good)")
     with pytest.raises(TreeError, match="tree 1: node 3 has 3 children"):
-        predictor.predict_trees([good, Tree.from_brackets("(1 (1 a) (1 b) (1 c))")])
+        predictor.predict_trees([good, from_brackets("(1 (1 a) (1 b) (1 c))")])
     with pytest.raises(TreeError, match="tree 1: node 1 has both a word and children"):
         predictor.predict_trees([good, Tree.from_parents([1, -1, 1], ["a", "sees", "b"])])
 

@@ -12,8 +12,8 @@ from integrations.own_parse import own_parse
 from onnx import TensorProto
 from tiny_onnx import WORDS, bundle, expected, model, parsing_bundle, random_tree
 
-from thinstack import Tree
 from thinstack.core import transitions
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime import predictor as module
 from thinstack.runtime.predictor import Predictor
@@ -94,8 +94,8 @@ def test_predictions_hold_the_own_parse(predictor: Predictor) -> None:
     for found in (*predictor.predict([words]), *predictor.predict([words], source="self")):
         assert found.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
         assert found.spans.tolist() == [[0, 1], [1, 2], [2, 3], [1, 3], [0, 3], [3, 4], [0, 4]]
-        tree = Tree.from_brackets(found.to_dict()["tree"])
-        assert tree.to_brackets(labelled=False) == "( ( the ( film is ) ) good )"
+        tree = from_brackets(found.to_dict()["tree"])
+        assert to_brackets(tree, labelled=False) == "( ( the ( film is ) ) good )"
         assert (found.words, found.text) == (tuple(words), "the film is good")
 
 
@@ -132,7 +132,7 @@ def test_a_model_that_parses_takes_given_trees_too(predictor: Predictor) -> None
         np.testing.assert_array_equal(found.scores, scores)
         np.testing.assert_allclose(scores, expected("words", sentence, tree.tolist()), atol=1e-6)
     (found,) = predictor.predict_trees(
-        [Tree.from_brackets("(1 (0 the) (1 (0 film) (0 (1 is) (1 good))))")]
+        [from_brackets("(1 (0 the) (1 (0 film) (0 (1 is) (1 good))))")]
     )
     assert found.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert predictor.node_scores([], []) == []

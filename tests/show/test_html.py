@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from thinstack.core import Tree, transitions
+from thinstack.core import transitions
+from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.html import MAX_DEPTH, page
 from thinstack.show.page_style import DARK, LIGHT, STYLE
@@ -71,7 +72,7 @@ class Reader(HTMLParser):
 
 def predict(brackets, labels=LABELS):
     """A prediction that gives the class named in the brackets 0.6, all others an equal share."""
-    tree = Tree.from_brackets(brackets)
+    tree = from_brackets(brackets)
     scores = np.full((len(tree), len(labels)), 0.4 / (len(labels) - 1), np.float32)
     scores[np.arange(len(tree)), [int(label) for label in tree.labels]] = 0.6
     return Prediction.of_words(tree.words, tree.transitions, scores, labels)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from thinstack.core import Tree, transitions
+from thinstack.core import transitions
+from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.outline import elide, outline, phrase, tones_of, visible
 
@@ -15,7 +16,7 @@ def over(words, steps):
 
 
 def test_phrases_come_in_reading_order_with_depth_and_place():
-    tree = Tree.from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
+    tree = from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
     prediction = over(tree.words, tree.transitions)
     rows = outline(prediction, depth=10)
     shown = [

@@ -6,7 +6,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from thinstack.core import Tree, transitions
+from thinstack.core import transitions
+from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.terminal import MAX_PHRASES, render
 
@@ -19,7 +20,7 @@ BRACKETS = (
 
 def predict(brackets, labels=LABELS):
     """A prediction that gives the class named in the brackets 0.6, all others an equal share."""
-    tree = Tree.from_brackets(brackets)
+    tree = from_brackets(brackets)
     scores = np.full((len(tree), len(labels)), 0.4 / (len(labels) - 1), np.float32)
     scores[np.arange(len(tree)), [int(label) for label in tree.labels]] = 0.6
     return Prediction.of_words(tree.words, tree.transitions, scores, labels)

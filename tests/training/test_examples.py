@@ -5,6 +5,7 @@ import pytest
 import tiny_recipe
 
 from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
 from thinstack.data.treebank import label_ids
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -26,7 +27,7 @@ def indexed(
 
 
 def read(text: str) -> list[tuple[Tree, np.ndarray]]:
-    trees = [Tree.from_brackets(line) for line in text.splitlines()]
+    trees = [from_brackets(line) for line in text.splitlines()]
     return [(tree, label_ids(tree, tiny_recipe.LABELS)) for tree in trees]
 
 

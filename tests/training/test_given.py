@@ -9,6 +9,7 @@ import tiny_recipe
 from thinstack.config import ModelConfig
 from thinstack.core import Tree
 from thinstack.core.transitions import left
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import TreeError
 from thinstack.training.given import Given, given_chains, given_pair, given_tree
 
@@ -24,7 +25,7 @@ PARSED = Tree.from_parents(
 )
 LABELS = np.array([-1, 1, 0, -1, 0])
 
-PHRASES = Tree.from_brackets(
+PHRASES = from_brackets(
     "(2 (1 the) (2 (2 good) (1 film)))"
 )  # nodes: the, good, film, good film, all
 
@@ -62,7 +63,7 @@ def test_a_head_of_roots_is_given_the_class_of_the_sentence() -> None:
 
 
 def test_a_constituency_tree_is_told_by_parents() -> None:
-    tree = Tree.from_brackets("(2 (1 the) (2 good) (1 film))")
+    tree = from_brackets("(2 (1 the) (2 good) (1 film))")
     structure, *rest = lists(
         given_tree(tree, np.array([1, 2, 1, 2]), config("constituency"), "nodes")
     )
@@ -115,7 +116,7 @@ def test_a_pair_is_two_trees_and_one_target() -> None:
 
 
 def test_pairs_of_binary_trees_and_of_sentences() -> None:
-    pair = (PHRASES, Tree.from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
+    pair = (PHRASES, from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
     given = given_pair(pair, 2, config("binary"))
     assert lists(given) == (
         {"transitions": [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]},
@@ -129,7 +130,7 @@ def test_pairs_of_binary_trees_and_of_sentences() -> None:
 
 
 def test_over_another_tree_shared_phrases_keep_label_and_depth() -> None:
-    tree = Tree.from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
+    tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
     gold = given_tree(tree, np.array([1, 2, 0, 1, 2, 1, 2]), config("binary"), "nodes")
     # the, good, the good, old, the good old, film, all: "the good" is no phrase of the gold tree.
     structure = {"transitions": [0, 0, 1, 0, 1, 0, 1]}

@@ -8,6 +8,7 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.core.transitions import left, right
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import DataError
 from thinstack.training.cases import NEGATIONS, Cases, depths_below, negated
 
@@ -139,15 +140,15 @@ def test_depths_below_are_the_longest_ways_from_a_leaf(nodes: int) -> None:
 
 
 def test_depths_of_a_bracket_tree() -> None:
-    tree = Tree.from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
+    tree = from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
     found = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
     assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (3, 4): 0, (1, 3): 1, (1, 4): 2, (0, 4): 3}
 
 
 def test_a_node_with_one_child_is_an_edge_too() -> None:
     assert (
-        depths_below(Tree.from_brackets("(S (NP (NN films)))", labelled=True)).max()
-        == walked(Tree.from_brackets("(S (NP (NN films)))"))[-1]
+        depths_below(from_brackets("(S (NP (NN films)))", labelled=True)).max()
+        == walked(from_brackets("(S (NP (NN films)))"))[-1]
     )
 
 

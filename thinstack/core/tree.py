@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thinstack.core import transitions
-from thinstack.data import brackets
 from thinstack.errors import TreeError
 
 __all__ = ["Tree"]
@@ -22,7 +21,7 @@ class Tree:
 
     A tree whose words stand at its leaves only (constituency) has its nodes in *transition order*:
     every child before its parent, left before right, the root last. One with words at inner nodes
-    (dependency) keeps the order it was given. Build one with `from_brackets`, `from_transitions`,
+    (dependency) keeps the order it was given. Build one with `from_transitions`,
     `from_parents`, `left`, `right` or `balanced`.
 
     Attributes:
@@ -53,18 +52,6 @@ class Tree:
 
     # -- building
     # ----------------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_brackets(
-        cls, text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None
-    ) -> Self:
-        """Read one PTB bracket tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with
-        `labelled=False`.
-
-        `source` and `line` name the place in the errors. Raises TreeError with line and column.
-        """
-        parents, tokens, labels = brackets.parse(text, labelled=labelled, source=source, line=line)
-        return cls(parents=np.array(parents, np.int64), tokens=tuple(tokens), labels=tuple(labels))
 
     @classmethod
     def from_transitions(
@@ -256,15 +243,6 @@ class Tree:
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
         """The same tree with other labels, N of them in node order."""
         return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
-
-    def to_brackets(self, *, labelled: bool = True) -> str:
-        """The PTB bracket string of a constituency tree, its inverse `from_brackets`;
-        `labelled=False` leaves labels out.
-
-        Raises TreeError if a leaf lacks a label, an inner node has a word, or a label or word holds
-        white space or brackets.
-        """
-        return brackets.write(self.parents.tolist(), self.tokens, self.labels, labelled=labelled)
 
 
 def _rebuild(

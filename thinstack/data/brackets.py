@@ -8,9 +8,12 @@ children, and each word is a leaf by itself.
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
+from thinstack.core.tree import Tree
 from thinstack.errors import TreeError
 
-__all__ = ["SPACE", "parse", "write"]
+__all__ = ["SPACE", "from_brackets", "to_brackets"]
 
 SPACE = " \t\r\n\f\v"
 """What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
@@ -20,13 +23,14 @@ _LABELLED = re.compile(rf"\([{SPACE}]*({_NAME.pattern})?|\)|{_NAME.pattern}")
 _UNLABELLED = re.compile(rf"[()]|{_NAME.pattern}")
 
 
-def parse(
+def from_brackets(
     text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None
-) -> tuple[list[int], list[str | None], list[str | None]]:
-    """Parents, tokens and labels of one bracketed tree, in transition order.
+) -> Tree:
+    """Read one bracketed tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with
+    `labelled=False`.
 
-    `line` is the number of the text's first line, 1 unless told. Raises TreeError, with line and
-    column of what is wrong.
+    `source` and `line`, the number of the text's first line, name the place in errors. Raises
+    TreeError, with line and column of what is wrong.
     """
     reader = _Reader(labelled)
     at = 0
@@ -57,7 +61,8 @@ def parse(
     except TreeError as error:
         row, column = place(at)
         raise TreeError(error.message, source=source, line=row, column=column) from None
-    return reader.parents, reader.tokens, reader.labels
+    parents = np.array(reader.parents, np.int64)
+    return Tree(parents=parents, tokens=tuple(reader.tokens), labels=tuple(reader.labels))
 
 
 class _Frame:
@@ -119,23 +124,17 @@ class _Reader:
         self.labels.append(label)
 
 
-def write(
-    parents: Sequence[int],
-    tokens: Sequence[str | None],
-    labels: Sequence[str | None],
-    *,
-    labelled: bool = True,
-) -> str:
-    """The bracket string of a tree in transition order; without `labelled` the labels are left out.
+def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
+    """The bracket string of a constituency tree; `labelled=False` leaves the labels out.
 
     Raises TreeError for a tree with a word at an inner node, for a leaf without a label, and for a
     word or label that brackets cannot hold: an empty one, one with white space or with brackets
     (write those `-LRB-` and `-RRB-`).
     """
+    parents, tokens, labels = tree.parents.tolist(), tree.tokens, tree.labels
     inner = set(parents)
-    opened: list[list[str]] = [
-        [] for _ in parents
-    ]  # the brackets before each leaf, the innermost first
+    # The brackets before each leaf, the innermost first.
+    opened: list[list[str]] = [[] for _ in parents]
     for node, start in enumerate(_first_in_subtree(parents)):
         _check(node, tokens[node], labels[node], node in inner, labelled)
         if labelled:

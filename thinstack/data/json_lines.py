@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from thinstack.core import Tree
 from thinstack.data.binarize import binarize
+from thinstack.data.brackets import from_brackets
 from thinstack.data.text_files import read_lines
 from thinstack.errors import DataError, TreeError
 
@@ -58,7 +59,7 @@ def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
     Raises TreeError that names the field and the character.
     """
     try:
-        return binarize(Tree.from_brackets(record[field], labelled=labelled))
+        return binarize(from_brackets(record[field], labelled=labelled))
     except TreeError as error:
         raise TreeError(f"{field}, character {error.column}: {error.message}") from None
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.data.brackets import SPACE
+from thinstack.data.brackets import SPACE, from_brackets
 from thinstack.data.text_files import read_text
 from thinstack.errors import DataError, TreeError
 
@@ -104,7 +104,7 @@ def _numbered(
         empty = False
         try:
             yield from [
-                (line, Tree.from_brackets(text, labelled=labelled, source=source, line=line))
+                (line, from_brackets(text, labelled=labelled, source=source, line=line))
                 for line, text in block
             ]
         except TreeError as error:

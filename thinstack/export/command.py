@@ -21,7 +21,6 @@ from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport
 from thinstack.export.onnx_model import IndexType, Outputs, export_onnx
 from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
-from thinstack.export.pt2 import export_pt2
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_file
@@ -31,7 +30,7 @@ from thinstack.runtime.predictor import Predictor
 
 __all__ = ["Format", "Options", "run"]
 
-Format = Literal["onnx", "torchscript", "pt2"]
+Format = Literal["onnx", "torchscript"]
 ACCURACIES = {
     "root_accuracy": "sentences",
     "root_binary_accuracy": "sentences, binary",
@@ -115,8 +114,6 @@ def _exported(
 ) -> tuple[bytes, VerificationReport | RuntimeReport]:
     if format == "torchscript":
         return export_torchscript(model)
-    if format == "pt2":
-        return export_pt2(model)
     digest = bundle.vocabulary().digest()
     return export_verified_onnx(
         model, bundle.config, **dataclasses.asdict(options), vocabulary_digest=digest

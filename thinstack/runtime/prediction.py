@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
+from thinstack.data.brackets import to_brackets
 
 __all__ = ["Prediction"]
 
@@ -108,7 +109,7 @@ class Prediction:
             "text": self.text,
             "label": self.label,
             "scores": nodes[-1]["scores"],
-            "tree": self.tree.to_brackets(),
+            "tree": to_brackets(self.tree),
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import spans_of
+from thinstack.data.brackets import to_brackets
 from thinstack.errors import ConfigError
 from thinstack.runtime.prediction import Prediction
 
@@ -198,7 +199,7 @@ def _scores(span: "Span") -> dict[str, float] | None:
 
 def _brackets(span: "Span") -> str | None:
     found = _of_span(span)
-    return found.tree.to_brackets() if found else None
+    return to_brackets(found.tree) if found else None
 
 
 def _phrases(doc: "Doc") -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from thinstack.core import Tree
 from thinstack.core.tree import depths
 from thinstack.data import ptb
 from thinstack.data.binarize import binarize
+from thinstack.data.brackets import from_brackets
 from thinstack.data.raw_text import treebank_words
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy.results import Sentence
@@ -209,7 +210,7 @@ def _parse(span: "Span") -> Tree:
     ):  # tokens of white space leave a bracket without a word, and perhaps one around it
         text, dropped = _SPACE_LEAF.subn("", text)
     try:
-        return Tree.from_brackets(text)
+        return from_brackets(text)
     except TreeError as error:
         raise InputError(f"Span._.parse_string of {_shown(span)} holds no tree: {error}") from None
 
