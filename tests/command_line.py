@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer
 
-from thinstack.cli import main
+from thinstack.cli import app, main
 
 
 class Answer(NamedTuple):
@@ -27,13 +28,14 @@ def run_command(
     capsys: pytest.CaptureFixture[str],
     *args: str | Path,
     stdin: bytes = b"",
+    commands: typer.Typer = app,
 ) -> Answer:
     """The exit code and what is printed, in which there must be no traceback."""
     monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
     code: object = 0
     try:
-        main()
+        main(commands)
     except SystemExit as end:
         code = end.code or 0
     assert isinstance(code, int)

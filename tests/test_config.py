@@ -335,7 +335,6 @@ def test_a_recipe_that_could_not_be_finished(
             '[data]\nrelabel = { "0" = 1 }',
             r"data.relabel.0: Input should be a valid string",
         ),
-        ("[data]", '[data]\nparser = { train = "ewt.conllu" }', "data.parser.dev: Field required"),
         (
             "[training]",
             '[training]\nrule = "sgd"',

@@ -1,4 +1,4 @@
-"""The command line, `thinstack predict | evaluate | train | table | export | plugins`: errors are a
+"""The command line, `thinstack predict | evaluate | train | export | plugins`: errors are a
 message and exit code 2."""
 
 import json
@@ -50,11 +50,11 @@ _FIGURES = (
 """Figures of an evaluation: what they are called, their key, and that of their number of cases."""
 
 
-def main() -> None:
+def main(commands: typer.Typer = app) -> None:
     """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it
     with exit code 2."""
     try:
-        app()
+        commands()
     except (ThinstackError, OSError) as error:
         Console(stderr=True, soft_wrap=True).print(Text(f"error: {error}", style="bold red"))
         sys.exit(2)
@@ -209,72 +209,13 @@ def train(
 
 
 @app.command()
-def table(
-    file: Annotated[Path, typer.Argument(help="A TOML table.")],
-    data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
-    ] = Path(),
-    out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path(
-        "results"
-    ),
-    work: Annotated[
-        Path, typer.Option(help="Folder for what is done of it, to go on from.")
-    ] = Path("runs/tables"),
-    jobs: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")
-    ] = None,
-    threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of each run.")] = 1,
-    row: Annotated[
-        list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")
-    ] = None,
-    seed: SeedsOption = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[VARIANT=]FILE",
-            help="Measure on this file, not the development data; may be repeated.",
-        ),
-    ] = None,
-    show: Annotated[
-        str | None,
-        typer.Option(metavar="ROW[/VARIANT]", help="Print a row's recipe and do nothing."),
-    ] = None,
-) -> None:
-    """Run every row and seed of a table, and write it beside the paper's figures: JSON, Markdown
-    and plots.
-
-    Called again, it goes on where it was.
-    """
-    import os
-
-    from thinstack.tables.table import Table as ResultTable
-
-    if show is not None:
-        with _needs_torch():
-            import tomli_w
-        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")
-        return
-    with _needs_torch():
-        from thinstack.tables.command import Options, run
-    options = Options(
-        data=data,
-        out=out,
-        work=work,
-        jobs=jobs or os.cpu_count() or 1,
-        threads=threads,
-        rows=tuple(row or ()),
-        seeds=tuple(seed or ()),
-        tests=tuple(test or ()),
-    )
-    run(file, options, Console())
-
-
-@app.command()
 def export(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
     file: Annotated[
         Path,
-        typer.Argument(help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."),
+        typer.Argument(
+            help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."
+        ),
     ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],

@@ -1,12 +1,14 @@
 """Labelled phrases as sequences of words."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
+from thinstack.core.transitions import left, right
 from thinstack.data.brackets import from_brackets
-from thinstack.data.phrases import phrases_of, prefixes_of
+from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
 
 # ((a b) (c d)) with labels: a 1, b none, (a b) 2, c 0, d 3, (c d) none, all 4
 TREE, LABELS = Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], list("abcd")), [1, -1, 2, 0, 3, -1, 4]
@@ -111,3 +113,53 @@ def test_phrases_and_sequences_hold_the_same_labels(data: st.DataObject) -> None
     assert found == wanted
     assert len(set(starts)) == len(starts)
     assert (chains.words[-1], starts[-1], chains.labels[-1]) == (len(tree.words) - 1, 0, labels[-1])
+
+
+# -- depths
+
+
+def walked(tree: Tree) -> list[int]:
+    """The longest way up to each node from any leaf, each walked by itself."""
+    found = [0] * len(tree)
+    for leaf in range(len(tree)):
+        node, steps = leaf, 0
+        while node >= 0:
+            found[node] = max(found[node], steps)
+            node, steps = int(tree.parents[node]), steps + 1
+    return found
+
+
+def random_parents(nodes: int, seed: int) -> list[int]:
+    """A tree in an order of its own, the root anywhere."""
+    generator = np.random.default_rng(seed)
+    names = generator.permutation(nodes)
+    parents = [-1] * nodes
+    for place in range(1, nodes):
+        parents[names[place]] = int(names[generator.integers(place)])
+    return parents
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 10, 57])
+def test_depths_below_are_the_longest_ways_from_a_leaf(nodes: int) -> None:
+    for seed in range(5):
+        tree = Tree.from_parents(random_parents(nodes, seed), [f"w{i}" for i in range(nodes)])
+        assert depths_below(tree).tolist() == walked(tree)
+
+
+def test_depths_of_a_bracket_tree() -> None:
+    tree = from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
+    found = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
+    assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (3, 4): 0, (1, 3): 1, (1, 4): 2, (0, 4): 3}
+
+
+def test_a_node_with_one_child_is_an_edge_too() -> None:
+    assert (
+        depths_below(from_brackets("(S (NP (NN films)))", labelled=True)).max()
+        == walked(from_brackets("(S (NP (NN films)))"))[-1]
+    )
+
+
+@pytest.mark.parametrize("shape", [left, right])
+def test_deep_trees_take_no_recursion(shape) -> None:
+    steps = shape(20_000)
+    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999

@@ -11,9 +11,3 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that recipes of `tiny_pairs` read; files of other recipes have a `data` of their
     own."""
     return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")
-
-
-@pytest.fixture
-def stand_in_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No spaCy where dependency trees are asked for."""
-    tiny_pairs.without_spacy(monkeypatch)

@@ -10,11 +10,8 @@ import tiny_pairs
 import tiny_recipe
 from tiny_pairs import CLASSES, TinyPair
 
-from thinstack.config import Recipe
-from thinstack.core import Tree
 from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError
-from thinstack.training import material
 from thinstack.training.examples import Example
 from thinstack.training.material import Material, prepare
 
@@ -68,8 +65,6 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
         assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
-        assert example.negated == ("not" in pair.second and "not" not in pair.first)
-    assert {example.negated for example in found.train} == {True, False}
 
 
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
@@ -276,73 +271,6 @@ def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
         DataError, match=rf"{file}: expected examples that have a class, found none$"
     ):
         prepare(tiny_recipe.recipe(**BINARY), polar)
-
-
-# -- a parser
-# --------------------------------------------------------------------------------------------------
-
-
-def dependency(**settings: Any) -> Recipe:
-    return tiny_pairs.phrases_recipe("dependency", **settings)
-
-
-def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "train.txt").write_text(
-        "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n", encoding="utf-8"
-    )
-    (tmp_path / "dev.txt").write_text("(1 (2 (1 the) (2 good)) (0 film))\n", encoding="utf-8")
-    asked: list[Any] = []
-
-    def train_parser(train: Path, dev: Path, folder: Path) -> Path:
-        asked.append((train, dev, folder))
-        return Path("parser")
-
-    def parse(parser: Path, sentences: list[tuple[str, ...]]) -> list[Tree]:
-        asked.extend([parser] * (parser not in asked))
-        return [
-            Tree.from_parents([2, 2, -1][-len(words) :], words) for words in sentences
-        ]  # the last word is the head
-
-    monkeypatch.setattr(material, "train_parser", train_parser)
-    monkeypatch.setattr(material, "parse", parse)
-    settings = {"data": {"parser": {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}}}
-    found = prepare(dependency(**settings), tmp_path)
-    assert asked[:2] == [
-        (tmp_path / "ud/train.conllu", tmp_path / "ud/dev.conllu", material.PARSERS),
-        Path("parser"),
-    ]
-    (first, second), (third,) = found.train, found.dev
-    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [
-        [1, 2, 2],
-        [0],
-        [1, 2, 1],
-    ]
-    assert first.trees["gold"].structure["parents"].tolist() == [2, 2, -1]
-    assert (first.trees["gold"].whole, first.trees["gold"].depths.tolist()) == (2, [0, 0, 1])
-
-
-def test_a_phrase_within_a_parse_keeps_its_label(
-    polar: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tiny_pairs.without_spacy(monkeypatch)
-    found = prepare(dependency(**BINARY), polar)
-    # "the good film": the is under good, film too; "the" and "film" are neutral, the sentence is
-    # positive.
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
-        [-1, 1, -1],
-        [0, 0],
-    ]
-    assert [example.trees["gold"].whole for example in found.train] == [1, 1]
-
-
-def test_a_parser_is_for_models_of_dependency_trees() -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"data\.parser makes dependency trees of sentences, .* model\.trees = 'binary'",
-    ):
-        tiny_recipe.recipe(data={"parser": {"train": "a", "dev": "b"}})
 
 
 # -- sequences

@@ -36,9 +36,6 @@ RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
-pytestmark = pytest.mark.usefixtures("stand_in_parser")
-
-
 def recipe_of(kind: str, **settings: Any) -> Recipe:
     make, given, own = RECIPES[kind]
     made = make(*given, **own, **settings)
@@ -99,10 +96,7 @@ def trained(
     recipe = recipe_of(
         request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True}
     )
-    with pytest.MonkeyPatch.context() as patch:
-        tiny_pairs.without_spacy(patch)
-        (data / "parser.conllu").write_text("stands for a treebank\n", encoding="utf-8")
-        return train(recipe, data, tmp_path_factory.mktemp("out"))
+    return train(recipe, data, tmp_path_factory.mktemp("out"))
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:

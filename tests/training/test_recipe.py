@@ -261,6 +261,6 @@ def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> 
         for value in selections
     ]
     assert (
-        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={}).epoch
+        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, answers={}).epoch
         == epoch
     )

@@ -1,5 +1,5 @@
-"""Sentence pairs in the formats of SICK and SNLI, recipes over them, and what stands in for a
-dependency parser."""
+"""Sentence pairs in the formats of SICK and SNLI, sentences with dependency trees, and recipes over
+them."""
 
 import json
 import random
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-import tiny_recipe
+from training import tiny_recipe
 
 from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.training import material
+from thinstack.data.conllu import write_conllu
+from thinstack.data.treebank import read_trees
 
 RATINGS = ("1", "2", "3", "4", "5")
 CLASSES = ("contradiction", "neutral", "entailment")
@@ -60,6 +60,13 @@ def dependency_tree(words: Sequence[str]) -> Tree:
     return Tree.from_parents(
         heads_of(words), words, ["root" if head < 0 else "dep" for head in heads_of(words)]
     )
+
+
+def classified(phrases: Tree) -> Tree:
+    """The `dependency_tree` of a sentence: each node has the class of the phrase over its words."""
+    classes = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
+    tree = dependency_tree(phrases.words)
+    return tree.with_labels(classes.get(span) for span in map(tuple, tree.spans.tolist()))
 
 
 def right_tree(words: Sequence[str]) -> str:
@@ -117,9 +124,12 @@ def write_snli(path: Path, found: Sequence[TinyPair]) -> None:
 
 
 def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:
-    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), and of what
-    `tiny_recipe` writes."""
+    """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), `train.conllu`,
+    `dev.conllu`, and of what `tiny_recipe` writes."""
     tiny_recipe.write_data(folder)
+    for name in ("train", "dev"):
+        phrases = read_trees(folder / f"{name}.txt")
+        write_conllu(map(classified, phrases), folder / f"{name}.conllu")
     for name, table, found in (
         ("train", "SICK_train.txt", pairs(train, seed=1)),
         ("dev", "SICK_trial.txt", pairs(dev, seed=2)),
@@ -147,24 +157,14 @@ def recipe(
 
 
 def phrases_recipe(trees: str, **settings: Any) -> Recipe:
-    """A recipe of phrases read as `trees`; dependency trees are those of a parser."""
-    files = (
-        {"parser": {"train": "parser.conllu", "dev": "parser.conllu"}}
-        if trees == "dependency"
-        else {}
-    )
+    """A recipe of phrases read as `trees`."""
+    files = {}
+    if trees == "dependency":
+        files = {"train": "train.conllu", "dev": "dev.conllu", "format": "conllu.v1"}
     given = {name: settings.pop(name, {}) for name in ("data", "model", "cell")}
     return tiny_recipe.recipe(
         data={**files, **given["data"]},
         model={"trees": trees, **given["model"]},
         cell={**KINDS[trees], **given["cell"]},
         **{"sources": (), **settings},
-    )
-
-
-def without_spacy(patch: pytest.MonkeyPatch) -> None:
-    """Let `dependency_tree` stand in for the parser."""
-    patch.setattr(material, "train_parser", lambda train, dev, folder: train)
-    patch.setattr(
-        material, "parse", lambda parser, sentences: list(map(dependency_tree, sentences))
     )

@@ -20,7 +20,6 @@ from thinstack.config.model import (
 from thinstack.config.recipe import (
     DataConfig,
     ExportConfig,
-    ParserConfig,
     Recipe,
     Task,
     TrainingConfig,
@@ -38,7 +37,6 @@ __all__ = [
     "HeadConfig",
     "MadeTree",
     "ModelConfig",
-    "ParserConfig",
     "Readout",
     "Recipe",
     "Strict",

@@ -25,23 +25,14 @@ whole sentences, ratings of pairs of sentences, or classes of pairs."""
 PAIR_TASKS: tuple[Task, ...] = ("relatedness", "entailment")
 
 
-class ParserConfig(Strict):
-    """CoNLL-U files to train a dependency parser (spaCy's) on, and to report its accuracy on."""
-
-    train: str
-    dev: str
-
-
 class DataConfig(Strict):
     """Files of a recipe, relative to the data folder that the command names.
 
     `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders)
     or "snli.v1". `dev`: what is reported on; without it, `dev_size` of the training examples,
     evenly spread, are set aside for that. `relabel`: other names for classes of the files, "" for
-    none; sentences that have no class are then left out. `parser`: what gives the sentences of a
-    file of phrases dependency trees; their nodes get the labels of the phrases that cover the same
-    words (Tai et al. 2015, 5.1). `statement`: what a bundle's card says of the data: what it is,
-    its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which
+    none; sentences that have no class are then left out. `statement`: what a bundle's card says of
+    the data: what it is, its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which
     the first columns are taken, as many as the leaf table has (`embedding.size`, but for embeddings
     with a table of another width), scaled to the standard deviation `vector_std` if that is given;
     "" is none at all. A wordpiece model needs them, for they bring the pieces.
@@ -53,7 +44,6 @@ class DataConfig(Strict):
     task: Task = "phrases"
     format: str = "brackets.v1"
     relabel: dict[str, str] = Field(default_factory=dict)
-    parser: ParserConfig | None = None
     vectors: str | None = None
     vector_std: float | None = Field(default=None, gt=0)
     statement: str = ""
@@ -171,13 +161,6 @@ class Recipe(Strict):
             raise ValueError(
                 "training.sources: pairs have their own trees or those of the model, 'self'; "
                 f"found {others}"
-            )
-        if self.data.parser is not None and (
-            self.model.trees != "dependency" or self.data.task in PAIR_TASKS
-        ):
-            found = f"model.trees = {self.model.trees!r} and data.task = {self.data.task!r}"
-            raise ValueError(
-                f"data.parser makes dependency trees of sentences, not of pairs; found {found}"
             )
         return self
 

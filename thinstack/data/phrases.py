@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thinstack.core import Tree
+from thinstack.core.tree import depths
 
-__all__ = ["Chains", "phrases_of", "prefixes_of"]
+__all__ = ["Chains", "depths_below", "phrases_of", "prefixes_of"]
 
 IntArray = NDArray[np.int64]
 
@@ -72,3 +73,15 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
     found = np.full(len(words), -1, np.int64)
     found[(behind - ends)[sequence] + table[:, 1] - 1] = classes
     return Chains(words, lengths, found)
+
+
+def depths_below(tree: Tree) -> NDArray[np.int64]:
+    """Edges from each node to the deepest leaf below it, (N,): the depth of Zhu et al. 2015, Fig.
+    4; a leaf's is 0."""
+    parents = tree.parents.tolist()
+    below = [0] * len(parents)
+    for node in np.argsort(-depths(tree.parents), kind="stable").tolist():  # children first
+        parent = parents[node]
+        if parent >= 0:
+            below[parent] = max(below[parent], below[node] + 1)
+    return np.array(below, np.int64)

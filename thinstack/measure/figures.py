@@ -15,7 +15,7 @@ _NAMES: dict[Task, dict[str, str]] = {
     "phrases": _ACCURACIES,
     "sentences": {"root_accuracy": "accuracy"},
     "relatedness": {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"},
-    "entailment": {"accuracy": "accuracy", "negation_accuracy": "accuracy, negation"},
+    "entailment": {"accuracy": "accuracy"},
 }
 
 

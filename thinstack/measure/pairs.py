@@ -60,26 +60,10 @@ def _correlation(
     return value if math.isfinite(value) else None
 
 
-def entailment(
-    predicted: NDArray[np.integer], gold: NDArray[np.integer], negated: NDArray[np.bool_]
-) -> Figures:
-    """Accuracy in percent of classes of pairs (P,), of all and of the `negated` ones (Bowman et al.
-    2016, 4.4).
-
-    Returns `accuracy` and `negation_accuracy`, None over no pair, and the numbers of these, `pairs`
-    and `negations`.
-    """
+def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
+    """Accuracy in percent of classes of pairs (P,): `accuracy`, None over no pair, and `pairs`."""
     right = predicted == gold
-    return {
-        "accuracy": _percent(right),
-        "negation_accuracy": _percent(right[negated]),
-        "pairs": len(right),
-        "negations": int(negated.sum()),
-    }
-
-
-def _percent(right: NDArray[np.bool_]) -> float | None:
-    return 100.0 * float(right.mean()) if right.size else None
+    return {"accuracy": 100.0 * float(right.mean()) if right.size else None, "pairs": len(right)}
 
 
 def selection(task: Task, figures: Mapping[str, float | None]) -> float:

@@ -76,11 +76,11 @@ def load_checkpoint(
     return state
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a small text file, or leave the old one."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a small file, text in UTF-8, or leave the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".partial")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_bytes(content.encode() if isinstance(content, str) else content)
     _replace(temporary, path)
 
 

@@ -12,16 +12,15 @@ from thinstack.errors import DataError
 __all__ = ["data_digests"]
 
 
-def data_digests(recipe: Recipe, data: Path) -> dict[str, str]:
-    """SHA-256 of every file that a recipe names, in the folder `data`. Raises DataError for one
-    that cannot be read.
+def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
+    """SHA-256 of every file that a recipe names, and of `more`, in the folder `data`. Raises
+    DataError for one that cannot be read.
 
     That of a folder is over the names and digests of its files, and of the table of SICK that
     stands beside it.
     """
     files = recipe.data
-    parser = (files.parser.train, files.parser.dev) if files.parser is not None else ()
-    names = (files.train, files.dev, files.vectors, *parser)
+    names = (files.train, files.dev, files.vectors, *more)
     # Not resolved, for a folder that is a link is read with the table beside the link.
     return {name: _digest(Path(os.path.abspath(data / name))) for name in names if name is not None}
 

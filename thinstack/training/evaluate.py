@@ -1,7 +1,7 @@
 """What a model says of examples, and how right that is."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,11 +11,10 @@ from thinstack.config import Task
 from thinstack.measure.metrics import measure
 from thinstack.measure.pairs import entailment, relatedness
 from thinstack.models.model import Model
-from thinstack.training.cases import Cases
 from thinstack.training.examples import Batch, Example, join
 from thinstack.training.own_trees import take_own_trees
 
-__all__ = ["evaluate_model", "moved"]
+__all__ = ["Answers", "evaluate_model", "moved"]
 
 EVALUATION_BATCH = 256
 
@@ -25,9 +24,28 @@ SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"
 Figures = dict[str, float | None]
 
 
+class Answers(NamedTuple):
+    """What a model says of K labelled nodes, or of K pairs; every array is (K,).
+
+    Attributes:
+        gold, predicted: class (int64) or rating (float).
+        example: the number of the example.
+        whole: whether it is the whole sentence or pair.
+        words: words of the phrase; of a pair the mean of both sentences.
+        depth: edges to the deepest leaf below, in the data's own tree; of a pair the mean.
+    """
+
+    gold: NDArray[Any]
+    predicted: NDArray[Any]
+    example: NDArray[np.int64]
+    whole: NDArray[np.bool_]
+    words: NDArray[np.floating]
+    depth: NDArray[np.floating]
+
+
 def evaluate_model(
     model: Model, examples: Sequence[Example], source: str, task: Task
-) -> tuple[Figures, Cases]:
+) -> tuple[Figures, Answers]:
     """The figures of `task` over the trees of `source` (the model's own for "self"), and what the
     model says of each case.
 
@@ -37,11 +55,11 @@ def evaluate_model(
     if source == "self":
         take_own_trees(model, examples)
     scores = _scores(model, examples, source)
-    cases = _cases(scores, examples, source, task)
+    answers = _answers(scores, examples, source, task)
     if task == "relatedness":
-        return relatedness(cases.predicted, cases.gold), cases
+        return relatedness(answers.predicted, answers.gold), answers
     if task == "entailment":
-        return entailment(cases.predicted, cases.gold, cases.negated), cases
+        return entailment(answers.predicted, answers.gold), answers
     given = [example.trees[source] for example in examples]
     order = [
         [*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given
@@ -55,7 +73,7 @@ def evaluate_model(
             "phrases": 0,
             "binary_phrases": 0,
         }
-    return figures, cases
+    return figures, answers
 
 
 def moved(batch: Batch, device: torch.device) -> Batch:
@@ -83,27 +101,25 @@ def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDAr
     return scores
 
 
-def _cases(
+def _answers(
     scores: Sequence[NDArray[np.float32]], examples: Sequence[Example], source: str, task: Task
-) -> Cases:
+) -> Answers:
     """What the model says of every labelled node, sentence or pair."""
     given = [example.trees[source] for example in examples]
     rows: NDArray[Any] = np.concatenate(scores)
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if task == "relatedness" else rows.argmax(1)
+    example = np.repeat(np.arange(len(given)), [len(one.targets) for one in given])
     whole = np.concatenate([np.arange(len(one.targets)) == one.whole for one in given])
-    negated = np.repeat(
-        [example.negated for example in examples], [len(one.targets) for one in given]
-    )
-    gold, words, depths = (
+    gold, words, depth = (
         np.concatenate(parts)
         for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
     )
     known = gold >= 0
-    return Cases(
+    return Answers(
         gold=gold[known],
         predicted=predicted[known],
-        words=words[known],
-        depth=depths[known],
+        example=example[known],
         whole=whole[known],
-        negated=negated[known],
+        words=words[known],
+        depth=depth[known],
     )

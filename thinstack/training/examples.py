@@ -19,7 +19,6 @@ from thinstack.data.treebank import Labelled
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, TreeError
-from thinstack.training.cases import negated
 from thinstack.training.given import Given, given_chains, given_pair, given_tree
 from thinstack.training.oracle import right_transitions
 
@@ -38,13 +37,11 @@ class Example:
         inputs: the embedding's index inputs, by name.
         lengths: (S,) words of each sentence.
         trees: the trees and targets of each tree source; "gold" is the data's own.
-        negated: whether it has a negation; of a pair, the second sentence and not the first.
     """
 
     inputs: dict[str, IntArray]
     lengths: IntArray
     trees: dict[str, Given] = field(default_factory=dict)
-    negated: bool = False
 
     @property
     def words(self) -> int:
@@ -110,10 +107,8 @@ def pair_examples_of(
         first, second = (tree.words for tree in pair.trees)
         given = given_pair(pair.trees, _target(pair, config.labels), config)
         lengths = np.array([len(first), len(second)])
-        negation = negated(second) and not negated(first)
-        found.append(
-            Example(_word_inputs(vocabulary, (*first, *second)), lengths, {"gold": given}, negation)
-        )
+        inputs = _word_inputs(vocabulary, (*first, *second))
+        found.append(Example(inputs, lengths, {"gold": given}))
     return found
 
 
@@ -166,11 +161,9 @@ def _example(
     if config.trees == "sequence":
         positions, given = given_chains(tree, labels, reads)
         inputs = _word_inputs(vocabulary, [words[position] for position in positions.tolist()])
-        return Example(inputs, given.structure["lengths"], {"gold": given}, negated(words))
+        return Example(inputs, given.structure["lengths"], {"gold": given})
     given = given_tree(tree, labels, config, reads)
-    return Example(
-        _word_inputs(vocabulary, words), np.array([len(words)]), {"gold": given}, negated(words)
-    )
+    return Example(_word_inputs(vocabulary, words), np.array([len(words)]), {"gold": given})
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
 from thinstack.core.transitions import spans_of
-from thinstack.data.phrases import phrases_of, prefixes_of
+from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.errors import TreeError
 from thinstack.measure.metrics import labels_by_span
-from thinstack.training.cases import depths_below
 
 __all__ = ["Given", "given_chains", "given_pair", "given_tree", "structure_of"]
 
@@ -68,8 +67,8 @@ def structure_of(trees: Sequence[Tree], config: ModelConfig) -> dict[str, IntArr
         return {"lengths": np.array([len(tree.words) for tree in trees], np.int64)}
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
-            "has nodes without a word, which dependency trees do not; data.parser makes such "
-            "trees of sentences"
+            "has nodes without a word, which dependency trees do not; name a file of dependency "
+            "trees, such as one in CoNLL-U"
         )
     forest = Forest.of(trees, config.relations)
     return {"parents": forest.parents, "slots": forest.slots, "kinds": forest.kinds}

@@ -1,6 +1,5 @@
 """What a recipe trains on, read from its files."""
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,7 @@ from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.data.distances import DistanceTable
 from thinstack.data.pairs import Pair, read_pairs
-from thinstack.data.projection import project_labels
-from thinstack.data.treebank import Labelled, label_ids, read_labelled, read_trees
+from thinstack.data.treebank import Labelled, read_labelled, read_trees
 from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -24,19 +22,24 @@ from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of, pair_examples_of
-from thinstack.training.parser import parse, train_parser
 
-__all__ = ["Material", "Split", "prepare", "read_pair_files", "read_sentences", "tree_reader"]
+__all__ = [
+    "Convert",
+    "Material",
+    "Split",
+    "prepare",
+    "read_pair_files",
+    "read_sentences",
+    "tree_reader",
+]
 
 HELD_PART = 10
 """One in so many training sentences is held out for early stopping."""
 
 UNSEEN_STD = 0.05
 
-PARSERS = (
-    Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "thinstack" / "parsers"
-)
-"""Where trained dependency parsers are kept, each under the digest of its files."""
+Convert = Callable[[Sequence[Labelled]], list[Labelled]]
+"""Gives sentences other trees, with the classes of their nodes."""
 
 Item = TypeVar("Item")
 Split = tuple[list[Item], list[Item], list[Item]]
@@ -57,9 +60,9 @@ class Material:
     dev: list[Example]
 
 
-def prepare(recipe: Recipe, data: Path) -> Material:
-    """Read the files of a recipe from the folder `data`. Raises DataError, TreeError or
-    ConfigError."""
+def prepare(recipe: Recipe, data: Path, convert: Convert | None = None) -> Material:
+    """Read the files of a recipe from the folder `data`; `convert` is applied to the trees of a
+    task without pairs. Raises DataError, TreeError or ConfigError."""
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
     expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
@@ -88,7 +91,7 @@ def prepare(recipe: Recipe, data: Path) -> Material:
         )
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     else:
-        sentences = read_sentences(recipe, data)
+        sentences = read_sentences(recipe, data, convert)
         trees = [tree for tree, _ in sentences[0]]
         vocabulary, table = leaf_table(
             recipe.model.embedding, recipe.data, data, (tree.words for tree in trees), width=width
@@ -114,7 +117,7 @@ def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
     return lambda path: [_relabelled(tree, files.relabel) for tree in read_any(path)]
 
 
-def read_sentences(recipe: Recipe, data: Path) -> Split[Labelled]:
+def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -> Split[Labelled]:
     """The trees of a recipe and the labels of their nodes. Raises DataError, TreeError or
     ConfigError."""
     read = tree_reader(recipe.data)
@@ -125,7 +128,7 @@ def read_sentences(recipe: Recipe, data: Path) -> Split[Labelled]:
             found = [
                 (tree, labels) for tree, labels in found if labels[tree.parents < 0].min() >= 0
             ]
-        return _dependency(found, recipe, data) if recipe.data.parser is not None else found
+        return found if convert is None else convert(found)
 
     return _split(recipe, labelled, data)
 
@@ -177,19 +180,6 @@ def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item
 def _relabelled(tree: Tree, names: dict[str, str]) -> Tree:
     labels = (None if label is None else names.get(label, label) for label in tree.labels)
     return tree.with_labels(label or None for label in labels)
-
-
-def _dependency(treebank: Sequence[Labelled], recipe: Recipe, data: Path) -> list[Labelled]:
-    """The same sentences with dependency trees, each node labelled as the phrase over the same
-    words."""
-    files = recipe.data.parser
-    assert files is not None
-    parser = train_parser(data / files.train, data / files.dev, PARSERS)
-    parsed = parse(parser, [tree.words for tree, _ in treebank])
-    projected = [
-        project_labels(tree, found) for (tree, _), found in zip(treebank, parsed, strict=True)
-    ]
-    return [(tree, label_ids(tree, recipe.model.labels)) for tree in projected]
 
 
 def _examples(

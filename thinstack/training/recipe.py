@@ -10,8 +10,7 @@ import torch
 
 from thinstack.config import Recipe
 from thinstack.models import Model, SpinnModel, build_model
-from thinstack.training.cases import Cases
-from thinstack.training.evaluate import evaluate_model
+from thinstack.training.evaluate import Answers, evaluate_model
 from thinstack.training.loop import Report, train
 from thinstack.training.material import Material
 from thinstack.training.own_trees import agreement
@@ -28,7 +27,7 @@ class SeedResult:
     model: Model
     history: list[dict[str, Any]]
     dev: dict[str, dict[str, float | None]]
-    cases: dict[str, Cases]
+    answers: dict[str, Answers]
 
     @property
     def epoch(self) -> int:
@@ -81,9 +80,8 @@ def run_seed(
     dev = {source: figures for source, (figures, _) in found.items()}
     if isinstance(model, SpinnModel) and model.parses:
         dev["self"] |= agreement(model, material.dev)
-    return SeedResult(
-        seed, model, history, dev, {source: cases for source, (_, cases) in found.items()}
-    )
+    answers = {source: said for source, (_, said) in found.items()}
+    return SeedResult(seed, model, history, dev, answers)
 
 
 def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:

@@ -88,7 +88,7 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
         from sklearn.pipeline import FeatureUnion
         from sklearn.svm import LinearSVC
     except ImportError:
-        raise MissingExtraError("scikit-learn", "train") from None
+        raise MissingExtraError("scikit-learn", "reproduce") from None
     words = (
         "words",
         TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True),

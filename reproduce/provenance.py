@@ -23,7 +23,7 @@ UNREAD: dict[str, Any] = {
 }
 """What of a recipe no figure depends on."""
 
-WATCHED = ("thinstack", "recipes")
+WATCHED = ("thinstack", "reproduce", "recipes")
 """Folders of a repository where a change that is not committed makes the commit `-dirty`."""
 
 
@@ -35,8 +35,8 @@ def recipe_digest(recipe: Recipe) -> str:
 
 
 def commit_of(file: Path) -> str | None:
-    """The commit of the git repository that holds `file`, with "-dirty" where its thinstack/ or
-    recipes/ differ from that."""
+    """The commit of the git repository that holds `file`, with "-dirty" where its `WATCHED`
+    folders differ from that."""
     folder = file.resolve().parent
     top, commit = (_git(folder, "rev-parse", what) for what in ("--show-toplevel", "HEAD"))
     if top is None or commit is None:

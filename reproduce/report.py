@@ -5,10 +5,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thinstack.tables.comparison import FindCases, compare_rows
-from thinstack.tables.provenance import recipe_digest
-from thinstack.tables.run import Outcome
-from thinstack.tables.table import Column, Row, Run, Table
+from reproduce.comparison import FindCases, compare_rows
+from reproduce.provenance import recipe_digest
+from reproduce.run import Outcome
+from reproduce.table import Column, Row, Run, Table
 
 __all__ = ["build"]
 

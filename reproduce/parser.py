@@ -16,21 +16,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from reproduce.projection import project_labels
 from thinstack.core import Tree
 from thinstack.data import ptb
 from thinstack.data.conllu import read_conllu
 from thinstack.data.text_files import read_text
+from thinstack.data.treebank import Labelled, label_ids
 from thinstack.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["ParserSettings", "figures", "parse", "train_parser"]
+__all__ = ["ParserSettings", "dependency_trees", "figures", "parse", "train_parser"]
 
 FIGURES = "figures.json"
 ROOT = "root"
 SPACY_ROOT = "ROOT"
+PARSERS = (
+    Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "thinstack" / "parsers"
+)
+"""Where trained parsers are kept, each under the digest of its files."""
 TOGETHER = 256
 """Sentences that are parsed at a time."""
 
@@ -95,6 +101,16 @@ def train_parser(
     return target
 
 
+def dependency_trees(
+    treebank: Sequence[Labelled], labels: Sequence[str], parser: Path
+) -> list[Labelled]:
+    """The same sentences with the trees of a parser, each node with the class, of C `labels`, of
+    the phrase over the same words (Tai et al. 2015, 5.1). Raises what `parse` does."""
+    parsed = parse(parser, [tree.words for tree, _ in treebank])
+    trees = [project_labels(tree, found) for (tree, _), found in zip(treebank, parsed, strict=True)]
+    return [(tree, label_ids(tree, labels)) for tree in trees]
+
+
 def figures(parser: Path) -> dict[str, float]:
     """Of a folder that `train_parser` gave: `uas`, `las` (percent, over all words and whole
     relations) and `words` of the development file, and the `seconds` of training."""
@@ -129,7 +145,7 @@ def _spacy() -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != "spacy":  # spaCy is there, and what it needs is not
             raise
-        raise MissingExtraError("spacy", "spacy") from None
+        raise MissingExtraError("spacy", "reproduce") from None
     return spacy
 
 

@@ -13,13 +13,27 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tiny_table import tiny, write_all
+from training import tiny_pairs
 
+from reproduce.parser import PARSERS
+from reproduce.provenance import commit_of, recipe_digest
+from reproduce.run import (
+    Failure,
+    Job,
+    Outcome,
+    _material,
+    attempt,
+    cases_of,
+    digests_of,
+    finished,
+    job_of,
+    run_one,
+)
+from reproduce.table import Table
 from thinstack.config import Recipe
+from thinstack.core import Tree
 from thinstack.errors import DataError
 from thinstack.models import build_model
-from thinstack.tables.provenance import commit_of, recipe_digest
-from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of, run_one
-from thinstack.tables.table import Table
 from thinstack.training.digests import data_digests
 from thinstack.training.material import prepare
 from thinstack.training.recipe import run_seed
@@ -27,7 +41,7 @@ from thinstack.training.recipe import run_seed
 
 @pytest.fixture(autouse=True)
 def as_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("thinstack.tables.run._last", {})
+    monkeypatch.setattr("reproduce.run._last", {})
 
 
 def job(folder: Path, place: str = "lstm", table: dict[str, Any] | None = None) -> Job:
@@ -56,7 +70,7 @@ def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     assert 0 < outcome.seconds < 60
     whole = cases_of(done, "gold").whole
     assert int(whole.sum()) == 10  # sentences of dev.txt
-    assert (cases_of(done, "gold").gold == direct.cases["gold"].gold).all()
+    assert (cases_of(done, "gold").gold == direct.answers["gold"].gold).all()
     assert saved(done) == KEPT
     model = build_model(done.recipe.model, entries=7)
     leaves = 7 * 4
@@ -70,7 +84,7 @@ def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
 def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = job(tmp_path)
     outcome = run_one(done)
-    monkeypatch.setattr("thinstack.tables.run.run_seed", None)
+    monkeypatch.setattr("reproduce.run.run_seed", None)
     assert run_one(done) == outcome == finished(done)
 
 
@@ -80,11 +94,11 @@ def test_seeds_of_a_row_share_what_is_trained_on(
     first, other = job(tmp_path), job(tmp_path, "lstm/left")
     prepared: list[str] = []
 
-    def counted(recipe: Recipe, data: Path) -> Any:
+    def counted(recipe: Recipe, data: Path, convert: object) -> Any:
         prepared.append(recipe.name)
         return prepare(recipe, data)
 
-    monkeypatch.setattr("thinstack.tables.run.prepare", counted)
+    monkeypatch.setattr("reproduce.run.prepare", counted)
     second = replace(first, seed=2, folder=first.folder.parent / "2")
     outcomes = [run_one(each) for each in (first, second, other)]
     assert prepared == ["tiny.lstm", "tiny.lstm.left"]
@@ -180,7 +194,7 @@ def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(answer, Failure)
     assert "train.txt:1" in answer.reason
     assert not (done.folder / "error.txt").exists()
-    monkeypatch.setattr("thinstack.tables.run.prepare", lambda recipe, data: 1 // 0)
+    monkeypatch.setattr("reproduce.run.prepare", lambda *_: 1 // 0)
     answer = attempt(done)
     assert isinstance(answer, Failure)
     assert answer.reason.startswith("ZeroDivisionError: ")
@@ -203,7 +217,7 @@ def test_a_rival_is_run_once_on_the_tables_data(
         asked.append((name, recipe.data.train, data))
         return {"root_accuracy": 61.5, "parameters": 77.0}
 
-    monkeypatch.setattr("thinstack.tables.rivals.run_rival", rival)
+    monkeypatch.setattr("reproduce.run.run_rival", rival)
     outcome = run_one(done)
     assert run_one(done) == outcome
     assert asked == [("tfidf", "train.txt", done.data)]
@@ -212,6 +226,109 @@ def test_a_rival_is_run_once_on_the_tables_data(
         {"model": 77},
     )
     assert (outcome.epoch, outcome.epochs) == (None, 0)
+
+
+# -- other trees, and negations
+# ----------------------------------------------------------------------------------------------
+
+
+PARSER = {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}
+
+
+def with_parser(**recipe: Any) -> dict[str, Any]:
+    """The tiny table with a row whose sentences get dependency trees."""
+    table, cell = tiny(), {"name": "child_sum_lstm.v1", "options": {}}
+    model = {"trees": "dependency", "cell": cell, **recipe.pop("model", {})}
+    row = {"name": "parsed", "title": "Dependency", "parser": PARSER, "variants": []}
+    table["rows"].append({**row, "recipe": {"model": model, **recipe}})
+    return table
+
+
+def parsed(folder: Path, monkeypatch: pytest.MonkeyPatch, **recipe: Any) -> tuple[Job, list[Any]]:
+    """A job of that row and what its parser, of which the last word is the head, is asked."""
+    asked: list[Any] = []
+
+    def train_parser(train: Path, dev: Path, folder: Path) -> Path:
+        asked.append((train, dev, folder))
+        return Path("parser")
+
+    def parse(parser: Path, sentences: list[tuple[str, ...]]) -> list[Tree]:
+        asked.append(parser)
+        heads = ([*[len(words) - 1] * (len(words) - 1), -1] for words in sentences)
+        return [Tree.from_parents(*pair) for pair in zip(heads, sentences, strict=True)]
+
+    monkeypatch.setattr("reproduce.run.train_parser", train_parser)
+    monkeypatch.setattr("reproduce.parser.parse", parse)
+    path, data = write_all(folder, with_parser(**recipe))
+    (data / "ud").mkdir()
+    for file in PARSER.values():
+        (data / file).write_text(f"stands for {file}\n", encoding="utf-8")
+    run = next(run for run in Table.read(path).runs() if run.row.name == "parsed")
+    return job_of(run, data=data, folder=folder / "work", commit=None), asked
+
+
+def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, asked = parsed(tmp_path, monkeypatch)
+    sentences = "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n"
+    (done.data / "train.txt").write_text(sentences, encoding="utf-8")
+    (done.data / "dev.txt").write_text("(1 (2 (1 the) (2 good)) (0 film))\n", encoding="utf-8")
+    material, _ = _material(done)
+    files = tuple(done.data / file for file in PARSER.values())
+    assert asked == [(*files, PARSERS), Path("parser"), Path("parser")]
+    (first, second), (third,) = material.train, material.dev
+    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [
+        [1, 2, 2],
+        [0],
+        [1, 2, 1],
+    ]
+    assert first.trees["gold"].structure["parents"].tolist() == [2, 2, -1]
+
+
+def test_a_phrase_within_a_parse_keeps_its_other_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"0": "bad", "1": "", "2": "good"}
+    done, _ = parsed(
+        tmp_path, monkeypatch, data={"relabel": names}, model={"labels": ["bad", "good"]}
+    )
+    sentences = "(2 (1 the) (2 (2 good) (1 film)))\n(1 (1 the) (1 film))\n(0 (0 bad) (1 film))\n"
+    (done.data / "train.txt").write_text(sentences, encoding="utf-8")
+    found = _material(done)[0].train
+    assert [example.trees["gold"].targets.tolist() for example in found] == [[-1, 1, 1], [0, 0]]
+
+
+def test_a_parsed_row_is_made_anew_with_other_files_of_its_parser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, _ = parsed(tmp_path, monkeypatch)
+    outcome = run_one(done)
+    assert finished(done) == outcome
+    run = next(run for run in Table.read(tmp_path / "tiny.toml").runs() if run.row.parser)
+    assert digests_of(run, done.data).keys() == {"train.txt", "dev.txt", *PARSER.values()}
+    (done.data / PARSER["dev"]).write_text("other\n", encoding="utf-8")
+    assert job_of(run, data=done.data, folder=tmp_path / "work", commit=None).digest != done.digest
+
+
+def test_negations_are_those_of_the_second_sentence_alone(tmp_path: Path) -> None:
+    data = tiny_pairs.write_data(tmp_path / "data")
+    recipe = tiny_pairs.recipe("entailment", epochs=1)
+    folder = tmp_path / "work"
+    done = Job(recipe, None, None, 1, data, folder, "digest", None)
+    figures = run_one(done).figures["gold"]
+    pairs = tiny_pairs.pairs(6, seed=2)
+    negated = ["not" in pair.second and "not" not in pair.first for pair in pairs]
+    assert set(negated) == {True, False}
+    cases = cases_of(done, "gold")
+    assert cases.negated.tolist() == negated
+    right = [
+        guess == tiny_pairs.CLASSES.index(pair.label)
+        for guess, pair, negative in zip(cases.predicted, pairs, negated, strict=True)
+        if negative
+    ]
+    assert figures["negations"] == len(right)
+    assert figures["negation_accuracy"] == pytest.approx(100 * sum(right) / len(right))
 
 
 def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`thinstack table`: what it does, prints and writes, and what becomes of it when a run fails or
+"""`python -m reproduce table`: what it does, prints and writes, and what becomes of it when a run fails or
 someone ends it."""
 
 import json
@@ -14,9 +14,10 @@ import pytest
 from command_line import Answer, run_command
 from tiny_table import tiny, write, write_all
 
+from reproduce.__main__ import app
+from reproduce.cases import Cases
+from reproduce.table import Table
 from thinstack.config import Recipe
-from thinstack.tables.table import Table
-from thinstack.training.cases import Cases
 
 
 class InThisProcess(Executor):
@@ -32,7 +33,7 @@ class InThisProcess(Executor):
 
 
 class Command:
-    """`thinstack table` on a table in a folder, without worker processes unless `processes` is
+    """`python -m reproduce table` on a table in a folder, without worker processes unless `processes` is
     called."""
 
     def __init__(
@@ -41,15 +42,15 @@ class Command:
         self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
         self.table, self.data = write_all(folder, tiny())
         self.out, self.work = folder / "out", folder / "work"
-        monkeypatch.setattr("thinstack.tables.workers.ProcessPoolExecutor", InThisProcess)
-        monkeypatch.setattr("thinstack.tables.run._last", {})
+        monkeypatch.setattr("reproduce.workers.ProcessPoolExecutor", InThisProcess)
+        monkeypatch.setattr("reproduce.run._last", {})
 
     def words(self, *options: str | Path) -> list[str]:
         given = (self.table, "--data", self.data, "--out", self.out, "--work", self.work, *options)
         return ["table", *map(str, given)]
 
     def __call__(self, *options: str | Path) -> Answer:
-        return run_command(self.monkeypatch, self.capsys, *self.words(*options))
+        return run_command(self.monkeypatch, self.capsys, *self.words(*options), commands=app)
 
     def report(self, name: str = "tiny") -> dict[str, Any]:
         report: dict[str, Any] = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
@@ -132,7 +133,7 @@ def test_a_process_of_its_own_makes_the_same_run(command: Command) -> None:
 def test_called_again_it_only_writes_the_report(command: Command) -> None:
     command()
     before = command.report()
-    command.monkeypatch.setattr("thinstack.tables.workers.ProcessPoolExecutor", None)
+    command.monkeypatch.setattr("reproduce.workers.ProcessPoolExecutor", None)
     answer = command()
     assert "tiny: 6 runs, 6 of them done before" in answer.out
     assert command.report() == before

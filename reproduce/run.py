@@ -9,19 +9,35 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduce.cases import Cases, negated
+from reproduce.parser import PARSERS, dependency_trees, train_parser
+from reproduce.provenance import recipe_digest
+from reproduce.rivals import run_rival
+from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
+from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ThinstackError
 from thinstack.models import Model
-from thinstack.tables.provenance import recipe_digest
-from thinstack.tables.table import Run
-from thinstack.training.cases import Cases
 from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
-from thinstack.training.material import Material, prepare
+from thinstack.training.material import Convert, Material, prepare, read_pair_files, read_sentences
 from thinstack.training.recipe import run_seed
 
-__all__ = ["Failure", "Job", "Outcome", "attempt", "cases_of", "finished", "job_of", "run_one"]
+__all__ = [
+    "Failure",
+    "Job",
+    "Outcome",
+    "attempt",
+    "cases_of",
+    "digests_of",
+    "finished",
+    "job_of",
+    "run_one",
+]
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
 CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.partial", "metrics.jsonl")
@@ -34,6 +50,7 @@ class Job:
 
     recipe: Recipe
     rival: str | None
+    parser: Parser | None
     seed: int
     data: Path
     folder: Path
@@ -67,9 +84,16 @@ class Failure:
 def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
     """The job of a run, in `folder`/ROW[/VARIANT]/SEED. Raises DataError for a data file that
     cannot be read."""
-    parts = [recipe_digest(run.recipe), run.row.rival, data_digests(run.recipe, data), __version__]
+    row = run.row
+    parts = [recipe_digest(run.recipe), row.rival, digests_of(run, data), __version__]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    return Job(run.recipe, run.row.rival, run.seed, data, folder / run.path, digest, commit)
+    return Job(run.recipe, row.rival, row.parser, run.seed, data, folder / run.path, digest, commit)
+
+
+def digests_of(run: Run, data: Path) -> dict[str, str]:
+    """The `data_digests` of a run's recipe and of the files of its parser."""
+    parser = run.row.parser
+    return data_digests(run.recipe, data, *([parser.train, parser.dev] if parser else []))
 
 
 def finished(job: Job) -> Outcome | None:
@@ -125,14 +149,8 @@ def run_one(job: Job) -> Outcome:
 def _claim(job: Job) -> None:
     note = job.folder / NOTE
     if not (note.is_file() and note.read_text(encoding="utf-8") == job.digest):
-        _delete(
-            job.folder,
-            RESULT,
-            ERROR,
-            NOTE,
-            *CHECKPOINTS,
-            *(path.name for path in job.folder.glob("cases-*.npz")),
-        )
+        cases = (path.name for path in job.folder.glob("cases-*.npz"))
+        _delete(job.folder, RESULT, ERROR, NOTE, *CHECKPOINTS, *cases)
         write_atomically(note, job.digest)
 
 
@@ -142,44 +160,67 @@ def _delete(folder: Path, *names: str) -> None:
 
 
 def _train(job: Job) -> Outcome:
-    result = run_seed(job.recipe, _material(job), job.seed, job.folder)
-    for source, cases in result.cases.items():
+    material, negations = _material(job)
+    result = run_seed(job.recipe, material, job.seed, job.folder)
+    for source, answers in result.answers.items():
+        cases = Cases.of(answers, negations)
         cases.save(_cases_file(job, source))
-    seconds = sum(record["seconds"] for record in result.history)
-    counts = _parameters(result.model)
+        if job.recipe.data.task == "entailment":
+            result.dev[source] |= cases.negation_figures()
     return Outcome(
-        job.digest,
-        job.commit,
-        job.seed,
-        result.dev,
-        result.epoch,
-        len(result.history),
-        seconds,
-        counts,
+        digest=job.digest,
+        commit=job.commit,
+        seed=job.seed,
+        figures=result.dev,
+        epoch=result.epoch,
+        epochs=len(result.history),
+        seconds=sum(record["seconds"] for record in result.history),
+        parameters=_parameters(result.model),
     )
 
 
 def _run_rival(job: Job, name: str) -> Outcome:
-    from thinstack.tables.rivals import run_rival
-
     started = time.perf_counter()
     figures: dict[str, float | None] = {**run_rival(name, job.recipe, job.data)}
     seconds, parameters = time.perf_counter() - started, int(figures.pop("parameters") or 0)
     return Outcome(
-        job.digest, job.commit, job.seed, {"gold": figures}, None, 0, seconds, {"model": parameters}
+        digest=job.digest,
+        commit=job.commit,
+        seed=job.seed,
+        figures={"gold": figures},
+        epoch=None,
+        epochs=0,
+        seconds=seconds,
+        parameters={"model": parameters},
     )
 
 
-_last: dict[str, Material] = {}
+_last: dict[str, tuple[Material, NDArray[np.bool_]]] = {}
 
 
-def _material(job: Job) -> Material:
-    """What the recipe trains on; it is kept for the next job of this process, which is often
-    another seed of the recipe."""
+def _material(job: Job) -> tuple[Material, NDArray[np.bool_]]:
+    """What the recipe trains on, and which development examples are negated (E,); it is kept for
+    the next job of this process, which is often another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
-        _last[job.digest] = prepare(job.recipe, job.data)
+        material = prepare(job.recipe, job.data, _convert(job))
+        _last[job.digest] = material, _negations(job.recipe, job.data)
     return _last[job.digest]
+
+
+def _convert(job: Job) -> Convert | None:
+    if job.parser is None:
+        return None
+    parser = train_parser(job.data / job.parser.train, job.data / job.parser.dev, PARSERS)
+    return lambda treebank: dependency_trees(treebank, job.recipe.model.labels, parser)
+
+
+def _negations(recipe: Recipe, data: Path) -> NDArray[np.bool_]:
+    """Which development examples are negated, as `Cases` has it."""
+    if recipe.data.task not in PAIR_TASKS:
+        return np.array([negated(tree.words) for tree, _ in read_sentences(recipe, data)[2]])
+    pairs = (pair.trees for pair in read_pair_files(recipe, data)[2])
+    return np.array([negated(b.words) and not negated(a.words) for a, b in pairs])
 
 
 def _parameters(model: Model) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Cases on disk, and depths and negations against walks and lists made by hand."""
+"""Cases on disk, and negations against lists made by hand."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -6,11 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thinstack.core import Tree
-from thinstack.core.transitions import left, right
-from thinstack.data.brackets import from_brackets
+from reproduce.cases import NEGATIONS, Cases, negated
 from thinstack.errors import DataError
-from thinstack.training.cases import NEGATIONS, Cases, depths_below, negated
 
 
 def some_cases() -> Cases:
@@ -22,27 +19,6 @@ def some_cases() -> Cases:
         whole=np.array([False, True, False]),
         negated=np.array([True, False, False]),
     )
-
-
-def walked(tree: Tree) -> list[int]:
-    """The longest way up to each node from any leaf, each walked by itself."""
-    found = [0] * len(tree)
-    for leaf in range(len(tree)):
-        node, steps = leaf, 0
-        while node >= 0:
-            found[node] = max(found[node], steps)
-            node, steps = int(tree.parents[node]), steps + 1
-    return found
-
-
-def random_parents(nodes: int, seed: int) -> list[int]:
-    """A tree in an order of its own, the root anywhere."""
-    generator = np.random.default_rng(seed)
-    names = generator.permutation(nodes)
-    parents = [-1] * nodes
-    for place in range(1, nodes):
-        parents[names[place]] = int(names[generator.integers(place)])
-    return parents
 
 
 def test_cases_are_read_as_they_were_saved(tmp_path: Path) -> None:
@@ -132,32 +108,6 @@ def test_arrays_of_other_lengths_or_shapes_are_refused() -> None:
         Cases(*(getattr(some_cases(), field.name)[None] for field in fields(Cases)))
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 3, 10, 57])
-def test_depths_below_are_the_longest_ways_from_a_leaf(nodes: int) -> None:
-    for seed in range(5):
-        tree = Tree.from_parents(random_parents(nodes, seed), [f"w{i}" for i in range(nodes)])
-        assert depths_below(tree).tolist() == walked(tree)
-
-
-def test_depths_of_a_bracket_tree() -> None:
-    tree = from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
-    found = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
-    assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (3, 4): 0, (1, 3): 1, (1, 4): 2, (0, 4): 3}
-
-
-def test_a_node_with_one_child_is_an_edge_too() -> None:
-    assert (
-        depths_below(from_brackets("(S (NP (NN films)))", labelled=True)).max()
-        == walked(from_brackets("(S (NP (NN films)))"))[-1]
-    )
-
-
-@pytest.mark.parametrize("shape", [left, right])
-def test_deep_trees_take_no_recursion(shape) -> None:
-    steps = shape(20_000)
-    assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -184,3 +134,8 @@ def test_a_word_that_only_looks_like_a_negation_is_none(text: str) -> None:
 def test_negations_are_lower_case() -> None:
     assert all(negated([word]) and word == word.lower() for word in NEGATIONS)
     assert {"n't", "not", "no", "never", "cannot", "nor", "without"} <= NEGATIONS
+
+
+def test_figures_of_no_negation_are_none() -> None:
+    cases = replace(some_cases(), negated=np.zeros(3, bool))
+    assert cases.negation_figures() == {"negation_accuracy": None, "negations": 0}

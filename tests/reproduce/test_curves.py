@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from thinstack.tables.curves import LEAST_CASES, Point, points
-from thinstack.tables.table import Curve
-from thinstack.training.cases import Cases
+from reproduce.cases import Cases
+from reproduce.curves import LEAST_CASES, Point, points
+from reproduce.table import Curve
 
 
 def curve(**changes: Any) -> Curve:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reproduce import rivals
+from reproduce.rivals import run_rival
 from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.data.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
-from thinstack.tables import rivals
-from thinstack.tables.rivals import run_rival
 
 LABELS = ["place", "person", "number"]
 KEYS = {"place": ["where", "city"], "person": ["who", "author"], "number": ["how many", "year"]}
@@ -139,5 +139,5 @@ def test_pairs_are_refused() -> None:
 def test_without_scikit_learn_the_extra_is_named(given, monkeypatch: pytest.MonkeyPatch) -> None:
     given(questions(30, 0), [], questions(3, 1))
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(MissingExtraError, match=r"'scikit-learn'.*thinstack\[train\]"):
+    with pytest.raises(MissingExtraError, match=r"'scikit-learn'.*thinstack\[reproduce\]"):
         run_rival("tfidf", recipe(), Path("data"))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tiny_table import tiny, write
 
+from reproduce.table import Column, Table
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.tables.table import Column, Table
 
 
 def read(folder: Path, table: dict[str, Any]) -> Table:
@@ -210,7 +210,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         ),
         (
             put("rows", 1, "rival", value="tfidf"),
-            "row rvnn: it: Value error, a rival has no recipe",
+            "row rvnn: it: Value error, a rival has neither recipe nor parser",
         ),
         (
             put(
@@ -223,7 +223,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
                     "variant_recipes": {"left": {"model": {}}},
                 },
             ),
-            "row r: it: Value error, a rival has no recipe",
+            "row r: it: Value error, a rival has neither recipe nor parser",
         ),
         (
             put("rows", 1, "recipe", "model", "cell", "hidden_size", value=0),
@@ -335,3 +335,21 @@ def test_a_rival_has_no_recipe_to_show(tmp_path: Path) -> None:
     data["rows"].append({"name": "plain", "title": "Words", "rival": "tfidf"})
     with pytest.raises(ConfigError, match=r"row plain is the rival 'tfidf', which has no recipe"):
         read(tmp_path, data).show("plain")
+
+
+PARSER = {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}
+
+
+def test_a_parser_is_for_models_of_dependency_trees(tmp_path: Path) -> None:
+    data = tiny()
+    data["rows"][1]["parser"] = PARSER
+    with pytest.raises(ConfigError, match=r"row rvnn: parser .* model\.trees = 'binary'"):
+        read(tmp_path, data)
+
+
+def test_a_row_with_a_parser_has_no_recipe_for_others(tmp_path: Path) -> None:
+    data = tiny()
+    model = {"trees": "dependency", "cell": {"name": "child_sum_lstm.v1", "options": {}}}
+    data["rows"][1] |= {"parser": PARSER, "recipe": {"model": model}}
+    with pytest.raises(ConfigError, match="row rvnn has trees of a parser"):
+        read(tmp_path, data).show("rvnn")

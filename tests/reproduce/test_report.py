@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from tiny_table import tiny
 
-from thinstack.tables.markdown import markdown
-from thinstack.tables.report import build
-from thinstack.tables.run import Outcome
-from thinstack.tables.table import Run, Table
+from reproduce.markdown import markdown
+from reproduce.report import build
+from reproduce.run import Outcome
+from reproduce.table import Run, Table
 
 MADE_AT = {
-    "command": "thinstack table tiny.toml --data D",
+    "command": "python -m reproduce table tiny.toml --data D",
     "versions": {"python": "3.99"},
     "threads": 1,
     "commit": "c0ffee",
@@ -180,7 +180,7 @@ def test_the_page() -> None:
     assert "![tiny-length.svg](tiny-length.svg)" in lines
     assert "- Data: made up." in lines
     assert "- RvNN: A | B" in lines
-    assert "- Command: `thinstack table tiny.toml --data D`, 1 thread a run." in lines
+    assert "- Command: `python -m reproduce table tiny.toml --data D`, 1 thread a run." in lines
     assert "- Commit: commit1, commit2, commit3; python 3.99." in lines
     assert "- Data, SHA-256: `train.txt` abababababab." in lines
     assert "part of the table" not in "\n".join(lines)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from reproduce.curves import Point
+from reproduce.plots import draw
+from reproduce.table import Curve, Table
 from thinstack.errors import MissingExtraError
-from thinstack.tables.curves import Point
-from thinstack.tables.plots import draw
-from thinstack.tables.table import Curve, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINES = {
@@ -122,5 +122,5 @@ def test_without_matplotlib_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"thinstack\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"thinstack\[reproduce\]"):
         draw(table("length"), {"length": LINES}, tmp_path)

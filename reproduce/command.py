@@ -1,4 +1,4 @@
-"""`thinstack table`: every run of a table, in processes side by side, and the report of it."""
+"""`python -m reproduce table`: every run of a table, in processes side by side, and the report of it."""
 
 import json
 import shlex
@@ -10,26 +10,22 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from reproduce.cases import Cases
+from reproduce.curves import Point, points
+from reproduce.markdown import markdown
+from reproduce.plots import draw
+from reproduce.provenance import commit_of, versions
+from reproduce.report import build
+from reproduce.run import Failure, Job, Outcome, attempt, cases_of, digests_of, finished, job_of
+from reproduce.table import Row, Run, Table
+from reproduce.workers import each
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
-from thinstack.tables.curves import Point, points
-from thinstack.tables.markdown import markdown
-from thinstack.tables.plots import draw
-from thinstack.tables.provenance import commit_of, versions
-from thinstack.tables.report import build
-from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of
-from thinstack.tables.table import Row, Run, Table
-from thinstack.tables.workers import each
-from thinstack.training.cases import Cases
 from thinstack.training.checkpoint import write_atomically
-from thinstack.training.digests import data_digests
 
 __all__ = ["Options", "run"]
 
 
-KILLED = (
-    "its process was killed, or one beside it, for want of memory or by someone; called again, it "
-    "goes on"
-)
+KILLED = "its process was killed, or one beside it; called again, it goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ def run(file: Path, options: Options, console: Console) -> None:
             table,
             done,
             missing=missing,
-            digests={run.path: data_digests(run.recipe, options.data) for run, _ in done},
+            digests={run.path: digests_of(run, options.data) for run, _ in done},
             complete=whole,
             cases=lambda row, variant, source: _cases(done, answers.jobs, row, variant, source),
         )
@@ -107,14 +103,8 @@ def run(file: Path, options: Options, console: Console) -> None:
             "versions": versions(),
             "threads": options.threads,
         }
-        _write(
-            table,
-            name if whole else f"{name}-part",
-            report,
-            _curves(table, done, answers.jobs),
-            options.out,
-            console,
-        )
+        stem = name if whole else f"{name}-part"
+        _write(table, stem, report, _curves(table, done, answers.jobs), options.out, console)
         _tell_of_empty_columns(report, done, console)
     if answers.failures:
         reasons = "".join(
@@ -274,7 +264,15 @@ def _say(console: Console, line: str) -> None:
 
 def _command(file: Path, options: Options) -> str:
     """The command line that makes the same report."""
-    words = ["thinstack", "table", file.as_posix(), "--data", options.data.as_posix()]
+    words = [
+        "python",
+        "-m",
+        "reproduce",
+        "table",
+        file.as_posix(),
+        "--data",
+        options.data.as_posix(),
+    ]
     for option, values in (
         ("--row", options.rows),
         ("--seed", options.seeds),

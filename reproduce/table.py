@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from thinstack.config import Recipe, Strict
 from thinstack.config.base import read_toml
+from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
 
 __all__ = ["Column", "Comparison", "Curve", "Row", "Run", "Table"]
@@ -81,12 +82,20 @@ class Comparison(Strict):
     key: str
 
 
+class Parser(Strict):
+    """CoNLL-U files to train a dependency parser (spaCy's) on, and to measure it on."""
+
+    train: str
+    dev: str
+
+
 class Row(Strict):
     """One model: `recipe` is laid over the table's; or a `rival` that thinstack only runs.
 
     `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its
     number of `parameters`; `source`: which paper. `differs`: what this row does differently.
-    `trees`: whose trees its figures are taken with. `variants`: those of the table that it is run
+    `parser`: gives the sentences of a treebank of phrases dependency trees. `trees`: whose trees
+    its figures are taken with. `variants`: those of the table that it is run
     in, beside the row itself; by default all. `variant_recipes`: what is laid over its recipe in a
     variant, after the variant's own.
     """
@@ -101,12 +110,15 @@ class Row(Strict):
     variants: tuple[str, ...] | None = None
     variant_recipes: dict[str, Data] = Field(default_factory=dict)
     rival: str | None = None
+    parser: Parser | None = None
     recipe: Data = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.rival is not None and (self.recipe or self.variant_recipes):
-            raise ValueError("a rival has no recipe: it takes the data of the table's")
+        if self.rival is not None and (self.recipe or self.variant_recipes or self.parser):
+            raise ValueError(
+                "a rival has neither recipe nor parser: it takes the data of the table's recipe"
+            )
         if extra := sorted(self.paper_std.keys() - self.paper.keys()):
             raise ValueError(f"paper_std of {extra} without a figure in paper")
         return self
@@ -156,9 +168,7 @@ class Table(Strict):
         row and field."""
         data = read_toml(path, "table")
         rows = data.get("rows")
-        if isinstance(
-            rows, list
-        ):  # one by one, for an error in all of them tells a row's number, not its name
+        if isinstance(rows, list):  # one by one, so that an error tells the row's name
             data["rows"] = [
                 Row.parse(row, source=f"{path}: row {_name_of(row, number)}")
                 for number, row in enumerate(rows, 1)
@@ -166,13 +176,9 @@ class Table(Strict):
         table = cls.parse(data, source=str(path))
         for row in table.rows:
             for variant in table.variants_of(row):
-                measured = ("gold", *table.recipe_of(row, variant, source=str(path)).made_trees)
-                if row.rival is None and row.trees not in measured:
-                    place = f"{path}: row {row.name}{f', variant {variant}' if variant else ''}"
-                    raise ConfigError(
-                        f"{place}: trees = {row.trees!r}, but its model is measured with "
-                        f"{', '.join(measured)}"
-                    )
+                recipe = table.recipe_of(row, variant, source=str(path))
+                if row.rival is None and (problem := _misfit(row, recipe)) is not None:
+                    raise ConfigError(f"{path}: {_place(row, variant)}: {problem}")
         return table
 
     def row(self, name: str) -> Row:
@@ -204,13 +210,10 @@ class Table(Strict):
             for variant in self.variants_of(row):
                 test = self._test_of(variant, tests or {})
                 recipe = self.recipe_of(row, variant, test=test)
-                chosen = seeds or recipe.training.seeds
+                chosen = tuple(dict.fromkeys(seeds or recipe.training.seeds))
                 if row.rival is not None:
                     chosen = chosen[:1]  # nothing is drawn
-                found += [
-                    Run(row, variant, seed, recipe, test is not None)
-                    for seed in dict.fromkeys(chosen)
-                ]
+                found += [Run(row, variant, seed, recipe, test is not None) for seed in chosen]
         return found
 
     def show(self, place: str) -> Data:
@@ -222,6 +225,8 @@ class Table(Strict):
             raise UnknownNameError(f"variant of row {name}", variant, self.variants_of(row)[1:])
         if row.rival is not None:
             raise ConfigError(f"row {name} is the rival {row.rival!r}, which has no recipe")
+        if row.parser is not None:
+            raise ConfigError(f"row {name} has trees of a parser, which no recipe can name")
         return self._recipe_data(row, variant)
 
     def recipe_of(
@@ -229,7 +234,7 @@ class Table(Strict):
     ) -> Recipe:
         """A row's recipe, with the file `test` in place of the development data. Raises
         ConfigError, led by `source`."""
-        place = f"{source or self.name}: row {row.name}{f', variant {variant}' if variant else ''}"
+        place = f"{source or self.name}: {_place(row, variant)}"
         data = self._recipe_data(row, variant)
         if test is not None:
             data = _laid_over(data, {"data": {"dev": test}})
@@ -243,9 +248,7 @@ class Table(Strict):
 
     def _recipe_data(self, row: Row, variant: str) -> Data:
         merged: Data = {}
-        if (
-            row.rival is not None
-        ):  # of its recipe only the data count, which are the table's; a model makes it whole
+        if row.rival is not None:  # only the data of its recipe count; a model makes it whole
             merged = next((other.recipe for other in self.rows if other.rival is None), {})
         for part in (
             self.recipe,
@@ -263,11 +266,12 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:
-        for kind, names in (
-            ("rows", [row.name for row in self.rows]),
-            ("columns", [column.key for column in self.columns]),
-            ("curves", [curve.name for curve in self.curves]),
-        ):
+        kinds = {
+            "rows": [row.name for row in self.rows],
+            "columns": [column.key for column in self.columns],
+            "curves": [curve.name for curve in self.curves],
+        }
+        for kind, names in kinds.items():
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
         recipes = {"recipe": self.recipe} | {
@@ -292,21 +296,13 @@ class Table(Strict):
         rows = {row.name for row in self.rows}
         models = {row.name for row in self.rows if row.rival is None}
         for row in self.rows:
-            _known(f"row {row.name}: paper", row.paper, keys | {PARAMETERS}, "columns")
-            _known(f"row {row.name}: variants", row.variants or (), self.variants, "variants")
-            _known(
-                f"row {row.name}: variant_recipes",
-                row.variant_recipes,
-                self.variants_of(row)[1:],
-                "its variants",
-            )
+            place, own = f"row {row.name}", self.variants_of(row)[1:]
+            _known(f"{place}: paper", row.paper, keys | {PARAMETERS}, "columns")
+            _known(f"{place}: variants", row.variants or (), self.variants, "variants")
+            _known(f"{place}: variant_recipes", row.variant_recipes, own, "its variants")
         for column in self.columns:
-            _known(
-                f"column {column.key}",
-                [part for part in column.parts[:1] if part],
-                self.variants,
-                "variants",
-            )
+            if variant := column.parts[0]:
+                _known(f"column {column.key}", [variant], self.variants, "variants")
         for curve in self.curves:
             _known(f"curve {curve.name}: rows", curve.rows, models, "rows with a recipe")
         for pair in self.compare:
@@ -318,6 +314,22 @@ class Table(Strict):
 def _known(place: str, names: Sequence[str] | Mapping[str, Any], known: Any, kind: str) -> None:
     if unknown := sorted(set(names) - set(known)):
         raise ValueError(f"{place} names {unknown}; {kind} are {sorted(known)}")
+
+
+def _misfit(row: Row, recipe: Recipe) -> str | None:
+    """Why a row cannot have this recipe."""
+    measured = ("gold", *recipe.made_trees)
+    if row.trees not in measured:
+        return f"trees = {row.trees!r}, but its model is measured with {', '.join(measured)}"
+    trees, task = recipe.model.trees, recipe.data.task
+    if row.parser is not None and (trees != "dependency" or task in PAIR_TASKS):
+        found = f"model.trees = {trees!r} and data.task = {task!r}"
+        return f"parser makes dependency trees of sentences, not of pairs; found {found}"
+    return None
+
+
+def _place(row: Row, variant: str) -> str:
+    return f"row {row.name}{f', variant {variant}' if variant else ''}"
 
 
 def _name_of(row: Any, number: int) -> str:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.tables.workers import each
+from reproduce.workers import each
 
 ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import os, sys, time
-from thinstack.tables.workers import each
+from reproduce.workers import each
 
 def work(seconds):
     print("at work", flush=True)

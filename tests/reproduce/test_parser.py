@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reproduce import parser as module
+from reproduce.parser import ParserSettings, figures, parse, train_parser
 from thinstack.core import Tree
 from thinstack.data.conllu import write_conllu
 from thinstack.errors import DataError, MissingExtraError, TreeError
-from thinstack.training import parser as module
-from thinstack.training.parser import ParserSettings, figures, parse, train_parser
 
 SETTINGS = ParserSettings(
     epochs=12, width=16, depth=1, hidden=16, batch_words=100, learning_rate=0.02
@@ -196,7 +196,7 @@ def test_a_damaged_parser_and_a_bad_file_are_told(files: tuple[Path, Path], tmp_
 
 def test_spacy_is_an_extra(files: tuple[Path, Path], trained: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtraError, match=r'"thinstack\[spacy\]"'):
+    with pytest.raises(MissingExtraError, match=r'"thinstack\[reproduce\]"'):
         train_parser(*files, trained.parent)
-    with pytest.raises(MissingExtraError, match=r'"thinstack\[spacy\]"'):
+    with pytest.raises(MissingExtraError, match=r'"thinstack\[reproduce\]"'):
         parse(trained, [["a"]])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thinstack.tables.table import Column, Comparison, Row, Table
-from thinstack.training.cases import Cases
+from reproduce.cases import Cases
+from reproduce.table import Column, Comparison, Row, Table
 
 __all__ = ["FindCases", "compare_rows", "error_of_examples"]
 

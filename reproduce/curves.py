@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduce.cases import Cases
+from reproduce.table import Curve
 from thinstack.measure.pairs import pearson
-from thinstack.tables.table import Curve
-from thinstack.training.cases import Cases
 
 __all__ = ["LEAST_CASES", "Point", "points"]
 

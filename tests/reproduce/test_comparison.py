@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_table import tiny
 
-from thinstack.tables.comparison import compare_rows, error_of_examples
-from thinstack.tables.table import Row, Table
-from thinstack.training.cases import Cases
+from reproduce.cases import Cases
+from reproduce.comparison import compare_rows, error_of_examples
+from reproduce.table import Row, Table
 
 
 def seed_of(

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from reproduce.curves import Point
+from reproduce.table import Curve, Table
 from thinstack.errors import MissingExtraError
-from thinstack.tables.curves import Point
-from thinstack.tables.table import Curve, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def draw(
     try:
         import matplotlib
     except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
+        raise MissingExtraError("matplotlib", "reproduce") from None
     settings: dict[Any, Any] = {
         "svg.hashsalt": "thinstack",  # with no date, the same points give the same bytes
         "svg.fonttype": "none",

@@ -1,0 +1,86 @@
+"""The command line, `python -m reproduce table`: errors are a message and exit code 2."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import tomli_w
+import typer
+from rich.console import Console
+
+from reproduce.command import Options, run
+from reproduce.table import Table
+from thinstack.cli import main
+
+app = typer.Typer(
+    help="What reproduces the papers' tables.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def _commands() -> None:
+    """What reproduces the papers' tables."""
+
+
+@app.command()
+def table(
+    file: Annotated[Path, typer.Argument(help="A TOML table.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
+    ] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path(
+        "results"
+    ),
+    work: Annotated[
+        Path, typer.Option(help="Folder for what is done of it, to go on from.")
+    ] = Path("runs/tables"),
+    jobs: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, max=256, help="Threads of each run.")] = 1,
+    row: Annotated[
+        list[str] | None, typer.Option(help="A row to run, by its name; may be repeated.")
+    ] = None,
+    seed: Annotated[
+        list[int] | None,
+        typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated."),
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[VARIANT=]FILE",
+            help="Measure on this file, not the development data; may be repeated.",
+        ),
+    ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(metavar="ROW[/VARIANT]", help="Print a row's recipe and do nothing."),
+    ] = None,
+) -> None:
+    """Run every row and seed of a table, and write it beside the paper's figures: JSON, Markdown
+    and plots.
+
+    Called again, it goes on where it was.
+    """
+    if show is not None:
+        print(tomli_w.dumps(Table.read(file).show(show), multiline_strings=True), end="")  # noqa: T201
+        return
+    options = Options(
+        data=data,
+        out=out,
+        work=work,
+        jobs=jobs or os.cpu_count() or 1,
+        threads=threads,
+        rows=tuple(row or ()),
+        seeds=tuple(seed or ()),
+        tests=tuple(test or ()),
+    )
+    run(file, options, Console())
+
+
+if __name__ == "__main__":
+    main(app)

@@ -1,0 +1,101 @@
+"""The cases that a trained model was measured on, one by one, with what their accuracy is drawn
+against."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import DataError
+from thinstack.training.checkpoint import write_atomically
+from thinstack.training.evaluate import Answers
+
+__all__ = ["NEGATIONS", "Cases", "negated"]
+
+NEGATIONS: Final = frozenset(
+    [
+        "cannot",
+        "n't",
+        "neither",
+        "never",
+        "no",
+        "nobody",
+        "none",
+        "nor",
+        "not",
+        "nothing",
+        "nowhere",
+        "without",
+    ]
+)
+"""Words, in lower case, that negate. Bowman et al. (2016, 4.4) look for "not" and "n't" only."""
+
+UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """K labelled nodes or pairs of sentences, as `Answers` has them; every array is (K,).
+
+    `negated`: whether the sentence holds a negation; of a pair, whether the second sentence does
+    and the first does not. Raises DataError for arrays that are not flat or not of one length.
+    """
+
+    gold: NDArray[Any]
+    predicted: NDArray[Any]
+    words: NDArray[Any]
+    depth: NDArray[Any]
+    whole: NDArray[np.bool_]
+    negated: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        shapes = {field.name: getattr(self, field.name).shape for field in fields(self)}
+        if len(set(shapes.values())) != 1 or self.gold.ndim != 1:
+            raise DataError(f"cases are flat arrays of one length, found {shapes}")
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @classmethod
+    def of(cls, answers: Answers, negated: NDArray[np.bool_]) -> Self:
+        """The cases of E examples, of which `negated` (E,) are."""
+        found = answers._asdict()
+        return cls(negated=negated[found.pop("example")], **found)
+
+    def negation_figures(self) -> dict[str, float | None]:
+        """`negation_accuracy`, in percent, of the `negations` negated cases; None where there is no
+        such case (Bowman et al. 2016, 4.4)."""
+        right = (self.gold == self.predicted)[self.negated]
+        accuracy = 100.0 * float(right.mean()) if right.size else None
+        return {"negation_accuracy": accuracy, "negations": right.size}
+
+    def save(self, path: Path) -> None:
+        """Write a compressed `.npz` file, or leave the old one."""
+        file = io.BytesIO()
+        np.savez_compressed(file, **asdict(self))
+        write_atomically(path, file.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote, without pickle. Raises DataError for a file that is missing,
+        damaged or holds no cases."""
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+        except UNREADABLE as error:
+            raise DataError(
+                f"{path}: cannot be read as cases ({error}); delete it to make it anew"
+            ) from None
+
+
+def negated(words: Iterable[str]) -> bool:
+    """Whether one of the words, in any case, is among `NEGATIONS` or ends with "n't", as words of
+    untokenised text do."""
+    lower = [word.lower().replace("’", "'") for word in words]
+    return any(word in NEGATIONS or word.endswith("n't") for word in lower)
