@@ -67,7 +67,7 @@ def table(
     Called again, it goes on where it was.
     """
     if show is not None:
-        print(tomli_w.dumps(Table.read(file).show(show), multiline_strings=True), end="")  # noqa: T201
+        print(tomli_w.dumps(Table.read(file).show(show), multiline_strings=True), end="")
         return
     options = Options(
         data=data,

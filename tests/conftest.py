@@ -9,10 +9,30 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
+from jobs import JOBS
 
 # Examples are small, but a busy machine may be slow at any of them.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--job`."""
+    choices = [*JOBS, "all"]
+    parser.addoption("--job", choices=choices, help="run the tests of this job, or all there are")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of other jobs."""
+    if (job := config.getoption("--job")) == "all":
+        return
+
+    def chosen(item: pytest.Item) -> bool:
+        name = item.nodeid.removeprefix("tests/")
+        return job == next((job for job, starts in JOBS.items() if name.startswith(starts)), None)
+
+    config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
+    items[:] = filter(chosen, items)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,5 @@
-"""The guide to writing a cell: its files are those of the example, and its commands work; `.ci/run`
-follows all of it."""
+"""The guide to writing a cell: its files are those of the example, and its commands work;
+`.ci/jobs/guides` follows all of it."""
 
 import os
 import re
@@ -92,7 +92,7 @@ def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder: Path) -> None
     assert re.search(
         r"mgu\.v1\W+cell\W+thinstack-mgu\W+0\.1\.0\W+ok", run(folder, "thinstack plugins")
     )
-    # All of it takes a minute, and `.ci/run` does that.
+    # All of it takes a minute, and `.ci/jobs/guides` does that.
     run(
         folder,
         "pytest -q -p no:cacheprovider -k 'children or mixed_forests or no_rows or gradients'",

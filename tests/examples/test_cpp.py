@@ -21,12 +21,9 @@ from thinstack.models import Model, build_model
 ROOT = Path(__file__).parents[2]
 EXPORT = "thinstack export sst sst.pt && "
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"
+)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,44 @@
+# What the gate and its jobs share; to be sourced. It goes to the repository's root.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+python="$(command -v "${PYTHON:-python3.11}" || command -v python3)"
+# "No compiling: no" is how pip reads this one: what is imported is compiled then, and only that.
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 PIP_NO_COMPILE=0
+
+times=()
+
+# step NAME COMMAND...: runs it in this shell, and keeps the seconds it took.
+step() {
+  local name="$1" start=$SECONDS
+  shift
+  echo "== $name"
+  "$@"
+  times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+}
+
+summary() {
+  local status=$?
+  printf '%s\n' "== seconds" "${times[@]}" "$(printf '%5d s  in all' $SECONDS)"
+  exit $status
+}
+trap summary EXIT
+
+# The line of the README that starts with `pip install` and goes on with the word given.
+readme_command() {
+  grep -E "^pip install .* && $1" README.md || { echo "README.md: no line 'pip install ... && $1'" >&2; exit 1; }
+}
+
+# Activates a virtual environment, which is made first unless an earlier run has left it.
+enter() {
+  [ -x "$1/bin/python" ] || "$python" -m venv "$1"
+  # shellcheck disable=SC1091
+  source "$1/bin/activate"
+}
+
+# The README's environment for development, active afterwards.
+enter_test() {
+  local command
+  command="$(readme_command pytest)"
+  enter .ci-venv/test
+  eval "${command%% &&*}"
+}

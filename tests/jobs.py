@@ -1,0 +1,20 @@
+"""Which tests jobs of their own run."""
+
+JOBS = {
+    "examples": ("examples/",),
+    "exports": (
+        "export/test_onnx_int8.py",
+        "export/test_onnx_roots.py",
+        "models/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
+        "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
+        "test_cli_export.py",
+    ),
+    "guides": ("test_guide.py",),
+    "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
+    "publish": (
+        "training/test_other_tasks.py",
+        "training/test_publish.py",
+        "training/test_publish_own_trees.py",
+    ),
+}
+"""What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""
