@@ -1,4 +1,4 @@
-"""`python -m reproduce table`: every run of a table, in processes side by side, and the report of it."""
+"""`python -m reproduce table`: every run of a table, in processes side by side, and its report."""
 
 import json
 import shlex

@@ -110,7 +110,8 @@ def _comparisons(report: Report) -> Iterator[str]:
             "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
         )
         error = _errors(found, column)
-        yield f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}: **{difference}**{paper}, {error}."
+        rows = f"{titles[found['a']]} less {titles[found['b']]}"
+        yield f"{rows}, {column['title']}: **{difference}**{paper}, {error}."
 
 
 def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
@@ -131,7 +132,8 @@ def _of_rows(report: Report, key: str) -> Iterator[str]:
 
 
 def _origin(report: Report) -> Iterator[str]:
-    yield f"Command: `{report['command']}`, {report['threads']} thread{'s' * (report['threads'] > 1)} a run."
+    threads = report["threads"]
+    yield f"Command: `{report['command']}`, {threads} thread{'s' * (threads > 1)} a run."
     parts = [part for row in report["rows"] for part in row["runs"]]
     commits = sorted({commit for part in parts for commit in part["commits"]})
     names = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
@@ -139,12 +141,12 @@ def _origin(report: Report) -> Iterator[str]:
     reported = dict.fromkeys(f"{part['reported_on']} ({part['split']})" for part in parts)
     yield f"Reported on: {', '.join(reported)}."
     files = {name: digest for part in parts for name, digest in part["data"].items()}
+    digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
+    yield f"Data, SHA-256: {digests}."
     yield (
-        "Data, SHA-256: "
-        + ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
-        + "."
+        "Parameters are those of the encoder, without leaf vectors and task head. Seconds are of "
+        "training alone."
     )
-    yield "Parameters are those of the encoder, without leaf vectors and task head. Seconds are of training alone."
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:

@@ -35,13 +35,20 @@ class Broken(Sum):
 
 def build(kind):
     return lambda *, input_size, hidden_size: kind(
-        input_size=input_size, inner_size=0, hidden_size=hidden_size, state_sizes=[hidden_size], arity=2
+        input_size=input_size,
+        inner_size=0,
+        hidden_size=hidden_size,
+        state_sizes=[hidden_size],
+        arity=2,
     )
 
 
 @hookimpl
 def thinstack_cells():
-    return [CellSpec(name=f"their_{kind.__name__.lower()}.v1", build=build(kind), config=BaseModel) for kind in (Sum, Broken)]
+    return [
+        CellSpec(name=f"their_{kind.__name__.lower()}.v1", build=build(kind), config=BaseModel)
+        for kind in (Sum, Broken)
+    ]
 """
 
 

@@ -88,9 +88,10 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     ids, steps = torch.tensor([3, 1, 2]), torch.tensor(Tree.right(["a", "b", "c"]).transitions)
     table, weights = model.embedding.table, dict(cell.named_parameters())
     leaves = torch.tanh(table[ids] @ weights["read.weight"].T + weights["read.bias"])
-    merge = lambda a, b: torch.tanh(
-        weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"]
-    )
+
+    def merge(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(weights["merge.weight"] @ torch.cat([a, b]) + weights["merge.bias"])
+
     root = merge(leaves[0], merge(leaves[1], leaves[2]))
     expected = torch.softmax(model.head.linear(root), 0)
     found = model({"token_ids": ids, "transitions": steps})["root_scores"]

@@ -143,8 +143,8 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
 def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
     code = (
-        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy.component "
-        "import predictions\n"
+        "import sys, spacy; from spacy.tokens import DocBin\n"
+        "from thinstack.integrations.spacy.component import predictions\n"
         "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
         "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
     )

@@ -207,8 +207,8 @@ READS_NONE = r"has an input of width {} at every node, which this cell does not 
             ARITY_3,
             {},
             (
-                r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees needs "
-                r"arity 2 \(or 0, any number\)"
+                r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees "
+                r"needs arity 2 \(or 0, any number\)"
             ),
         ),
         (
@@ -285,8 +285,8 @@ def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.Monkey
             {},
             TOP_DOWN,
             (
-                r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; take a "
-                r"cell with head words "
+                r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; "
+                r"take a cell with head words "
             ),
         ),
         (

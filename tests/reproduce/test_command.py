@@ -1,5 +1,5 @@
-"""`python -m reproduce table`: what it does, prints and writes, and what becomes of it when a run fails or
-someone ends it."""
+"""`python -m reproduce table`: what it does, prints and writes, and what becomes of it when a run
+fails or someone ends it."""
 
 import json
 import sys
@@ -33,8 +33,8 @@ class InThisProcess(Executor):
 
 
 class Command:
-    """`python -m reproduce table` on a table in a folder, without worker processes unless `processes` is
-    called."""
+    """`python -m reproduce table` on a table in a folder, without worker processes unless
+    `processes` is called."""
 
     def __init__(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -12,7 +12,6 @@ __all__ = [
     "PAIR_TASKS",
     "DataConfig",
     "ExportConfig",
-    "ParserConfig",
     "Recipe",
     "Task",
     "TrainingConfig",
@@ -32,10 +31,11 @@ class DataConfig(Strict):
     or "snli.v1". `dev`: what is reported on; without it, `dev_size` of the training examples,
     evenly spread, are set aside for that. `relabel`: other names for classes of the files, "" for
     none; sentences that have no class are then left out. `statement`: what a bundle's card says of
-    the data: what it is, its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or GloVe text), of which
-    the first columns are taken, as many as the leaf table has (`embedding.size`, but for embeddings
-    with a table of another width), scaled to the standard deviation `vector_std` if that is given;
-    "" is none at all. A wordpiece model needs them, for they bring the pieces.
+    the data: what it is, its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or
+    GloVe text), of which the first columns are taken, as many as the leaf table has
+    (`embedding.size`, but for embeddings with a table of another width), scaled to the standard
+    deviation `vector_std` if that is given; "" is none at all. A wordpiece model needs them, for
+    they bring the pieces.
     """
 
     train: str
