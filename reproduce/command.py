@@ -147,12 +147,7 @@ def _work(table: Table, answers: Answers, options: Options, console: Console) ->
     left = {path: job for path, job in answers.jobs.items() if path not in answers.outcomes}
     if not left:
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    columns = TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("runs", total=len(left))
 
@@ -244,18 +239,11 @@ def _write(
 def _tell_of_empty_columns(
     report: Mapping[str, Any], done: Iterable[tuple[Run, Outcome]], console: Console
 ) -> None:
+    known = {f"{s}.{f}" for _, outcome in done for s, part in outcome.figures.items() for f in part}
     for column in report["columns"]:
         if all(row["figures"][column["key"]] is None for row in report["rows"]):
-            known = sorted(
-                {
-                    f"{s}.{f}"
-                    for _, outcome in done
-                    for s, figures in outcome.figures.items()
-                    for f in figures
-                }
-            )
-            text = f"column {column['key']}: no row has this figure; there are {', '.join(known)}"
-            _say(console, text)
+            there = ", ".join(sorted(known))
+            _say(console, f"column {column['key']}: no row has this figure; there are {there}")
 
 
 def _say(console: Console, line: str) -> None:
@@ -264,20 +252,13 @@ def _say(console: Console, line: str) -> None:
 
 def _command(file: Path, options: Options) -> str:
     """The command line that makes the same report."""
-    words = [
-        "python",
-        "-m",
-        "reproduce",
-        "table",
-        file.as_posix(),
-        "--data",
-        options.data.as_posix(),
-    ]
-    for option, values in (
-        ("--row", options.rows),
-        ("--seed", options.seeds),
-        ("--test", options.tests),
-    ):
-        for value in values:
-            words += [option, str(value)]
+    words = ["python", "-m", "reproduce", "table", file.as_posix()]
+    words += ["--data", options.data.as_posix()]
+    chosen: dict[str, tuple[object, ...]] = {
+        "--row": options.rows,
+        "--seed": options.seeds,
+        "--test": options.tests,
+    }
+    for name, values in chosen.items():
+        words += [word for value in values for word in (name, str(value))]
     return shlex.join(words)

@@ -49,28 +49,17 @@ def _table(report: Report) -> Iterator[str]:
         figures = [_figure(column, row, bold[column["key"]]) for column in columns]
         runs = row["runs"][0]
         parameters = row["parameters"].get("encoder", row["parameters"]["model"])
-        printed = _bracketed(
-            f"{row['paper']['parameters']:,.0f}" if "parameters" in row["paper"] else ""
-        )
-        title = f"{row['title']} ({row['source']})" if row["source"] else row["title"]
-        yield _cells(
-            [
-                title,
-                *figures,
-                f"{parameters:,}{printed}",
-                f"{runs['seconds']:.0f}",
-                str(len(runs["seeds"])),
-            ]
-        )
+        known = row["paper"].get("parameters")
+        printed = _bracketed("" if known is None else f"{known:,.0f}")
+        title = f"{row['title']}{_bracketed(row['source'])}"
+        rest = f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", str(len(runs["seeds"]))
+        yield _cells([title, *figures, *rest])
 
 
 def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
     """The best mean of a column, as it is shown."""
-    means = [
-        row["figures"][column["key"]]["mean"]
-        for row in rows
-        if row["figures"][column["key"]] is not None
-    ]
+    found = [row["figures"][column["key"]] for row in rows]
+    means = [figure["mean"] for figure in found if figure is not None]
     if len(means) < 2:
         return None
     return _number(max(means) if column["best"] == "highest" else min(means), column)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reproduce.projection import project_labels
 from thinstack.core import Tree
 from thinstack.data import ptb
 from thinstack.data.conllu import read_conllu
+from thinstack.data.projection import project_labels
 from thinstack.data.text_files import read_text
 from thinstack.data.treebank import Labelled, label_ids
 from thinstack.errors import DataError, MissingExtraError
@@ -86,10 +86,8 @@ def train_parser(
     learnt, measured = read_conllu(train), read_conllu(dev)
     from thinc.api import use_ops
 
-    with (
-        use_ops("numpy", use_blis=False),
-        _seeded(settings.seed),
-    ):  # BLAS of numpy is several times faster
+    # BLAS of numpy is several times faster than blis.
+    with use_ops("numpy", use_blis=False), _seeded(settings.seed):
         nlp, seconds = _trained(learnt, settings)
         found = {**_accuracy(nlp, measured), "seconds": round(seconds, 1)}
     try:
@@ -203,12 +201,8 @@ def _write(nlp: "Language", found: dict[str, float], target: Path) -> None:
 
 def _component(settings: ParserSettings) -> dict[str, Any]:
     """What spaCy builds the parser from; nothing of it has to be downloaded."""
-    features = {
-        "NORM": 5000,
-        "PREFIX": 2500,
-        "SUFFIX": 2500,
-        "SHAPE": 2500,
-    }  # with the rows of their tables
+    # With the rows of their tables.
+    features = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500}
     embed = {
         "@architectures": "spacy.MultiHashEmbed.v2",
         "width": settings.width,
@@ -277,19 +271,13 @@ def _tree(doc: "Doc", words: Sequence[str]) -> Tree:
 def _accuracy(nlp: "Language", trees: Sequence[Tree]) -> dict[str, float]:
     """Attachment of words, in percent, without and with the relation (UAS, LAS)."""
     found = _parsed(nlp, [tree.words for tree in trees])
-    heads = [
-        head
-        for tree, other in zip(trees, found, strict=True)
-        for head in (tree.parents == other.parents).tolist()
-    ]
-    relations = [
-        one == other
-        for tree, own in zip(trees, found, strict=True)
-        for one, other in zip(tree.labels, own.labels, strict=True)
-    ]
-    both = [head and relation for head, relation in zip(heads, relations, strict=True)]
+    pairs = list(zip(trees, found, strict=True))
+    heads = np.concatenate([gold.parents == own.parents for gold, own in pairs])
+    relations = np.array(
+        [a == b for gold, own in pairs for a, b in zip(gold.labels, own.labels, strict=True)]
+    )
     return {
-        "uas": 100 * sum(heads) / len(heads),
-        "las": 100 * sum(both) / len(heads),
+        "uas": 100 * float(heads.mean()),
+        "las": 100 * float((heads & relations).mean()),
         "words": len(heads),
     }

@@ -73,26 +73,15 @@ def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
     """Draw the line and the band of one row; returns the line."""
     x = [point.x for point in found]
     colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]
-    low, high = (
-        [point.mean - point.std for point in found],
-        [point.mean + point.std for point in found],
-    )
+    mean = [point.mean for point in found]
+    low = [point.mean - point.std for point in found]
+    high = [point.mean + point.std for point in found]
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     marker = "o" if len(found) == 1 else ""  # a line of one point cannot be seen
-    return axes.plot(
-        x,
-        [point.mean for point in found],
-        color=colour,
-        linestyle=style,
-        linewidth=1.6,
-        marker=marker,
-    )[0]
+    return axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]
 
 
 def _x_label(curve: Curve) -> str:
     unit = "length (words" if curve.x == "words" else "depth (edges to the deepest leaf"
-    return (
-        f"{unit}; each ± {curve.window}, the last with all beyond)"
-        if curve.window
-        else f"{unit}; the last with all beyond)"
-    )
+    window = f"each ± {curve.window}, " if curve.window else ""
+    return f"{unit}; {window}the last with all beyond)"

@@ -64,9 +64,8 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> Figures:
 def _sentences(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
     """The words of every sentence that has a class, between spaces, and that class."""
     known = [(tree, int(labels[tree.root])) for tree, labels in treebank if labels[tree.root] >= 0]
-    return [" ".join(tree.words) for tree, _ in known], np.array(
-        [label for _, label in known], np.int64
-    )
+    classes = np.array([label for _, label in known], np.int64)
+    return [" ".join(tree.words) for tree, _ in known], classes
 
 
 def _check(classes: Classes, path: Path) -> None:
@@ -75,8 +74,8 @@ def _check(classes: Classes, path: Path) -> None:
     if len(counts) < 2 or counts.max() < FOLDS:
         raise DataError(
             f"{path}: expected sentences of two classes or more, and {FOLDS} or more of one, for "
-            "the folds of "
-            f"cross-validation; found {len(classes)} sentences of {len(counts)} classes"
+            f"the folds of cross-validation; found {len(classes)} sentences of {len(counts)} "
+            "classes"
         )
 
 
@@ -89,21 +88,15 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
         from sklearn.svm import LinearSVC
     except ImportError:
         raise MissingExtraError("scikit-learn", "reproduce") from None
-    words = (
-        "words",
-        TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True),
-    )  # "?" is a word too
-    characters = (
-        "characters",
-        TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True),
-    )
+    # "?" is a word too.
+    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True)
+    characters = TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True)
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     searches = []
-    for parts in ([words], [words, characters]):
-        features: Any = FeatureUnion(parts)
-        search = GridSearchCV(
-            LinearSVC(random_state=0, max_iter=10_000), {"C": PENALTIES}, cv=folds
-        )
+    for parts in ({"words": words}, {"words": words, "characters": characters}):
+        features: Any = FeatureUnion(list(parts.items()))
+        machine = LinearSVC(random_state=0, max_iter=10_000)
+        search = GridSearchCV(machine, {"C": PENALTIES}, cv=folds)
         searches.append((search.fit(features.fit_transform(texts), classes), features))
     search, features = max(searches, key=lambda found: found[0].best_score_)
     classifier = search.best_estimator_

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reproduce.projection import project_labels
 from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets
+from thinstack.data.projection import project_labels
 from thinstack.errors import TreeError
 
 PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
