@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from thinstack.core.gates import lstm_gates
+from thinstack.core.fast import lstm_gates
 
 N_CHILDREN = [0, 1, 2, 3]
 WIDTH = 3

@@ -115,13 +115,6 @@ def test_a_runtime_is_compared_over_its_own_trees() -> None:
     assert compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 10).max_error < 1e-6
 
 
-def test_with_a_beam_a_worse_choice_may_lead_to_a_likelier_tree(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(MODEL.encoder, "beam", 2)
-    assert compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 1e-5).max_error < 1e-6
-
-
 def test_scores_over_its_own_trees_are_to_be_the_models() -> None:
     def run(inputs: Inputs) -> Scores:
         scores = eager_scores(MODEL, inputs)

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
-from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.shift_reduce import StackEncoding
 from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.models.model import Model, pair_rows
 from thinstack.spinn.stack_encoder import StackEncoder
