@@ -13,8 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "thinstack"
 TORCH_IN_CORE = [
     "core.cell",
     "core.head",
-    "core.gates",
-    "core.kernels",
+    "core.fast",
     "core.schedule",
     "core.depth_ordered",
     "core.top_down",
@@ -23,17 +22,11 @@ TORCH_IN_CORE += [
     "core.embedding",
     "core.subtree_mean",
     "core.encoder",
-    "core.reference",
-    "core.tracking_lstm",
-    "core.beam",
 ]
-TORCH_IN_CORE += ["core.hypotheses", "core.dropout"]
 TORCH_IN_CORE += [
     "core.thin_stack",
     "core.stack_schedule",
-    "core.stack_encoding",
     "core.shift_reduce",
-    "core.stack_encoder",
 ]
 TORCH = (
     *TORCH_IN_CORE,
@@ -111,8 +104,10 @@ NAMED_ONLY_IN = {
     "torch.jit": (
         "export.torchscript",
         "testing.export_checks",
-        "core.kernels",
-    ),  # the last asks whether it is being scripted or traced
+        "core.fast",
+        "core.thin_stack",
+        "core.depth_ordered",
+    ),  # those of core ask whether they are being scripted or traced
     "torch.onnx": ("export.onnx",),
     "onnx": ("export.onnx",),
     "spacy": ("integrations.spacy", "integrations.text", "training.parser"),

@@ -41,7 +41,7 @@ def test_trees_are_given_as_they_were_found() -> None:
         ([0, 1, 0, *TREES[3:]], "makes no tree of sentence 0: .*fewer than two"),
         (
             [*TREES[:10], 0, 0, 1, 0, 0],
-            "makes no tree of sentence 2: .*shift 4 words, but there are 3",
+            "makes no tree of sentence 2: transition 4 .* leaves 3 nodes",
         ),
         ([*TREES[:10], 0, 0, 2, 0, 1], "makes no tree of sentence 2: transition 2 is 2"),
     ],

@@ -296,7 +296,6 @@ def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
     model = model_of(head, cell, feeds=feeds)
     scripted = torch.jit.script(model)
     frozen = torch.jit.freeze(scripted)
-    torchscript._without_gradients(frozen.graph)
     file = io.BytesIO()
     torch.jit.save(frozen, file)
     file.seek(0)

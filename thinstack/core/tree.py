@@ -62,13 +62,7 @@ class Tree:
 
         Raises TreeError if the steps are not one tree over the words.
         """
-        transitions.check_words(len(words))
         steps = transitions.validate(steps, words=len(words))
-        if len(steps) != 2 * len(words) - 1:
-            raise TreeError(
-                f"the tree over {len(words)} words has {2 * len(words) - 1} transitions, got "
-                f"{len(steps)}"
-            )
         tokens: list[str | None] = [None] * len(steps)
         for node, word in zip(
             np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True
