@@ -18,16 +18,8 @@ TORCH_IN_CORE = [
     "core.depth_ordered",
     "core.top_down",
 ]
-TORCH_IN_CORE += [
-    "core.embedding",
-    "core.subtree_mean",
-    "core.encoder",
-]
-TORCH_IN_CORE += [
-    "core.thin_stack",
-    "core.stack_schedule",
-    "core.shift_reduce",
-]
+TORCH_IN_CORE += ["core.embedding", "core.subtree_mean", "core.encoder"]
+TORCH_IN_CORE += ["core.thin_stack", "core.stack_schedule", "core.shift_reduce"]
 TORCH = (
     *TORCH_IN_CORE,
     "plugins.cells",

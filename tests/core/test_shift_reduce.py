@@ -24,8 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from thinstack.core import shift_reduce
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.shift_reduce import StackEncoding
+from thinstack.core.shift_reduce import ShiftReduce, StackEncoding
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
@@ -269,9 +268,7 @@ class Parse(torch.nn.Module):
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize(
-    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1)]
-)
+@pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1)])
 def test_scripted(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
     scripted = torch.jit.script(executor)

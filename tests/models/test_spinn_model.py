@@ -9,7 +9,6 @@ from torch import Tensor
 
 from thinstack.config import ModelConfig
 from thinstack.core.head import TaskHead
-from thinstack.export import torchscript
 from thinstack.models import build_model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM

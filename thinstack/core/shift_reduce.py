@@ -188,9 +188,7 @@ class ShiftReduce(nn.Module):
                 table,
             )
 
-    def _start(
-        self, leaf_inputs: Tensor, table: Timetable
-    ) -> tuple[_Stack, list[Tensor], Tensor]:
+    def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
         """The stack with the words in it, ready to be pushed; the outputs of the words, (L, H);
         and what the tracker reads of the buffer, (L + 1, 4T)."""
         nodes, leaves = table.places.shape[0], self.cell.leaf(leaf_inputs)

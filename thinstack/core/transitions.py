@@ -117,7 +117,9 @@ def first_fault(
     if height[place] < 1:
         found = "is a REDUCE, but there are fewer than two nodes on the stack"
     else:
-        found = f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
+        found = (
+            f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
+        )
     return tree, f"transition {step} {found}"
 
 

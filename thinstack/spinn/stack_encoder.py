@@ -51,14 +51,11 @@ class StackEncoder(nn.Module):
             encoding: StackEncoding = self.by_step(words, transitions, lengths)
             return encoding
         schedule = schedule_transitions(transitions)
+        leaves = words.index_select(0, schedule.leaf_words)
         none = words.new_zeros([schedule.inner.shape[0], 0])
-        stacked, roots, _ = self.by_depth(
-            words.index_select(0, schedule.leaf_words), none, schedule
-        )
-        choices, free = (
-            words.new_zeros([transitions.shape[0], 0]),
-            torch.zeros_like(schedule.stacked),
-        )
+        stacked, roots, _ = self.by_depth(leaves, none, schedule)
+        free = torch.zeros_like(schedule.stacked)
+        choices = words.new_zeros([free.shape[0], 0])
         if track:
             choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
         return StackEncoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
