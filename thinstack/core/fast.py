@@ -39,8 +39,12 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
             overwritten.
         cells: (n, N, H) memory cells c_k of the children.
     """
-    if not torch.jit.is_scripting() and _is_eager():  # type: ignore[attr-defined]
-        return _fast_gates(gates, cells)
+    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+        return _lstm_gates(gates, cells)
+    return _plain_gates(gates, cells)
+
+
+def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     width = cells.shape[2]
     cell = gates[:, :width].sigmoid() * gates[:, (2 + cells.shape[1]) * width :].tanh()
     for k in range(cells.shape[1]):
@@ -119,7 +123,9 @@ def _tanh_(values: Tensor) -> Tensor:
     return values.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
-def _fast_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+def _lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+    if not _is_eager():
+        return _plain_gates(gates, cells)
     if torch.is_grad_enabled():
         hidden, cell = _LstmGates.apply(gates, cells)  # type: ignore[no-untyped-call]
         return hidden, cell

@@ -143,50 +143,54 @@ class ShiftReduce(nn.Module):
             )
         with torch.no_grad():
             table = timetable(lengths)
-            counts: list[int] = table.counts.tolist()
             stack, outputs, buffer = self._start(leaf_inputs, table)
-            words = lengths.long().index_select(0, table.order)
-            ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
-            # The next word of each sentence; what stands on its stack, over two numbers of nothing,
-            # up to a height.
-            front, height = ends - words, torch.full_like(ends, 2)
-            queue = ends.new_zeros([ends.shape[0], 2 + (len(counts) + 1) // 2])
-            hidden = leaf_inputs.new_zeros([ends.shape[0], self.tracker.size])
-            memory = hidden
-            made, top = 1 + leaf_inputs.shape[0], torch.arange(-2, 0, device=ends.device)
-            numbers, taken, free = [ends[:0]], [ends[:0]], [ends[:0]]
-            choices = [self.tracker.choices(hidden[:0])]
-            for count in counts:  # sentences end last first
-                front, height, queue = front[:count], height[:count], queue[:count]
-                pairs = queue.gather(1, height.unsqueeze(1) + top)
-                has_word, has_pair = front < ends[:count], height > 3
-                place = torch.where(has_word, front, buffer.shape[0] - 1)
-                gates = _add_up(stack, pairs) + buffer.index_select(0, place)
-                hidden, memory = self.tracker.step(gates, hidden[:count], memory[:count])
-                scores = self.tracker.choices(hidden)
-                reduces = has_pair & ((scores[:, 1] > scores[:, 0]) | ~has_word)
-                number, rows = front + 1, reduces.nonzero().squeeze(1)
-                if rows.shape[0] > 0:
-                    below, context = pairs.index_select(0, rows), hidden.index_select(0, rows)
-                    outputs.append(self._reduce(stack, below, context, made))
-                    new = torch.arange(made, made + rows.shape[0], device=rows.device)
-                    number = number.index_copy(0, rows, new)
-                    made += rows.shape[0]
-                action = reduces.long()
-                front, height = front + 1 - action, height + 1 - 2 * action
-                queue.scatter_(1, height.unsqueeze(1) - 1, number.unsqueeze(1))
-                numbers.append(number)
-                taken.append(action)
-                choices.append(scores)
-                free.append((has_word & has_pair).long())
-            return _encoding(
-                outputs,
-                _in_node_order(numbers, table),
-                _in_node_order(taken, table),
-                _in_node_order(choices, table),
-                _in_node_order(free, table),
-                table,
-            )
+            found, choices = self._parse(stack, outputs, buffer, lengths, table)
+            numbers, taken, free = _in_node_order(found, table).unbind(1)
+            scores = _in_node_order(choices, table)
+            return _encoding(outputs, numbers, taken, scores, free, table)
+
+    def _parse(
+        self,
+        stack: _Stack,
+        outputs: list[Tensor],
+        buffer: Tensor,
+        lengths: Tensor,
+        table: Timetable,
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """At each step, of the n sentences that go on, (n, 3): the number of the node that was
+        made, the transition, and whether both were possible; and the scores (n, 2). Adds to
+        `outputs` what was composed."""
+        counts: list[int] = table.counts.tolist()
+        ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
+        # The next word of each sentence, and what stands on its stack, over two numbers of nothing
+        # and up to a height.
+        front = ends - lengths.long().index_select(0, table.order)
+        height = torch.full_like(ends, 2)
+        queue = ends.new_zeros([ends.shape[0], 2 + (len(counts) + 1) // 2])
+        hidden = outputs[0].new_zeros([ends.shape[0], self.tracker.size])
+        memory, made = hidden, 1 + outputs[0].shape[0]
+        found, choices = [queue.new_zeros([0, 3])], [self.tracker.choices(hidden[:0])]
+        for count in counts:  # sentences end last first
+            front, height, queue = front[:count], height[:count], queue[:count]
+            top = height.unsqueeze(1) + torch.arange(-2, 0, device=ends.device)
+            pairs, has_word, has_pair = queue.gather(1, top), front < ends[:count], height > 3
+            place = torch.where(has_word, front, buffer.shape[0] - 1)
+            gates = _add_up(stack, pairs) + buffer.index_select(0, place)
+            hidden, memory = self.tracker.step(gates, hidden[:count], memory[:count])
+            scores = self.tracker.choices(hidden)
+            reduces = has_pair & ((scores[:, 1] > scores[:, 0]) | ~has_word)
+            action, number, rows = reduces.long(), front + 1, reduces.nonzero().squeeze(1)
+            if rows.shape[0] > 0:
+                below, context = pairs.index_select(0, rows), hidden.index_select(0, rows)
+                outputs.append(self._reduce(stack, below, context, made))
+                new = torch.arange(made, made + rows.shape[0], device=rows.device)
+                number = number.index_copy(0, rows, new)
+                made += rows.shape[0]
+            front, height = front + 1 - action, height + 1 - 2 * action
+            queue.scatter_(1, height.unsqueeze(1) - 1, number.unsqueeze(1))
+            found.append(torch.stack([number, action, (has_word & has_pair).long()], 1))
+            choices.append(scores)
+        return found, choices
 
     def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
         """The stack with the words in it, ready to be pushed; the outputs of the words, (L, H);
