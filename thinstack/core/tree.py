@@ -149,8 +149,8 @@ class Tree:
         return f"<Tree of {len(self)} nodes over {len(self.words)} words: {words}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        fields = {"parents": self.parents, "tokens": self.tokens, "labels": self.labels}
-        return partial(type(self), **fields), ()
+        make = partial(type(self), parents=self.parents, tokens=self.tokens, labels=self.labels)
+        return make, ()
 
     @property
     def root(self) -> int:
@@ -197,7 +197,7 @@ class Tree:
         """Words covered by each node, (N, 2) as [start, end). For a dependency tree: the extent of
         the node's subtree."""
         has_word, nodes = self._has_word, len(self)
-        before = np.cumsum(has_word) - has_word
+        before: IntArray = np.cumsum(has_word) - has_word
         starts = _with_those_below(self.parents, np.where(has_word, before, nodes), min)
         ends = _with_those_below(self.parents, np.where(has_word, before + 1, 0), max)
         return _frozen(np.stack([starts, ends], axis=1))
