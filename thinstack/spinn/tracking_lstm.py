@@ -14,9 +14,10 @@ __all__ = ["TrackingLSTM"]
 class TrackingLSTM(Tracker):
     """An LSTM of width T that reads, before each transition, the buffer and the top of the stack:
 
-        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h +
-        b) c' = f * c + i * g;  h' = o * tanh(c')
-        p  = softmax(W_trans h' + b_trans)                                                              (5)
+        a = W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h + b
+        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](a)
+        c' = f * c + i * g;  h' = o * tanh(c')
+        p  = softmax(W_trans h' + b_trans)                                       (5)
 
     h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer; what
     is not there counts as zeros. The paper has k = 1. h' is the e of (1).
