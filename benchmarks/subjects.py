@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
 from thinstack.core import Forest, Tree, encoder
-from thinstack.core.kernels import affine
+from thinstack.core.fast import affine
 from thinstack.core.schedule import schedule_transitions
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 

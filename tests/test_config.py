@@ -108,8 +108,10 @@ def test_a_tracker_and_its_defaults() -> None:
     config = ModelConfig.parse(with_tracker(), source="config.json")
     tracker = config.encoder.tracker
     assert (tracker.size, tracker.lookahead, tracker.feeds, tracker.parses) == (3, 1, True, True)
-    assert (tracker.beam, tracker.dropout) == (1, 0)
+    assert tracker.dropout == 0
     assert config.parses
+    assert ModelConfig.parse(with_tracker({"beam": 1}), source="config.json") == config
+    assert "beam" not in config.model_dump_json()
     assert not ModelConfig.parse(with_tracker({"parses": False}), source="config.json").parses
     assert not ModelConfig.parse(SMALL, source="config.json").parses
     assert ModelConfig.parse(json.loads(config.model_dump_json()), source="again") == config
@@ -185,7 +187,11 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
         (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
         (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
-        (with_tracker({"beam": 0}), "encoder.tracker.beam", "0"),
+        (
+            with_tracker({"beam": 2}),
+            "encoder.tracker: Value error, beam",
+            "found 2; leave beam out",
+        ),
         (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
@@ -293,7 +299,6 @@ def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> N
             {"sources": ["self"]},
             "'self' needs a model.encoder.tracker that parses",
         ),
-        ({"tracker": {"size": 3, "beam": 2}}, {}, "keeps one hypothesis; set it to 1"),
     ],
 )
 def test_a_recipe_that_could_not_be_finished(

@@ -10,7 +10,7 @@ from core.cells import AnyArity, OwnLeaf
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
-from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.shift_reduce import StackEncoding
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -79,7 +79,7 @@ class Nodes(NamedTuple):
 
 def by_reference(
     cell: Cell,
-    tracker: TrackingLSTM | None,
+    tracker: TrackingLSTM,
     words: Tensor,
     lengths: Tensor,
     transitions: Tensor | None = None,
@@ -87,8 +87,7 @@ def by_reference(
     found = reference.encode_spinn(cell, tracker, words, lengths, transitions)
     outputs = torch.cat([words.new_zeros(0, H), *map(cell.output, found.states)])
     roots = outputs[(2 * lengths - 1).cumsum(0) - 1]
-    width = 2 if tracker is not None and tracker.parses else 0
-    choices = torch.cat([words.new_zeros(0, width), *found.choices])
+    choices = torch.cat([words.new_zeros(0, 2 if tracker.parses else 0), *found.choices])
     return Nodes(
         outputs,
         roots,

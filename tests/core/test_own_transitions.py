@@ -20,7 +20,6 @@ from torch import Tensor
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.transitions import validate
 from thinstack.spinn.stack_encoder import StackEncoder
-from thinstack.testing import reference
 
 
 def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:
@@ -134,49 +133,6 @@ def test_neighbours_change_nothing(name: str) -> None:
         parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
     )
     torch.testing.assert_close(shuffled.roots, together.roots[order], rtol=0, atol=1e-13)
-
-
-def likeliest_by_beam(parser: ShiftReduce, words: Tensor, width: int) -> list[int]:
-    """Transitions of the best of the hypotheses that are left at the end. The scores before each
-    transition are those of the reference on any tree that begins as the hypothesis does: here all
-    SHIFTs first."""
-    n, hypotheses = len(words), [(0.0, [])]
-    for step in range(2 * n - 1):
-        ways = []
-        for score, taken in hypotheses:
-            rest = [0] * (n - taken.count(0)) + [1] * (n - 1 - taken.count(1))
-            found = reference.encode_spinn(
-                parser.cell,
-                parser.tracker,
-                words,
-                torch.tensor([n]),
-                torch.tensor(taken + rest, dtype=torch.long),
-            )
-            logs = (
-                torch.log_softmax(found.choices[step][0], 0).tolist()
-                if found.free[step]
-                else [0.0, 0.0]
-            )
-            possible = [action for action in (0, 1) if found.free[step] or action == rest[0]]
-            ways += [(score + logs[action], [*taken, action]) for action in possible]
-        hypotheses = sorted(ways, reverse=True)[:width]
-    return hypotheses[0][1]
-
-
-@pytest.mark.parametrize("name", ["spinn_lstm_fed", "child_sum_lstm"])
-@pytest.mark.parametrize("beam", [1, 2, 3])
-def test_a_beam_keeps_the_likeliest_hypotheses(name: str, beam: int) -> None:
-    parser = parser_of(name, seed=7, scale=2.0)
-    words, lengths, _ = batch_of([3, 5, 1, 4, 2, 5])
-    expected = [
-        step
-        for sentence in words.split(lengths.tolist())
-        for step in likeliest_by_beam(parser, sentence, beam)
-    ]
-    found = parser.parse(words, lengths, beam)
-    assert found.transitions.tolist() == expected
-    given = in_node_order(parser(words, found.transitions, lengths))
-    torch.testing.assert_close(found.stacked[found.places], given.outputs, rtol=0, atol=1e-12)
 
 
 def test_inputs_stay_as_they_were() -> None:

@@ -91,8 +91,10 @@ def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller() -> No
         ([1], None, "transition 0 is a REDUCE, but there are fewer than two nodes"),
         ([0, 1, 0], None, "transition 1 is a REDUCE"),
         ([0, 0, 1, 1, 0], None, "transition 3 is a REDUCE"),
-        ([0, 0, 1], 3, "shift 2 words, but there are 3"),
-        ([0, 0], 1, "shift 2 words, but there are 1"),
+        ([0, 0, 1], 3, "over 3 words has 5 transitions, got 3"),
+        ([0, 0], 1, "over 1 words has 1 transitions, got 2"),
+        ([0, 0, 0], 2, "transition 2 is the last, but it leaves 3 nodes"),
+        ([0], 0, "at least one word, got 0"),
         ([[0, 0, 1]], None, r"flat array of integers, got shape \(1, 3\)"),
         ([0.0, 0.0, 1.0], None, "flat array of integers, got .* float64"),
         ([False, False, True], None, "flat array of integers, got .* bool"),
@@ -107,7 +109,7 @@ def test_what_is_no_transition_sequence_is_refused(
 
 def test_no_transitions_at_all() -> None:
     assert transitions.validate([]).shape == (0,)
-    assert transitions.validate([], words=0).dtype == np.int8
+    assert transitions.validate([]).dtype == np.int8
     assert [part.shape for part in transitions.parents_of(np.zeros(0, np.int8))] == [(0,), (0,)]
     assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
 

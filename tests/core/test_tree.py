@@ -187,7 +187,7 @@ def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -
         ([], [], "at least one word, got 0"),
         ([0, 0], ["a", "b"], "the tree over 2 words has 3 transitions, got 2"),
         ([0, 0, 1, 0], ["a", "b", "c"], "the tree over 3 words has 5 transitions, got 4"),
-        ([0, 0, 1], ["a"], "shift 2 words, but there are 1"),
+        ([0, 0, 1], ["a"], "over 1 words has 1 transitions, got 3"),
         ([0, 1, 0], ["a", "b"], "transition 1 is a REDUCE"),
     ],
 )

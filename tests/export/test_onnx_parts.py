@@ -142,3 +142,25 @@ def test_a_part_can_be_put_in_twice_with_its_inner_graphs_and_without_its_traces
     assert len(model.graph.initializer) == 1
     found = ReferenceEvaluator(model).run(None, {"x": np.array([1, 2], np.float32)})[0]
     np.testing.assert_array_equal(found, [-4 - 3, -5 - 3])
+
+
+class InPlace(Base):
+    """Writes into slices, with and without gaps, and reads across them."""
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        x = inputs @ self.w
+        x[:, :3].sigmoid_()
+        x[:, 2:5].mul_(3)
+        x[:, ::2] = x[:, 1:].sum(1, keepdim=True)
+        return [x[:, 1:].neg_() + x[:, : H - 1] @ x.new_ones(H - 1, H - 1)]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 6])
+def test_writes_into_slices_are_exported_right(rows: int) -> None:
+    cell = InPlace()
+    part = export_cell(cell, NodeClassifier(hidden_size=H, classes=C)).leaf
+    opset = helper.make_opsetid("", 18)
+    runtime = ReferenceEvaluator(helper.make_model(part, opset_imports=[opset]))
+    x = torch.randn(rows, X)
+    found = runtime.run(None, {part.input[0].name: x.numpy()})[0]
+    np.testing.assert_allclose(found, cell.leaf(x)[0].detach(), rtol=0, atol=1e-5)

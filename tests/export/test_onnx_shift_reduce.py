@@ -232,13 +232,6 @@ def test_what_is_no_such_model_is_refused() -> None:
     model = plain_spinn(PlainCell(2, inner=True))
     with pytest.raises(ExportError, match="says parses = false, the model makes trees of its own"):
         plain_export(model, make_config("words"))
-    model.encoder.beam = 4
-    with pytest.raises(
-        ExportError, match=r"keeps one hypothesis of a tree, the model 4; set tracker\.beam to 1"
-    ):
-        plain_export(
-            model, make_config("words", encoder={"tracker": {"size": 6}}, tree_source="self")
-        )
 
 
 def swap_stack(patch: pytest.MonkeyPatch) -> None:

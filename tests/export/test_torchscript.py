@@ -22,7 +22,7 @@ from thinstack.errors import ExportError
 from thinstack.export import torchscript
 from thinstack.export.samples import eager_scores, sampled
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, TreeModel, build_model
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
@@ -167,3 +167,69 @@ class Otherwise(NaryLSTM):
 def test_scores_that_differ_are_refused() -> None:
     with pytest.raises(ExportError, match="TorchScript gives scores that differ by"):
         export_torchscript(make_model("words", Otherwise(input_size=X, hidden_size=H)))
+
+
+WORDS = {"token_ids": [1, 2, 3], "transitions": [0, 0, 1, 0, 1]}
+PIECES = {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 1, 1], "transitions": [0, 0, 1, 0, 1]}
+GIVEN = {"token_ids": [1, 2, 3], "lengths": [2, 1], "transitions": [0, 0, 1, 0]}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Model, Path]]:
+    """Models of each kind of input, and their files."""
+    found = {
+        "words": make_model("words"),
+        "pieces": make_model("wordpieces"),
+        "parser": plain_spinn(PlainCell(2, inner=True)),
+    }
+    folder = tmp_path_factory.mktemp("files")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torchscript, "sampled", partial(sampled, longest=7))
+        for name, model in found.items():
+            (folder / name).write_bytes(export_torchscript(model)[0])
+    return {name: (model, folder / name) for name, model in found.items()}
+
+
+@pytest.mark.filterwarnings(LOAD_WARNING)
+@pytest.mark.parametrize(
+    ("kind", "good", "bad", "message"),
+    [
+        ("words", WORDS, {"token_ids": [1, 2]}, "expected 3 words"),
+        ("words", WORDS, {"token_ids": [1, 2, 3, 4]}, "expected 3 words"),
+        ("words", WORDS, {"transitions": [0, 1, 0, 0, 1]}, "two nodes on the stack"),
+        ("words", WORDS, {"transitions": [1, 0, 0, 0]}, "two nodes on the stack"),
+        ("words", WORDS, {"transitions": [0, 0, 2, 0, 1]}, "SHIFT"),
+        ("pieces", PIECES, {"piece_ids": [1, 2]}, "pieces_per_word"),
+        ("pieces", PIECES, {"piece_ids": [1, 2, 3, 4]}, "pieces_per_word"),
+        ("pieces", PIECES, {"pieces_per_word": [1, 0, 2]}, "pieces_per_word"),
+        ("pieces", PIECES, {"pieces_per_word": [1, -1, 3]}, "pieces_per_word"),
+        ("pieces", PIECES, {"pieces_per_word": [1, 1]}, "pieces_per_word"),
+        ("parser", GIVEN, {"lengths": [1, 2]}, "lengths and transitions disagree"),
+        ("parser", GIVEN, {"lengths": [3]}, "lengths and transitions disagree"),
+        ("parser", GIVEN, {"lengths": [2]}, "expected 2 words"),
+        ("parser", GIVEN, {"lengths": [3, 0]}, "at least 1"),
+        ("parser", GIVEN, {"lengths": [2], "transitions": []}, "expected 2 words"),
+        ("parser", GIVEN, {"transitions": [0, 0, 1]}, "lengths and transitions disagree"),
+        (
+            "parser",
+            GIVEN,
+            {"lengths": [1, 1, 1], "transitions": [1, 0, 0]},
+            "two nodes on the stack",
+        ),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(
+    saved: dict[str, tuple[Model, Path]], kind: str, good: dict, bad: dict, message: str
+) -> None:
+    """By the file as by the model, where the same inputs without the fault are answered."""
+    model, path = saved[kind]
+    for run, error in ((model.eval(), ValueError), (torch.jit.load(path), torch.jit.Error)):
+        with torch.no_grad():
+            run({name: torch.tensor(values) for name, values in good.items()})
+            with pytest.raises(error, match=message):
+                run(
+                    {
+                        name: torch.tensor(values, dtype=torch.int64)
+                        for name, values in (good | bad).items()
+                    }
+                )

@@ -28,7 +28,7 @@ def config(cell: dict, head: dict | None = None, **fields: object) -> ModelConfi
         ("spinn_lstm.v1", {"size": 7}, 7),
         ("spinn_lstm.v1", {"size": 7, "lookahead": 3, "parses": False}, 7),
         ("spinn_lstm.v1", {"size": 7, "feeds": False}, 0),
-        ("nary_lstm.v1", {"size": 7, "feeds": False, "lookahead": 2, "beam": 3, "dropout": 0.3}, 0),
+        ("nary_lstm.v1", {"size": 7, "feeds": False, "lookahead": 2, "dropout": 0.3}, 0),
         ("child_sum_lstm.v1", {"size": 7, "feeds": False, "parses": False}, 0),
     ],
 )
@@ -39,8 +39,8 @@ def test_a_tracker_makes_it_spinn(cell: str, tracker: dict, inner_size: int) -> 
     assert (found.input_size, found.inner_size, found.hidden_size) == (X, inner_size, H)
     assert model.encoder.feeds == (inner_size > 0)
     found = model.encoder.tracker
-    options = {"lookahead": 1, "parses": True, "beam": 1, "dropout": 0.0} | tracker
-    assert (found.dropout.p, model.encoder.beam) == (options["dropout"], options["beam"])
+    options = {"lookahead": 1, "parses": True, "dropout": 0.0} | tracker
+    assert found.dropout.p == options["dropout"]
     assert (found.input_size, found.size, found.lookahead, found.parses) == (
         H,
         7,

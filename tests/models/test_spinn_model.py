@@ -9,7 +9,6 @@ from torch import Tensor
 
 from thinstack.config import ModelConfig
 from thinstack.core.head import TaskHead
-from thinstack.export import torchscript
 from thinstack.models import build_model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -296,7 +295,6 @@ def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
     model = model_of(head, cell, feeds=feeds)
     scripted = torch.jit.script(model)
     frozen = torch.jit.freeze(scripted)
-    torchscript._without_gradients(frozen.graph)
     file = io.BytesIO()
     torch.jit.save(frozen, file)
     file.seek(0)

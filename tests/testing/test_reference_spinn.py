@@ -110,10 +110,12 @@ def test_a_sentence_alone_is_what_it_is_in_a_batch(name: str) -> None:
     assert found.states[3][0].shape == (1, H)
 
 
-def test_no_sentences_and_no_tracking_lstm() -> None:
+def test_no_sentences() -> None:
     cell = cell_of("nary_lstm")
-    none = batch_of([])
-    assert reference.encode_spinn(cell, tracker_of(cell), *none) == ([], [], [], [])
-    words, lengths, transitions = batch_of([3])
-    found = reference.encode_spinn(cell, None, words, lengths, transitions)
+    assert reference.encode_spinn(cell, tracker_of(cell), *batch_of([])) == ([], [], [], [])
+
+
+def test_without_a_classifier_there_are_no_scores() -> None:
+    cell = cell_of("nary_lstm")
+    found = reference.encode_spinn(cell, tracker_of(cell, parses=False), *batch_of([3]))
     assert [tuple(choice.shape) for choice in found.choices] == [(1, 0)] * 5

@@ -88,17 +88,27 @@ class TrackerConfig(Strict):
 
     `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of
     the composition, the e of (1); without it, given trees are composed by depth. `parses`: whether
-    it has a transition classifier (5), so that the model makes trees of its own. `beam`: how many
-    hypotheses of a sentence's tree are kept while it does. `dropout`: of the outputs of nodes that
-    it reads.
+    it has a transition classifier (5), so that the model makes trees of its own. `dropout`: of the
+    outputs of nodes that it reads.
     """
 
     size: int = Field(gt=0)
     lookahead: int = Field(default=1, gt=0)
     feeds: bool = True
     parses: bool = True
-    beam: int = Field(default=1, gt=0)
     dropout: Rate = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_beam(cls, data: Any) -> Any:
+        # Bundles of schema 1 say `beam = 1`; wider beams are gone.
+        if not isinstance(data, dict) or "beam" not in data:
+            return data
+        if data["beam"] != 1:
+            raise ValueError(
+                f"beam: a parser keeps one hypothesis, found {data['beam']!r}; leave beam out"
+            )
+        return {name: value for name, value in data.items() if name != "beam"}
 
 
 class EncoderConfig(Strict):

@@ -168,12 +168,6 @@ class Recipe(Strict):
     def _own_trees(self) -> Self:
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
-        tracker = self.model.encoder.tracker
-        if tracker is not None and tracker.beam > 1:
-            raise ValueError(
-                "model.encoder.tracker.beam: a recipe ends with an ONNX file, which keeps one "
-                "hypothesis; set it to 1"
-            )
         return self
 
     @classmethod

@@ -91,7 +91,7 @@ def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
 def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
     """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the
     other side, 0 = absent."""
-    if torch.is_grad_enabled():
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
         taken: Tensor = _Take.apply(rows, index, places)  # type: ignore[no-untyped-call]
         return taken
     return rows.index_select(0, index)
@@ -99,7 +99,8 @@ def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
 
 class _Take(torch.autograd.Function):
     """A gather that reads each row once, so that its backward is a gather too instead of an
-    accumulation."""
+    accumulation. R = rows[index]; with the gradient G of R, row 1 + e of `rows` was read at
+    places[e] alone, so its gradient is G[places[e]]."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor, places: Tensor) -> Tensor:

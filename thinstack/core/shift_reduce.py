@@ -11,46 +11,89 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.beam import likeliest, trace
 from thinstack.core.cell import Cell, Links
-from thinstack.core.hypotheses import Hypotheses, Step, first_hypotheses, first_of, rows_of
-from thinstack.core.stack_encoding import StackEncoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
-from thinstack.core.thin_stack import gradients_of, read, write
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.core.thin_stack import read, token_of, write
 
-__all__ = ["ShiftReduce"]
+__all__ = ["ShiftReduce", "StackEncoding", "Tracker"]
+
+
+class Tracker(nn.Module):
+    """The contract of what reads buffer and stack before each transition: `TrackingLSTM` keeps it.
+
+    Attributes:
+        size: width T of its state; parses: whether `choices` scores transitions.
+    """
+
+    size: int
+    parses: bool
+
+    def read_nodes(self, outputs: Tensor) -> Tensor:
+        """What nodes add to the gates, from their outputs (n, H): (n, 8T), as the second of the
+        stack and as its top."""
+        raise NotImplementedError("a Tracker must define read_nodes")
+
+    def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
+        """What the buffer adds to the gates, (L + 1, 4T): row w where w is its first word, row L
+        where it is empty. From the outputs (L, H) of the words, and `ends` (L,), the word after
+        the last of each word's sentence."""
+        raise NotImplementedError("a Tracker must define read_buffer")
+
+    def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """The next h and c, (n, T) each, from the sum of what was read (n, 4T) and the last h and
+        c."""
+        raise NotImplementedError("a Tracker must define step")
+
+    def choices(self, hidden: Tensor) -> Tensor:
+        """Unnormalised scores (n, 2) of SHIFT and REDUCE from h (n, T); (n, 0) if it does not
+        parse."""
+        raise NotImplementedError("a Tracker must define choices")
+
+
+class StackEncoding(NamedTuple):
+    """What an encoder with a tracker makes of B sentences with N nodes.
+
+    Attributes:
+        stacked: (N, H) outputs of all nodes, in the order in which they were made.
+        places: (N,) the row of each node in `stacked`.
+        roots: (B, H) outputs of the roots.
+        transitions: (N,) int64 that were taken.
+        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition, in node
+            order; (N, 0) without a parser.
+        free: (N,) 1 where both were possible, in node order.
+    """
+
+    stacked: Tensor
+    places: Tensor
+    roots: Tensor
+    transitions: Tensor
+    choices: Tensor
+    free: Tensor
 
 
 class _Stack(NamedTuple):
-    """The thin stack S: a row for each node, by its number, and row 0 for none. `parts` are those
-    of the states; `reads` (1 + N, 8T) is what the tracking LSTM reads. Tables of gradients and the
-    token are as `thin_stack` has them."""
+    """The thin stack S: tables with a row for each node, by its number, and row 0 for none. They
+    are the parts of the states, then what the tracker reads: (2 + 2N, 4T), two rows a node. Each
+    has its token of `thin_stack`."""
 
-    parts: list[Tensor]
-    part_gradients: list[Tensor]
-    reads: Tensor
-    read_gradients: Tensor
-    token: Tensor
+    tables: list[Tensor]
+    tokens: list[Tensor]
 
 
 class ShiftReduce(nn.Module):
-    """Runs a cell over binary trees with words at the leaves, with or without a tracking LSTM.
+    """Runs a cell and a tracker over binary trees with words at the leaves.
 
-    Where the cell has inputs at inner nodes, they are the h of the tracking LSTM: the e of (1).
-    There are no gradients of gradients.
+    Where the cell has inputs at inner nodes, they are the h of the tracker: the e of (1). There are
+    no gradients of gradients.
 
     Args:
-        cell: of arity 2, or 0, any number; its `inner_size` is 0 or the tracking LSTM's size.
-        tracker: None for none.
+        cell: of arity 2, or 0, any number; its `inner_size` is 0 or the tracker's size.
+        tracker: the tracking LSTM.
     """
 
-    def __init__(self, cell: Cell, tracker: TrackingLSTM | None = None):
+    def __init__(self, cell: Cell, tracker: Tracker):
         super().__init__()
-        self.cell = cell
-        self.tracker = tracker
-        self.tracker_size = 0 if tracker is None else tracker.size
-        self.parses = tracker is not None and tracker.parses
+        self.cell, self.tracker = cell, tracker
 
     def forward(self, leaf_inputs: Tensor, transitions: Tensor, lengths: Tensor) -> StackEncoding:
         """Encode sentences over given trees.
@@ -66,198 +109,136 @@ class ShiftReduce(nn.Module):
         counts: list[int] = table.counts.tolist()
         reduce_counts: list[int] = plan.reduce_counts.tolist()
         pairs, reducing = torch.split(plan.pairs, counts), torch.split(plan.reducing, reduce_counts)
-        leaves = self.cell.leaf(leaf_inputs)
-        outputs = [self.cell.output(leaves)]
-        stack, buffer = self._start(leaves, outputs[0], table, 1)
+        stack, outputs, buffer = self._start(leaf_inputs, table)
         # All at once, for a gather's backward pass goes through all rows of what it gathers from.
         fronts = torch.split(buffer.index_select(0, plan.fronts), counts)
-        hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker_size])
-        memory, choices = hidden, [self._choices(hidden[:0])]
+        hidden = leaf_inputs.new_zeros([lengths.shape[0], self.tracker.size])
+        memory, choices = hidden, [self.tracker.choices(hidden[:0])]
         made = 1 + leaf_inputs.shape[0]
         for step in range(len(counts)):
-            if self.tracker is not None:
-                gates = _add_up(stack, pairs[step]) + fronts[step]
-                hidden, memory = self.tracker.step(
-                    gates, hidden[: counts[step]], memory[: counts[step]]
-                )
-            choices.append(self._choices(hidden[: counts[step]]))
+            gates = _add_up(stack, pairs[step]) + fronts[step]
+            hidden, memory = self.tracker.step(
+                gates, hidden[: counts[step]], memory[: counts[step]]
+            )
+            choices.append(self.tracker.choices(hidden))
             if reduce_counts[step] > 0:
                 rows = reducing[step]
-                stack, output = self._reduce(
-                    stack, pairs[step].index_select(0, rows), hidden.index_select(0, rows), made
-                )
-                outputs.append(output)
+                below, context = pairs[step].index_select(0, rows), hidden.index_select(0, rows)
+                outputs.append(self._reduce(stack, below, context, made))
                 made += reduce_counts[step]
         scores = _in_node_order(choices, table)
         return _encoding(outputs, numbers, transitions.long(), scores, plan.free, table)
 
-    def parse(self, leaf_inputs: Tensor, lengths: Tensor, beam: int = 1) -> StackEncoding:
+    def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> StackEncoding:
         """Encode sentences over the trees that the transition classifier chooses: at each step the
-        likelier transition or, with a `beam` above 1, those of the likeliest of so many hypotheses.
+        likelier transition, SHIFT on a tie.
 
         SHIFT is possible while there are words, REDUCE while two nodes are on the stack, so that
         each sentence gets one tree over all its words, by 2n - 1 transitions. No gradients are
-        kept. Other arguments are those of `forward`. Raises ValueError without a transition
-        classifier.
+        kept. Arguments are those of `forward`. Raises ValueError without a transition classifier.
         """
-        if not self.parses:
+        if not self.tracker.parses:
             raise ValueError(
                 "parsing needs a tracking LSTM with a transition classifier: parses = True"
             )
         with torch.no_grad():
             table = timetable(lengths)
-            counts: list[int] = table.counts.tolist()
-            made = 1 + leaf_inputs.shape[0]
-            leaves = self.cell.leaf(leaf_inputs)
-            outputs = [self.cell.output(leaves)]
-            stack, buffer = self._start(leaves, outputs[0], table, beam)
-            now = first_hypotheses(leaf_inputs, lengths, table, self.tracker_size, beam)
-            steps: list[Step] = []
-            for count in counts:
-                now = first_of(now, count * beam)
-                now, step = self._decide(stack, buffer, now, beam)
-                rows = step.taken.nonzero().squeeze(1)
-                if rows.shape[0] > 0:
-                    context = now.hidden.index_select(0, rows)
-                    stack, output = self._reduce(
-                        stack, step.pairs.index_select(0, rows), context, made
-                    )
-                    step.numbers.index_copy_(
-                        0, rows, torch.arange(made, made + rows.shape[0], device=rows.device)
-                    )
-                    outputs.append(output)
-                    made += rows.shape[0]
-                now.queue.scatter_(1, now.height.unsqueeze(1) - 1, step.numbers.unsqueeze(1))
-                steps.append(step)
-            return _parsed(outputs, steps, table, beam)
+            stack, outputs, buffer = self._start(leaf_inputs, table)
+            found, choices = self._parse(stack, outputs, buffer, lengths, table)
+            numbers, taken, free = _in_node_order(found, table).unbind(1)
+            scores = _in_node_order(choices, table)
+            return _encoding(outputs, numbers, taken, scores, free, table)
 
-    def _decide(
-        self, stack: _Stack, buffer: Tensor, now: Hypotheses, beam: int
-    ) -> tuple[Hypotheses, Step]:
-        """Let the tracking LSTM read and choose; the hypotheses after that, and what they do, with
-        no node made yet."""
-        pairs = now.queue.gather(
-            1, now.height.unsqueeze(1) + torch.arange(-2, 0, device=now.height.device)
-        )
-        has_word, has_pair = now.front < now.ends, now.height > 3
-        hidden, memory = now.hidden, now.memory
-        if self.tracker is not None:
-            front = torch.where(has_word, now.front, buffer.shape[0] - 1)
-            gates = _add_up(stack, pairs) + buffer.index_select(0, front)
-            hidden, memory = self.tracker.step(gates, hidden, memory)
-        choices = self._choices(hidden)
-        free, scores, source = (has_word & has_pair).long(), now.scores, pairs[:0, 0]
-        if beam > 1:
-            source, taken, scores = likeliest(choices, has_word, has_pair, now.scores, beam)
-            hidden, memory = hidden.index_select(0, source), memory.index_select(0, source)
-            pairs, choices, free = (
-                pairs.index_select(0, source),
-                choices.index_select(0, source),
-                free.index_select(0, source),
-            )
-            front, height = now.front.index_select(0, source), now.height.index_select(0, source)
-            queue = now.queue.index_select(0, source)
-        else:
-            taken = (has_pair & ((choices[:, 1] > choices[:, 0]) | ~has_word)).long()
-            front, height, queue = now.front, now.height, now.queue
-        after = Hypotheses(
-            front + 1 - taken, height + 1 - 2 * taken, queue, now.ends, hidden, memory, scores
-        )
-        return after, Step(pairs, front + 1, taken, choices, free, scores, source)
+    def _parse(
+        self,
+        stack: _Stack,
+        outputs: list[Tensor],
+        buffer: Tensor,
+        lengths: Tensor,
+        table: Timetable,
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """At each step, of the n sentences that go on, (n, 3): the number of the node that was
+        made, the transition, and whether both were possible; and the scores (n, 2). Adds to
+        `outputs` what was composed."""
+        counts: list[int] = table.counts.tolist()
+        ends = torch.cumsum(lengths.long(), 0).index_select(0, table.order)
+        # The next word of each sentence, and what stands on its stack, over two numbers of nothing
+        # and up to a height.
+        front = ends - lengths.long().index_select(0, table.order)
+        height = torch.full_like(ends, 2)
+        queue = ends.new_zeros([ends.shape[0], 2 + (len(counts) + 1) // 2])
+        hidden = outputs[0].new_zeros([ends.shape[0], self.tracker.size])
+        memory, made = hidden, 1 + outputs[0].shape[0]
+        found, choices = [queue.new_zeros([0, 3])], [self.tracker.choices(hidden[:0])]
+        for count in counts:  # sentences end last first
+            front, height, queue = front[:count], height[:count], queue[:count]
+            top = height.unsqueeze(1) + torch.arange(-2, 0, device=ends.device)
+            pairs, has_word, has_pair = queue.gather(1, top), front < ends[:count], height > 3
+            place = torch.where(has_word, front, buffer.shape[0] - 1)
+            gates = _add_up(stack, pairs) + buffer.index_select(0, place)
+            hidden, memory = self.tracker.step(gates, hidden[:count], memory[:count])
+            scores = self.tracker.choices(hidden)
+            reduces = has_pair & ((scores[:, 1] > scores[:, 0]) | ~has_word)
+            action, number, rows = reduces.long(), front + 1, reduces.nonzero().squeeze(1)
+            if rows.shape[0] > 0:
+                below, context = pairs.index_select(0, rows), hidden.index_select(0, rows)
+                outputs.append(self._reduce(stack, below, context, made))
+                new = torch.arange(made, made + rows.shape[0], device=rows.device)
+                number = number.index_copy(0, rows, new)
+                made += rows.shape[0]
+            front, height = front + 1 - action, height + 1 - 2 * action
+            queue.scatter_(1, height.unsqueeze(1) - 1, number.unsqueeze(1))
+            found.append(torch.stack([number, action, (has_word & has_pair).long()], 1))
+            choices.append(scores)
+        return found, choices
 
-    def _start(
-        self, leaves: list[Tensor], outputs: Tensor, table: Timetable, beam: int
-    ) -> tuple[_Stack, Tensor]:
-        """The stack with the words in it, ready to be pushed, and what the tracking LSTM reads of
-        the buffer (L + 1, 4T)."""
-        nodes = table.places.shape[0]
-        if beam > 1:  # hypotheses may make a node at every step and be given up
-            nodes = outputs.shape[0] + beam * nodes
-        parts = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
-        reads = outputs.new_empty([1 + nodes, 8 * self.tracker_size])
-        reads[0] = 0
-        read_words, buffer = outputs[:, :0], outputs.new_zeros([1 + outputs.shape[0], 0])
-        if self.tracker is not None:
-            read_words = self.tracker.read_nodes(outputs)
-            buffer = self.tracker.read_buffer(outputs, table.word_ends)
-        stack = _Stack(
-            parts,
-            [gradients_of(part) for part in parts],
-            reads,
-            gradients_of(reads),
-            outputs.new_zeros([]),
-        )
-        return _push(stack, leaves, read_words, 1), buffer
+    def _start(self, leaf_inputs: Tensor, table: Timetable) -> tuple[_Stack, list[Tensor], Tensor]:
+        """The stack with the words in it, ready to be pushed; the outputs of the words, (L, H);
+        and what the tracker reads of the buffer, (L + 1, 4T)."""
+        nodes, leaves = table.places.shape[0], self.cell.leaf(leaf_inputs)
+        outputs = self.cell.output(leaves)
+        tables = [part.new_empty([1 + nodes, part.shape[1]]) for part in leaves]
+        reads = outputs.new_empty([2 + 2 * nodes, 4 * self.tracker.size])
+        reads[:2] = 0
+        tables.append(reads)
+        stack = _Stack(tables, [token_of(part) for part in tables])
+        _push(stack, leaves, self.tracker.read_nodes(outputs), 1)
+        return stack, [outputs], self.tracker.read_buffer(outputs, table.word_ends)
 
-    def _choices(self, hidden: Tensor) -> Tensor:
-        """Scores (n, 2) of SHIFT and REDUCE from the h of the tracking LSTM (n, T); (n, 0) without
-        one."""
-        if self.tracker is not None:
-            return self.tracker.choices(hidden)
-        return hidden[:, :0]
-
-    def _reduce(
-        self, stack: _Stack, pairs: Tensor, context: Tensor, first: int
-    ) -> tuple[_Stack, Tensor]:
-        """Compose pairs of nodes (n, 2) into the rows from `first` on; returns the stack and their
-        outputs (n, H)."""
-        children: list[Tensor] = []
-        fixed = self.cell.arity > 0
-        for k, part in enumerate(stack.parts):
-            rows = read(part, stack.part_gradients[k], stack.token, pairs.flatten())
-            children.append(rows.view(pairs.shape[0], 2, part.shape[1]) if fixed else rows)
-        if fixed:
-            links = Links(pairs[:0, 0], torch.ones_like(pairs))
-        else:
-            owner = torch.arange(2 * pairs.shape[0], device=pairs.device) // 2
-            links = Links(owner, torch.ones_like(owner))
-        state = self.cell.compose(context[:, : self.cell.inner_size], children, links)
+    def _reduce(self, stack: _Stack, pairs: Tensor, context: Tensor, first: int) -> Tensor:
+        """Compose pairs of nodes (n, 2) into the rows from `first` on; returns their outputs
+        (n, H)."""
+        fixed, children = self.cell.arity > 0, pairs.new_zeros([0])
+        parts: list[Tensor] = []
+        for k in range(len(stack.tables) - 1):
+            rows = _read(stack, k, pairs.flatten())
+            parts.append(rows.view(pairs.shape[0], 2, rows.shape[1]) if fixed else rows)
+        if not fixed:
+            children = torch.arange(2 * pairs.shape[0], device=pairs.device) // 2
+        links = Links(children, torch.ones_like(pairs if fixed else children))
+        state = self.cell.compose(context[:, : self.cell.inner_size], parts, links)
         output = self.cell.output(state)
-        read_nodes = output[:, :0]
-        if self.tracker is not None:
-            read_nodes = self.tracker.read_nodes(output)
-        return _push(stack, state, read_nodes, first), output
+        _push(stack, state, self.tracker.read_nodes(output), first)
+        return output
 
 
-def _push(stack: _Stack, state: list[Tensor], reads: Tensor, first: int) -> _Stack:
-    token = stack.token
-    for k, part in enumerate(stack.parts):
-        token = write(part, stack.part_gradients[k], token, first, state[k])
-    token = write(stack.reads, stack.read_gradients, token, first, reads)
-    return _Stack(stack.parts, stack.part_gradients, stack.reads, stack.read_gradients, token)
+def _push(stack: _Stack, state: list[Tensor], reads: Tensor, first: int) -> None:
+    for k, part in enumerate(state):
+        stack.tokens[k] = write(stack.tables[k], stack.tokens[k], first, part)
+    gates = reads.shape[1] // 2
+    stack.tokens[-1] = write(stack.tables[-1], stack.tokens[-1], 2 * first, reads.view(-1, gates))
+
+
+def _read(stack: _Stack, k: int, index: Tensor) -> Tensor:
+    rows, stack.tokens[k] = read(stack.tables[k], stack.tokens[k], index)
+    return rows
 
 
 def _add_up(stack: _Stack, pairs: Tensor) -> Tensor:
-    """What two places of the stack (n, 2) add to the gates of the tracking LSTM, (n, 4T)."""
-    gates = stack.reads.shape[1] // 2
+    """What two places of the stack (n, 2) add to the gates of the tracker, (n, 4T)."""
     index = (2 * pairs + torch.arange(2, device=pairs.device)).flatten()
-    rows = read(
-        stack.reads.view(-1, gates), stack.read_gradients.view(-1, gates), stack.token, index
-    )
-    return rows.view(pairs.shape[0], 2, gates).sum(1)
-
-
-def _parsed(outputs: list[Tensor], steps: list[Step], table: Timetable, beam: int) -> StackEncoding:
-    """What the best hypotheses found."""
-    none = outputs[0][:0]
-    numbers, taken, free = [table.order[:0]], [table.order[:0]], [table.order[:0]]
-    choices = [none.new_zeros([0, 2])]
-    if beam > 1 and len(steps) > 0:
-        rows = trace([step.source for step in steps], [step.scores for step in steps], beam)
-        steps = [rows_of(steps[k], rows[k]) for k in range(len(steps))]
-    for step in steps:
-        numbers.append(step.numbers)
-        taken.append(step.taken)
-        free.append(step.free)
-        choices.append(step.choices)
-    return _encoding(
-        outputs,
-        _in_node_order(numbers, table),
-        _in_node_order(taken, table),
-        _in_node_order(choices, table),
-        _in_node_order(free, table),
-        table,
-    )
+    rows = _read(stack, len(stack.tables) - 1, index)
+    return rows.view(pairs.shape[0], 2, rows.shape[1]).sum(1)
 
 
 def _in_node_order(by_step: list[Tensor], table: Timetable) -> Tensor:

@@ -1,9 +1,11 @@
 """The thin stack (Bowman et al. 2016, Algorithm 1): a table with a row for every node, written once
 and read by row numbers.
 
-Under autograd one table of gradients goes with it, so that a backward pass touches the rows that a
-step read or wrote, and not all rows at each step. A *token* tells autograd their order: each write
-gives a new one, which later reads and writes take.
+Plain autograd would copy the whole table at each step of the backward pass. Here the gradient of
+the table travels back along a chain of *tokens*: every read and write takes the last token and
+gives the next one. Reads add to that gradient in place and writes take their rows from it, so a
+step touches only the rows that it read or wrote. Since each pass back starts with a gradient of
+its own, a graph can be gone back twice, and to some of its inputs only.
 """
 
 from typing import Any
@@ -12,70 +14,60 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["gradients_of", "read", "write"]
+__all__ = ["read", "token_of", "write"]
 
 
-def gradients_of(store: Tensor) -> Tensor:
-    """The table of gradients that goes with `store`; without rows where none is needed."""
-    return torch.empty_like(store) if torch.is_grad_enabled() else store[:0]
+def token_of(store: Tensor) -> Tensor:
+    """The first token of a table, of its shape without its memory."""
+    return store.new_zeros([]).expand(store.shape)
 
 
-def write(store: Tensor, gradients: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
+def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
     """Write rows (n, W) into `store` from row `first` on, where nothing was written before. Returns
     the next token."""
-    if torch.is_grad_enabled():
-        places = torch.arange(first, first + rows.shape[0], device=rows.device)
-        written: Tensor = _Write.apply(token, rows, store, gradients, places)  # type: ignore[no-untyped-call]
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        written: Tensor = _Write.apply(token, rows, store, first)  # type: ignore[no-untyped-call]
         return written
     store[first : first + rows.shape[0]] = rows
     return token
 
 
-def read(store: Tensor, gradients: Tensor, token: Tensor, index: Tensor) -> Tensor:
-    """Rows (n, W) of `store` that were written before, by their numbers (n,)."""
-    if torch.is_grad_enabled():
-        rows: Tensor = _Read.apply(token, store, gradients, index)  # type: ignore[no-untyped-call]
-        return rows
-    return store.index_select(0, index)
+def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows (n, W) of `store` that were written before, by their numbers (n,), and the next
+    token."""
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        rows, following = _Read.apply(token, store, index)  # type: ignore[no-untyped-call]
+        return rows, following
+    return store.index_select(0, index), token
 
 
 class _Write(torch.autograd.Function):
+    """S' = S with rows R. With the gradient G of S': dR = the rows of G, and dS = G, whose rows of
+    R nobody takes again, since each row is written once."""
+
     @staticmethod
-    def forward(
-        ctx: Any, token: Tensor, rows: Tensor, store: Tensor, gradients: Tensor, places: Tensor
-    ) -> Tensor:
-        store.index_copy_(0, places, rows)
-        ctx.gradients, ctx.places = gradients, places
-        return token.clone()
+    def forward(ctx: Any, token: Tensor, rows: Tensor, store: Tensor, first: int) -> Tensor:
+        ctx.first, ctx.last = first, first + rows.shape[0]
+        store[ctx.first : ctx.last] = rows
+        return token_of(store)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
-        # All reads of these rows took this token or a later one, so their gradients are complete.
-        return grad, _of_this_pass(ctx.gradients).index_select(0, ctx.places), None, None, None
+    def backward(ctx: Any, table: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        return table, table[ctx.first : ctx.last].clone(), None, None
 
 
 class _Read(torch.autograd.Function):
+    """R = the rows of S by their numbers. With the gradients G of R and T of S after it:
+    dS = T, and G added to its rows by the same numbers."""
+
     @staticmethod
-    def forward(ctx: Any, token: Tensor, store: Tensor, gradients: Tensor, index: Tensor) -> Tensor:
-        ctx.gradients, ctx.index = gradients, index
-        ctx.save_for_backward(token)
-        return store.index_select(0, index)
+    def forward(ctx: Any, token: Tensor, store: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.index = index
+        return store.index_select(0, index), token_of(store)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        _of_this_pass(ctx.gradients).index_add_(0, ctx.index, grad)
-        (token,) = ctx.saved_tensors
-        return torch.zeros_like(token), None, None, None
-
-
-def _of_this_pass(gradients: Tensor) -> Tensor:
-    """The table, emptied if another backward pass has been here: one to some inputs only leaves
-    rows that nobody took."""
-    table: Any = gradients if gradients._base is None else gradients._base
-    task = torch._C._current_graph_task_id()  # private: see docs/decisions.md
-    if getattr(table, "backward_pass", None) != task:
-        table.zero_()
-        table.backward_pass = task
-    return gradients
+    def backward(ctx: Any, grad: Tensor, table: Tensor) -> tuple[Tensor, None, None]:
+        # In place: the chain of tokens does not branch, so nobody else holds this gradient.
+        return table.index_add_(0, ctx.index, grad), None, None

@@ -18,6 +18,7 @@ __all__ = [
     "SHIFT",
     "balanced",
     "check_words",
+    "first_fault",
     "left",
     "parents_of",
     "right",
@@ -72,34 +73,54 @@ def check_words(words: int) -> None:
 
 
 def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
-    """Check the transitions of a whole forest and return them as int8 (N,).
-
-    `words`: the number of words they must SHIFT in all.
-    Raises TreeError when an entry is neither 0 nor 1, a REDUCE finds fewer than two nodes on the
-    stack, or the words differ. Where one tree ends and the next begins is not told by the array:
-    that needs its sizes.
-    """
+    """Check the transitions of a whole forest, or of one tree over so many `words`, and return them
+    as int8 (N,). Raises TreeError for what is no such thing."""
     array = np.asarray(transitions)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise TreeError(
             f"transitions must be a flat array of integers, got shape {array.shape} of "
             f"{array.dtype}"
         )
-    wrong = np.flatnonzero((array != SHIFT) & (array != REDUCE))
-    if wrong.size:
-        raise TreeError(
-            f"transition {wrong[0]} is {array[wrong[0]]}; expected 0 (SHIFT) or 1 (REDUCE)"
-        )
-    depth = np.cumsum(1 - 2 * array.astype(np.int64))
-    empty = np.flatnonzero((depth < 1) & (array == REDUCE))
-    if empty.size:
-        raise TreeError(
-            f"transition {empty[0]} is a REDUCE, but there are fewer than two nodes on the stack"
-        )
-    shifts = int((array == SHIFT).sum())
-    if words is not None and shifts != words:
-        raise TreeError(f"transitions shift {shifts} words, but there are {words}")
+    if words is not None:
+        check_words(words)
+        if len(array) != 2 * words - 1:
+            raise TreeError(
+                f"the tree over {words} words has {2 * words - 1} transitions, got {len(array)}"
+            )
+    if fault := first_fault(array, None if words is None else np.array([len(array)])):
+        raise TreeError(fault[1])
     return array.astype(np.int8)
+
+
+def first_fault(
+    transitions: NDArray[np.integer], sizes: IntArray | None = None
+) -> tuple[int, str] | None:
+    """Which tree of transitions (N,) is the first that is no whole tree, and why; None if all are.
+
+    `sizes`: (B,) transitions of each tree, at least 1; without them trees may end anywhere, and
+    count as one. A tree of the right size is whole if nothing but 0 and 1 is in it, its stack never
+    falls below one node, and one is left.
+    """
+    known, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
+    trees, ends = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes)
+    height = _stack_depth(transitions) - trees
+    bad = (transitions != SHIFT) & (transitions != REDUCE) | (height < 1)
+    if known:
+        bad[ends - 1] |= height[ends - 1] != 1
+    if not bad.any():
+        return None
+    place = int(bad.argmax())
+    tree, value = int(trees[place]), int(transitions[place])
+    step = place - int(ends[tree] - sizes[tree])
+    if value not in (SHIFT, REDUCE):
+        return tree, f"transition {step} is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
+    if height[place] < 1:
+        found = "is a REDUCE, but there are fewer than two nodes on the stack"
+    else:
+        found = (
+            f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
+        )
+    return tree, f"transition {step} {found}"
 
 
 def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:

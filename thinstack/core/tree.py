@@ -1,7 +1,8 @@
 """`Tree`: one immutable, array-backed tree over words."""
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
+from operator import add
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -50,9 +51,6 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
 
-    # -- building
-    # ----------------------------------------------------------------------------------------------
-
     @classmethod
     def from_transitions(
         cls, steps: ArrayLike, words: Sequence[str], labels: Iterable[str | None] | None = None
@@ -62,13 +60,7 @@ class Tree:
 
         Raises TreeError if the steps are not one tree over the words.
         """
-        transitions.check_words(len(words))
         steps = transitions.validate(steps, words=len(words))
-        if len(steps) != 2 * len(words) - 1:
-            raise TreeError(
-                f"the tree over {len(words)} words has {2 * len(words) - 1} transitions, got "
-                f"{len(steps)}"
-            )
         tokens: list[str | None] = [None] * len(steps)
         for node, word in zip(
             np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True
@@ -105,12 +97,11 @@ class Tree:
                 f"got {len(words)}"
             )
         _check_parents(array)
-        inner = np.zeros(len(array), bool)
-        inner[array[array >= 0]] = True
-        bare = [node for node in np.flatnonzero(~inner).tolist() if words[node] is None]
-        if bare:
-            raise TreeError(f"leaf {bare[0]} has no word")
-        if all(words[node] is None for node in np.flatnonzero(inner).tolist()):
+        inner = np.isin(np.arange(len(array)), array)
+        bare = np.array([word is None for word in words])
+        if (bare & ~inner).any():
+            raise TreeError(f"leaf {(bare & ~inner).argmax()} has no word")
+        if bare[inner].all():
             order = _transition_order(array, inner)
             leaves = order[~inner[order]]
             crossed = np.flatnonzero(np.diff(leaves) < 0)
@@ -122,10 +113,7 @@ class Tree:
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
             array = np.where(array[order] < 0, -1, rank[array[order]])
-            words, names = (
-                tuple(words[i] for i in order.tolist()),
-                tuple(names[i] for i in order.tolist()),
-            )
+            words, names = (tuple(part[i] for i in order.tolist()) for part in (words, names))
         return cls(parents=array, tokens=words, labels=names)
 
     @classmethod
@@ -142,9 +130,6 @@ class Tree:
     def balanced(cls, words: Sequence[str]) -> Self:
         """The balanced binary tree over at least one word."""
         return cls.from_transitions(transitions.balanced(len(words)), words)
-
-    # -- reading
-    # ----------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Number of nodes, N."""
@@ -164,7 +149,8 @@ class Tree:
         return f"<Tree of {len(self)} nodes over {len(self.words)} words: {words}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.parents, self.tokens, self.labels)
+        make = partial(type(self), parents=self.parents, tokens=self.tokens, labels=self.labels)
+        return make, ()
 
     @property
     def root(self) -> int:
@@ -186,72 +172,50 @@ class Tree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """Positions of each node's children, in order."""
-        found: list[list[int]] = [[] for _ in range(len(self))]
-        for node, parent in enumerate(self.parents.tolist()):
-            if parent >= 0:
-                found[parent].append(node)
-        return tuple(map(tuple, found))
+        return tuple(map(tuple, _children(self.parents, range(len(self)))))
 
     @cached_property
     def transitions(self) -> NDArray[np.int8]:
         """Transitions (2n-1,) of a binary tree with words at its leaves only. Raises TreeError for
         any other."""
         arities = self.arities
-        other = np.flatnonzero((arities != 0) & (arities != 2))
-        if other.size:
-            raise TreeError(
-                f"node {other[0]} has {arities[other[0]]} children; transitions exist for binary "
-                "trees: binarize it first"
-            )
-        worded = [
-            node for node in np.flatnonzero(arities).tolist() if self.tokens[node] is not None
-        ]
-        if worded:
-            raise TreeError(
-                f"node {worded[0]} has both a word and children; transitions hold words at leaves "
-                "only"
-            )
+        for node in np.flatnonzero(arities).tolist():
+            if arities[node] != 2:
+                raise TreeError(
+                    f"node {node} has {arities[node]} children; transitions exist for binary "
+                    "trees: binarize it first"
+                )
+            if self.tokens[node] is not None:
+                raise TreeError(
+                    f"node {node} has both a word and children; transitions hold words at leaves "
+                    "only"
+                )
         return _frozen((arities == 2).astype(np.int8))
 
     @cached_property
     def spans(self) -> IntArray:
         """Words covered by each node, (N, 2) as [start, end). For a dependency tree: the extent of
         the node's subtree."""
-        has_word = np.array([token is not None for token in self.tokens])
-        before = np.cumsum(has_word) - has_word
-        starts = np.where(has_word, before, len(self)).tolist()
-        ends = np.where(has_word, before + 1, 0).tolist()
-        parents = self.parents.tolist()
-        for node in _children_first(self.parents).tolist():
-            parent = parents[node]
-            if parent >= 0:
-                starts[parent] = min(starts[parent], starts[node])
-                ends[parent] = max(ends[parent], ends[node])
-        return _frozen(np.stack([np.array(starts, np.int64), np.array(ends, np.int64)], axis=1))
+        has_word, nodes = self._has_word, len(self)
+        before: IntArray = np.cumsum(has_word) - has_word
+        starts = _with_those_below(self.parents, np.where(has_word, before, nodes), min)
+        ends = _with_those_below(self.parents, np.where(has_word, before + 1, 0), max)
+        return _frozen(np.stack([starts, ends], axis=1))
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
         """Whether words that are not below a node stand between words that are, (N,): the
         non-projective subtrees."""
-        words = [int(token is not None) for token in self.tokens]
-        parents = self.parents.tolist()
-        for node in _children_first(self.parents).tolist():
-            if parents[node] >= 0:
-                words[parents[node]] += words[node]
-        return _frozen(self.spans[:, 1] - self.spans[:, 0] != np.array(words))
+        words = _with_those_below(self.parents, self._has_word.astype(np.int64), add)
+        return _frozen(self.spans[:, 1] - self.spans[:, 0] != words)
+
+    @property
+    def _has_word(self) -> NDArray[np.bool_]:
+        return np.array([token is not None for token in self.tokens])
 
     def with_labels(self, labels: Iterable[str | None]) -> "Tree":
         """The same tree with other labels, N of them in node order."""
         return Tree(parents=self.parents, tokens=self.tokens, labels=_labels(labels, len(self)))
-
-
-def _rebuild(
-    cls: type[Tree],
-    parents: IntArray,
-    tokens: tuple[str | None, ...],
-    labels: tuple[str | None, ...],
-) -> Tree:
-    return cls(parents=parents, tokens=tokens, labels=labels)
 
 
 def _frozen(array: Array) -> Array:
@@ -283,8 +247,25 @@ def depths(parents: IntArray) -> IntArray:
     return depth
 
 
-def _children_first(parents: IntArray) -> IntArray:
-    return np.argsort(-depths(parents), kind="stable")
+def _children(parents: IntArray, nodes: Iterable[int]) -> list[list[int]]:
+    """The children of each node, in the order that they have among `nodes`."""
+    found: list[list[int]] = [[] for _ in range(len(parents))]
+    above = parents.tolist()
+    for node in nodes:
+        if above[node] >= 0:
+            found[above[node]].append(node)
+    return found
+
+
+def _with_those_below(
+    parents: IntArray, values: IntArray, join: Callable[[int, int], int]
+) -> IntArray:
+    """Each node's value joined with those of all nodes below it, (N,)."""
+    found, above = values.tolist(), parents.tolist()
+    for node in np.argsort(-depths(parents), kind="stable").tolist():
+        if above[node] >= 0:
+            found[above[node]] = join(found[above[node]], found[node])
+    return np.array(found, np.int64)
 
 
 def _check_parents(parents: IntArray) -> None:
@@ -313,18 +294,9 @@ def _on_cycle(parents: IntArray, node: int) -> int:
 
 def _transition_order(parents: IntArray, inner: NDArray[np.bool_]) -> IntArray:
     """Positions of the nodes in transition order (children first, by their first leaf)."""
-    size = len(parents)
-    first = np.where(inner, size, np.arange(size)).tolist()
-    above = parents.tolist()
-    upwards = _children_first(parents).tolist()
-    for node in upwards:
-        if above[node] >= 0:
-            first[above[node]] = min(first[above[node]], first[node])
-    children: list[list[int]] = [[] for _ in range(size)]
-    for node in sorted(range(size), key=lambda i: first[i]):
-        if above[node] >= 0:
-            children[above[node]].append(node)
-    out, todo = [], [upwards[-1]]
+    first = _with_those_below(parents, np.where(inner, len(parents), np.arange(len(parents))), min)
+    children = _children(parents, np.argsort(first, kind="stable").tolist())
+    out, todo = [], [int(np.argmin(parents))]
     while todo:
         node = todo.pop()
         out.append(node)

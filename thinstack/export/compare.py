@@ -117,8 +117,7 @@ def differences(
 
 def _check_choices(model: SpinnModel, inputs: Inputs, tolerance: float) -> None:
     lost = worst_choice(model, inputs)
-    # With a beam a choice may be the worse one, for what it leads to.
-    if model.encoder.beam == 1 and not lost <= tolerance:
+    if not lost <= tolerance:
         raise ExportError(
             f"the runtime takes a transition that scores {lost:.2g} less than the other one; "
             f"allowed {tolerance:.0e}"

@@ -171,11 +171,6 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
         raise ExportError(
             f"the configuration says parses = {json.dumps(config.parses)}, the model {own}"
         )
-    if isinstance(model, SpinnModel) and model.encoder.beam > 1:
-        raise ExportError(
-            f"an ONNX file keeps one hypothesis of a tree, the model {model.encoder.beam}; set "
-            "tracker.beam to 1"
-        )
     if outputs != "nodes" and "root_scores" not in model.output_names:
         raise ExportError(
             f"outputs = {outputs!r} is for models that score nodes; this one gives "

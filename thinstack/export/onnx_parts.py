@@ -16,7 +16,6 @@ from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError
 from thinstack.export.onnx_graph import OPSET, Graph
-from thinstack.export.onnx_views import read_through_writes
 from thinstack.export.quiet import quiet
 
 __all__ = ["Parts", "export_cell", "export_embedding", "export_head", "inline"]
@@ -201,7 +200,6 @@ def _export(
             program = torch.export.export(
                 wrapper, example, dynamic_shapes=sizes
             ).run_decompositions({})
-            read_through_writes(program.graph)
             exported = torch.onnx.export(
                 program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False
             )

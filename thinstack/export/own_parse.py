@@ -9,8 +9,8 @@ choice was worth and what the scores over them are.
 import numpy as np
 import torch
 
-from thinstack.core.transitions import validate
-from thinstack.errors import ExportError, TreeError
+from thinstack.core.transitions import first_fault
+from thinstack.errors import ExportError
 from thinstack.export.samples import Inputs, Scores, makes_trees
 from thinstack.models import SpinnModel
 
@@ -33,13 +33,8 @@ def as_given(inputs: Inputs, found: Scores) -> Inputs:
         raise ExportError(
             f"the runtime gives {parse.shape} transitions where the sentences have {sizes.sum()}"
         )
-    for sentence, steps in enumerate(np.split(parse, np.cumsum(sizes)[:-1])):
-        try:
-            validate(steps, int(inputs["lengths"][sentence]))
-        except TreeError as error:
-            raise ExportError(
-                f"the runtime makes no tree of sentence {sentence}: {error}"
-            ) from None
+    if fault := first_fault(parse, sizes):
+        raise ExportError(f"the runtime makes no tree of sentence {fault[0]}: {fault[1]}")
     return {**inputs, "transitions": parse.astype(np.int64)}
 
 

@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,7 +30,8 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
     `torch::jit::load`.
 
     It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It
-    is compared with the model on trees of many sizes at once, and the report of that is returned
+    checks its inputs as the model does, and raises torch.jit.Error where they do not fit together.
+    It is compared with the model on trees of many sizes at once, and the report of that is returned
     beside it. Raises ExportError if the model cannot be scripted (and what TorchScript says of it),
     or its scores differ.
     """
@@ -40,14 +40,11 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
     with _deprecated():
         try:
             frozen = torch.jit.freeze(torch.jit.script(evaluated))
-            _without_gradients(frozen.graph)
             torch.jit.save(frozen, buffer)
-        except (
-            Exception
-        ) as error:  # the compiler has many kinds, some derived from nothing narrower
-            cells = {
-                type(module).__name__: "" for module in model.modules() if isinstance(module, Cell)
-            }
+        except Exception as error:  # the compiler has many kinds, some narrower than nothing else
+            cells = dict.fromkeys(
+                type(module).__name__ for module in model.modules() if isinstance(module, Cell)
+            )
             raise ExportError(
                 f"a model over {', '.join(cells)} cannot be scripted: {str(error).strip():.2000}"
             ) from error
@@ -57,17 +54,6 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
     return exported, compare(
         "TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance
     )
-
-
-def _without_gradients(graph: Any) -> None:
-    """Settle each `torch.is_grad_enabled()` as False: a frozen model has none, and an
-    autograd.Function cannot be saved."""
-    for node in graph.findAllNodes("aten::is_grad_enabled"):
-        false = graph.insertConstant(False)
-        false.node().moveBefore(node)
-        node.output().replaceAllUsesWith(false)
-    torch._C._jit_pass_constant_propagation(graph)
-    torch._C._jit_pass_dce(graph)
 
 
 def _without_sources(archive: bytes) -> bytes:

@@ -123,7 +123,7 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
         parses=tracker.parses,
         dropout=tracker.dropout,
     )
-    return StackEncoder(cell, tracking, beam=tracker.beam)
+    return StackEncoder(cell, tracking)
 
 
 def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:

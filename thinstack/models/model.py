@@ -3,12 +3,13 @@ tensors by the same names."""
 
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 
-__all__ = ["Model", "Structure", "pair_rows"]
+__all__ = ["Model", "Structure", "check_transitions", "pair_rows"]
 
 Structure = Literal["transitions", "parents", "lengths"]
 """How a model is told its trees: as transitions of binary trees, as parents of any trees, or as
@@ -62,10 +63,34 @@ class Model(nn.Module):
         """
         raise NotImplementedError("a Model must define forward")
 
+    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
+        """Vectors (L, X) of the words. Raises ValueError for pieces that do not fit their words,
+        which an embedding would read as those of other words."""
+        if "pieces_per_word" in self.input_names:
+            counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]
+            if bool((counts < 1).any()) or int(counts.sum()) != pieces:
+                raise ValueError(
+                    f"pieces_per_word must be at least 1 each and {pieces} in all, as many as "
+                    f"there are piece_ids; found a sum of {int(counts.sum())}"
+                )
+        words: Tensor = self.embedding(inputs)
+        return words
+
     def logits(self, inputs: dict[str, Tensor]) -> Tensor:
         """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of
         roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are candidates."""
         raise NotImplementedError("a Model must define logits")
+
+
+def check_transitions(transitions: Tensor) -> None:
+    """Raise ValueError unless transitions (N,) are those of whole binary trees."""
+    # In torch, for TorchScript: `core.transitions.first_fault`, without saying where.
+    depth = torch.cumsum(1 - 2 * transitions.long(), 0)
+    if bool(((transitions != 0) & (transitions != 1) | (depth < 1)).any()):
+        raise ValueError(
+            "transitions must be 0 (SHIFT) or 1 (REDUCE), and each REDUCE needs two nodes on the "
+            "stack"
+        )
 
 
 def pair_rows(roots: Tensor) -> Tensor:

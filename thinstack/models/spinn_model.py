@@ -9,9 +9,9 @@ from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
-from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.shift_reduce import StackEncoding
 from thinstack.core.stack_schedule import sentence_lengths
-from thinstack.models.model import Model, pair_rows
+from thinstack.models.model import Model, check_transitions, pair_rows
 from thinstack.spinn.stack_encoder import StackEncoder
 
 __all__ = ["Joint", "SpinnModel", "parsing_loss"]
@@ -97,7 +97,7 @@ class SpinnModel(Model):
         lengths that are not those of the trees, and where a model without a parser is given no
         trees.
         """
-        words: Tensor = self.embedding(inputs)
+        words = self.embed(inputs)
         transitions = (
             inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
         )
@@ -108,6 +108,8 @@ class SpinnModel(Model):
             raise ValueError(
                 "expected lengths, for the model to parse, or transitions; found neither"
             )
+        if given:
+            check_transitions(transitions)
         lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
         if bool((lengths < 1).any()):
             raise ValueError("lengths must be at least 1: leave out sentences without words")
@@ -120,14 +122,6 @@ class SpinnModel(Model):
             raise ValueError(
                 "lengths and transitions disagree: 2n - 1 transitions make one tree of the n "
                 "words of a sentence"
-            )
-        if given and (
-            transitions.shape[0] != int((2 * lengths - 1).sum())
-            or bool(((transitions != 0) & (transitions != 1)).any())
-        ):
-            raise ValueError(
-                "transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each "
-                "sentence"
             )
         if self.parses and not given:
             parsed = self.encoder.parse(words, lengths)

@@ -15,7 +15,7 @@ from thinstack.core.schedule import (
     schedule_parents,
     schedule_transitions,
 )
-from thinstack.models.model import Model, Structure, pair_rows
+from thinstack.models.model import Model, Structure, check_transitions, pair_rows
 
 __all__ = ["TreeModel"]
 
@@ -100,16 +100,19 @@ class TreeModel(Model):
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
         """The schedule of the forest that the inputs describe.
 
-        Raises ValueError for parents with a cycle, slots or kinds that the cell does not have, two
-        children in one slot, and for sentences without words.
+        Raises ValueError for transitions that make no trees, parents outside the forest or with a
+        cycle, slots or kinds that the cell does not have, two children in one slot, and sentences
+        without words.
         """
         if self.structure == "transitions":
+            check_transitions(inputs["transitions"])
             return schedule_transitions(inputs["transitions"])
         if self.structure == "lengths":
             if bool((inputs["lengths"] < 1).any()):
                 raise ValueError("lengths must be at least 1: leave out sentences without words")
             return schedule_lengths(inputs["lengths"])
         parents = inputs["parents"].long()
+        check_range("parents", parents, -1, parents.shape[0] - 1)
         slots, kinds = torch.zeros_like(parents), torch.ones_like(parents)
         if "slots" in self.input_names:
             slots = inputs["slots"].long()
@@ -124,7 +127,7 @@ class TreeModel(Model):
 
     def encode(self, inputs: dict[str, Tensor], schedule: Schedule) -> Encoding:
         """Encode the forest. Raises ValueError for another number of words than its nodes have."""
-        words = self.embedding(inputs)
+        words = self.embed(inputs)
         expected = schedule.leaves.shape[0] if self.words_at_leaves else schedule.stacked.shape[0]
         if words.shape[0] != expected:
             raise ValueError(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.transitions import REDUCE, SHIFT
+from thinstack.core.transitions import first_fault
 from thinstack.errors import InputError
 
 __all__ = ["batches", "check_lengths", "check_trees", "joined_transitions"]
@@ -75,29 +75,6 @@ def joined_transitions(
 
 def check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:
     """Raise InputError, naming the sentence, unless the transitions (N,) are one tree of each of
-    these sizes.
-
-    A tree of the right size is whole if nothing but 0 and 1 is in it and its stack never falls
-    below one node.
-    """
-    ends = np.cumsum(sizes)
-    depth = np.cumsum(1 - 2 * joined.astype(np.int64))
-    above = np.arange(len(sizes))
-    bad = (joined != SHIFT) & (joined != REDUCE) | (depth <= np.repeat(above, sizes))
-    bad[ends - 1] |= depth[ends - 1] != above + 1
-    if not bad.any():
-        return
-    place = int(bad.argmax())
-    tree = int(np.searchsorted(ends, place, side="right"))
-    step = place - int(ends[tree] - sizes[tree])
-    value = int(joined[place])
-    if value not in (SHIFT, REDUCE):
-        found = f"is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
-    elif value == REDUCE and depth[place] <= tree:
-        found = "is a REDUCE, but there are fewer than two nodes on the stack"
-    else:
-        found = (
-            f"is the last, but it leaves {depth[place] - tree} nodes on the stack; expected one, "
-            "the root"
-        )
-    raise InputError(f"sentence {positions[tree]}: transition {step} {found}")
+    these sizes."""
+    if fault := first_fault(joined, sizes):
+        raise InputError(f"sentence {positions[fault[0]]}: {fault[1]}")

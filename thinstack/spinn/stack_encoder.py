@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_encoding import StackEncoding
+from thinstack.core.shift_reduce import ShiftReduce, StackEncoding
 from thinstack.core.stack_schedule import schedule_stack, timetable
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
@@ -23,20 +22,18 @@ class StackEncoder(nn.Module):
         cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, which
             then feeds it, or 0.
         tracker: the tracking LSTM, with a transition classifier where the encoder is to parse.
-        beam: how many hypotheses of a sentence's tree are kept while it parses.
 
     Attributes:
         hidden_size: width H of a node's output.
         feeds: whether the tracking LSTM feeds the composition.
     """
 
-    def __init__(self, cell: Cell, tracker: TrackingLSTM, *, beam: int = 1):
+    def __init__(self, cell: Cell, tracker: TrackingLSTM):
         super().__init__()
         self.by_step, self.by_depth = ShiftReduce(cell, tracker), DepthOrdered(cell)
         self.cell, self.tracker = cell, tracker
         self.hidden_size = cell.hidden_size
         self.feeds = cell.inner_size > 0
-        self.beam = int(beam)
 
     def forward(
         self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
@@ -54,14 +51,11 @@ class StackEncoder(nn.Module):
             encoding: StackEncoding = self.by_step(words, transitions, lengths)
             return encoding
         schedule = schedule_transitions(transitions)
+        leaves = words.index_select(0, schedule.leaf_words)
         none = words.new_zeros([schedule.inner.shape[0], 0])
-        stacked, roots, _ = self.by_depth(
-            words.index_select(0, schedule.leaf_words), none, schedule
-        )
-        choices, free = (
-            words.new_zeros([transitions.shape[0], 0]),
-            torch.zeros_like(schedule.stacked),
-        )
+        stacked, roots, _ = self.by_depth(leaves, none, schedule)
+        free = torch.zeros_like(schedule.stacked)
+        choices = words.new_zeros([free.shape[0], 0])
         if track:
             choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
         return StackEncoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
@@ -69,7 +63,7 @@ class StackEncoder(nn.Module):
     def parse(self, words: Tensor, lengths: Tensor) -> StackEncoding:
         """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are
         those of `forward`."""
-        return self.by_step.parse(words, lengths, self.beam)
+        return self.by_step.parse(words, lengths)
 
     def follow(
         self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor

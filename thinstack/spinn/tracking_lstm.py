@@ -5,19 +5,19 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
-from thinstack.core.dropout import Dropout
-from thinstack.core.gates import lstm_gates
-from thinstack.core.kernels import affine
+from thinstack.core.fast import affine, lstm_gates
+from thinstack.core.shift_reduce import Tracker
 
 __all__ = ["TrackingLSTM"]
 
 
-class TrackingLSTM(nn.Module):
+class TrackingLSTM(Tracker):
     """An LSTM of width T that reads, before each transition, the buffer and the top of the stack:
 
-        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h +
-        b) c' = f * c + i * g;  h' = o * tanh(c')
-        p  = softmax(W_trans h' + b_trans)                                                              (5)
+        a = W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h + b
+        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](a)
+        c' = f * c + i * g;  h' = o * tanh(c')
+        p  = softmax(W_trans h' + b_trans)                                       (5)
 
     h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer; what
     is not there counts as zeros. The paper has k = 1. h' is the e of (1).
@@ -45,42 +45,26 @@ class TrackingLSTM(nn.Module):
         dropout: float = 0.0,
     ):
         super().__init__()
-        self.input_size, self.size, self.lookahead, self.parses = (
-            int(input_size),
-            int(size),
-            int(lookahead),
-            bool(parses),
-        )
-        self.dropout = Dropout(dropout)
-        gates = 4 * self.size
+        self.input_size, self.size = int(input_size), int(size)
+        self.lookahead, self.parses = int(lookahead), bool(parses)
+        self.dropout = nn.Dropout(dropout)
+        gates, classes = 4 * self.size, 2 if self.parses else 0
         self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
-        self.w_buffer = nn.Parameter(
-            torch.empty(self.input_size, self.lookahead * gates)
-        )  # h_b^1 .. h_b^k
+        ahead = self.lookahead * gates
+        self.w_buffer = nn.Parameter(torch.empty(self.input_size, ahead))  # h_b^1 .. h_b^k
         self.u = nn.Parameter(torch.empty(self.size, gates))  # i, o, f, g
         self.b = nn.Parameter(torch.zeros(gates))
-        self.w_transition = nn.Parameter(
-            torch.empty(self.size, 2 if self.parses else 0)
-        )  # SHIFT, REDUCE
-        self.b_transition = nn.Parameter(torch.zeros(2 if self.parses else 0))
+        self.w_transition = nn.Parameter(torch.empty(self.size, classes))  # SHIFT, REDUCE
+        self.b_transition = nn.Parameter(torch.zeros(classes))
         bound = ((2 + self.lookahead) * self.input_size) ** -0.5
         for weight in (self.w_stack, self.w_buffer):
             nn.init.uniform_(weight, -bound, bound)
         fan_in_uniform_(self.u, self.w_transition)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
-        """What nodes add to the gates, from their outputs (n, H): (n, 8T), as h_s^2 and as
-        h_s^1."""
         return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
-        """What the buffer adds to the gates, (L + 1, 4T): row w where w is its first word, row L
-        where it is empty.
-
-        Args:
-            outputs: (L, H) of the words.
-            ends: (L,) the word after the last of each word's sentence.
-        """
         words, gates = outputs.shape[0], 4 * self.size
         ahead_of = affine(
             outputs.new_zeros([self.lookahead * gates]), self.dropout(outputs), self.w_buffer
@@ -100,12 +84,7 @@ class TrackingLSTM(nn.Module):
         return torch.cat([added, self.b.unsqueeze(0)])
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """The next h and c, (n, T) each, from the sum of what was read (n, 4T) and the last h and
-        c."""
-        new_hidden, new_memory = lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
-        return new_hidden, new_memory
+        return lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
 
     def choices(self, hidden: Tensor) -> Tensor:
-        """Unnormalised scores (n, 2) of SHIFT and REDUCE from h (n, T), (5); (n, 0) without a
-        classifier."""
         return torch.addmm(self.b_transition, hidden, self.w_transition)

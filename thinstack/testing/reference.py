@@ -93,7 +93,7 @@ class SpinnNodes(NamedTuple):
 
 def encode_spinn(
     cell: Cell,
-    tracker: TrackingLSTM | None,
+    tracker: TrackingLSTM,
     words: Tensor,
     lengths: Tensor,
     transitions: Tensor | None = None,
@@ -104,7 +104,6 @@ def encode_spinn(
     Args:
         cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, whose h
             is then its e, or 0.
-        tracker: None for none.
         words: (L, X) of all sentences; lengths: (B,), how many are each one's.
         transitions: (N,); without them the likelier transition is taken wherever both are possible,
             SHIFT on a tie.
@@ -113,12 +112,10 @@ def encode_spinn(
     for sentence in torch.split(words, lengths.tolist()):
         stack: list[list[Tensor]] = []
         buffer = [cell.leaf(word) for word in torch.split(sentence, 1)]
-        hidden = memory = words.new_zeros([1, tracker.size if tracker else 0])
+        hidden = memory = words.new_zeros([1, tracker.size])
         for _ in range(2 * len(sentence) - 1):
-            scores = hidden[:, :0]
-            if tracker:
-                hidden, memory = _track(cell, tracker, stack, buffer, hidden, memory)
-                scores = hidden @ tracker.w_transition + tracker.b_transition
+            hidden, memory = _track(cell, tracker, stack, buffer, hidden, memory)
+            scores = hidden @ tracker.w_transition + tracker.b_transition
             free = len(buffer) > 0 and len(stack) > 1
             if transitions is not None:
                 transition = int(transitions[len(nodes.states)])

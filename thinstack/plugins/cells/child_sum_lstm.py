@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
-from thinstack.core.kernels import affine
+from thinstack.core.fast import affine
 from thinstack.plugins import CellSpec, hookimpl
 
 __all__ = ["ChildSumLSTM", "ChildSumLSTMOptions"]

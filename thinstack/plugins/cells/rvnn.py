@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.kernels import affine
+from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
 from thinstack.plugins import CellSpec, hookimpl
 

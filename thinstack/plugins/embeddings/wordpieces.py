@@ -4,10 +4,9 @@ from collections.abc import Iterable
 
 import torch
 from pydantic import BaseModel
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.dropout import Dropout
 from thinstack.core.embedding import Embedding
 from thinstack.plugins import EmbeddingSpec, hookimpl
 
@@ -23,7 +22,7 @@ class WordpieceEmbedding(Embedding):
         super().__init__(
             table_size=(entries, size), size=size, index_names=index_names, lookup="mean"
         )
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from pydantic import BaseModel
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.dropout import Dropout
 from thinstack.core.embedding import Embedding
 from thinstack.plugins import EmbeddingSpec, hookimpl
 
@@ -20,7 +19,7 @@ class WordEmbedding(Embedding):
         super().__init__(
             table_size=(entries, size), size=size, index_names=["token_ids"], lookup="rows"
         )
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words from their ids `token_ids` (L,)."""

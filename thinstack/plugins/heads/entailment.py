@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.dropout import Dropout
 from thinstack.core.head import TaskHead
 from thinstack.plugins import HeadSpec, hookimpl
 
@@ -44,7 +43,7 @@ class Entailment(TaskHead):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
         features = 4 * hidden_size
         self.before = nn.Sequential(
-            _BatchNorm(features) if batch_norm else nn.Identity(), Dropout(dropout)
+            _BatchNorm(features) if batch_norm else nn.Identity(), nn.Dropout(dropout)
         )
         self.mlp = nn.Sequential()
         for fan_in in [features] + [width] * (layers - 1):
@@ -53,7 +52,7 @@ class Entailment(TaskHead):
             nn.init.zeros_(layer.bias)
             self.mlp.extend([layer, nn.ReLU()])
         self.after = nn.Sequential(
-            _BatchNorm(width) if batch_norm else nn.Identity(), Dropout(dropout)
+            _BatchNorm(width) if batch_norm else nn.Identity(), nn.Dropout(dropout)
         )
         self.linear = nn.Linear(width, classes)
         for part in (self.linear.weight, self.linear.bias):

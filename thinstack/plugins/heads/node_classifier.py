@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.dropout import Dropout
 from thinstack.core.head import TaskHead
 from thinstack.plugins import HeadSpec, hookimpl
 
@@ -30,7 +29,7 @@ class NodeClassifier(TaskHead):
 
     def __init__(self, *, hidden_size: int, classes: int, hidden: int = 0, dropout: float = 0.0):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="nodes")
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.hidden = (
             nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
         )

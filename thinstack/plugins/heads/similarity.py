@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.dropout import Dropout
 from thinstack.core.head import TaskHead
 from thinstack.plugins import HeadSpec, hookimpl
 
@@ -47,7 +46,7 @@ class Similarity(TaskHead):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
         self.product = nn.Linear(hidden_size, hidden, bias=False)  # W_x
         self.distance = nn.Linear(hidden_size, hidden)  # W_+ and b_h
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.linear = nn.Linear(hidden, classes)
 
     def forward(self, pairs: Tensor) -> Tensor:

@@ -1,0 +1,215 @@
+"""The detours against the plain operations in float64, and where they must not be taken."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from thinstack.core import fast
+from thinstack.core.fast import affine, lstm_gates
+
+ROWS = [0, 1, 2, 7, 400]
+
+
+@pytest.fixture(autouse=True)
+def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the detour for small products too, as tests have them."""
+    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 0)
+
+
+def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Bias, rows, and a weight that is a slice of a wider one."""
+    random = torch.Generator().manual_seed(rows)
+    bias, values, wide = (
+        torch.randn(*shape, generator=random) for shape in ([30], [rows, 16], [16, 40])
+    )
+    return bias, values, wide[:, :30]
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("rows", ROWS)
+def test_affine(rows: int, grad: bool) -> None:
+    bias, values, weight = arguments(rows)
+    with torch.set_grad_enabled(grad):
+        found = affine(bias, values, weight)
+    torch.testing.assert_close(
+        found.double(), bias.double() + values.double() @ weight.double(), rtol=0, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_gradient_of_affine(rows: int) -> None:
+    inputs = [part.requires_grad_() for part in arguments(rows)]
+    exact = [part.detach().double().requires_grad_() for part in inputs]
+    grad = torch.randn(rows, 30, generator=torch.Generator().manual_seed(1))
+    found = torch.autograd.grad(affine(*inputs), inputs, grad)
+    expected = torch.autograd.grad(exact[0] + exact[1] @ exact[2], exact, grad.double())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("needed", [0, 1, 2])
+def test_a_gradient_of_one_argument_alone(needed: int) -> None:
+    inputs = list(arguments(5))
+    inputs[needed].requires_grad_()
+    (found,) = torch.autograd.grad(affine(*inputs).sum(), inputs[needed])
+    ones = torch.ones(5, 30)
+    expected = [ones.sum(0), ones @ inputs[2].t(), inputs[1].t() @ ones][needed]
+    torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(0, 8), (3, 8), (600, 8)])
+def test_tanh(shape: tuple[int, int]) -> None:
+    values = torch.linspace(-30, 30, shape[0] * shape[1]).view(shape)
+    exact = values.double().tanh()
+    found = fast._tanh_(values)
+    assert found is values
+    torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
+
+
+def test_tanh_of_what_is_not_finite() -> None:
+    values = torch.tensor([float("inf"), float("-inf"), float("nan")]).repeat(2000)
+    assert str(fast._tanh_(values)[:3].tolist()) == "[1.0, -1.0, nan]"
+
+
+class Layer(nn.Module):
+    def forward(self, bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
+        gates = affine(bias, rows, weight)
+        hidden, cell = lstm_gates(gates, gates[:, :12].view(-1, 2, 6).tanh())
+        return hidden + cell
+
+
+def called(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """The rows of every call of oneDNN from here on."""
+    if fast._LINEAR is None:
+        pytest.skip("this build of torch has no oneDNN")
+    calls: list[Tensor] = []
+    product = fast._product
+    monkeypatch.setattr(
+        fast, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
+    )
+    return calls
+
+
+def test_the_detour_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = called(monkeypatch)
+    affine(*arguments(400))
+    assert len(calls) == 1
+    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
+    affine(*arguments(400))
+    assert len(calls) == 1
+
+
+def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+    called(monkeypatch)
+    given: list[Tensor] = []
+    linear = fast._LINEAR
+    monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
+    inputs = [part.requires_grad_() for part in arguments(400)]
+    affine(*inputs)[:, :7].sum().backward()
+    assert len(given) == 6
+    assert all(matrix.is_contiguous() or matrix.t().is_contiguous() for matrix in given)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_an_export_holds_plain_operations(grad: bool) -> None:
+    rows = torch.export.Dim("rows", min=2)
+    shapes = {"bias": None, "rows": {0: rows}, "weight": None}
+    with torch.set_grad_enabled(grad):
+        program = torch.export.export(Layer(), arguments(400), dynamic_shapes=shapes)
+    targets = {str(node.target) for node in program.graph.nodes}
+    assert {"aten.addmm.default", "aten.sigmoid.default", "aten.tanh.default"} <= targets
+    assert not [name for name in targets if "mkldnn" in name or name.endswith("_.default")]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize(
+    "convert", [torch.jit.script, lambda layer: torch.jit.trace(layer, arguments(400))]
+)
+def test_torchscript_holds_plain_operations(convert: object) -> None:
+    graph = str(convert(Layer()).inlined_graph)
+    assert "aten::addmm" in graph
+    assert "aten::sigmoid(" in graph
+    assert not [name for name in ("mkldnn", "sigmoid_(", "_LstmGates") if name in graph]
+
+
+def test_float64_autocast_and_a_user_who_says_no_take_no_detour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = called(monkeypatch)
+    affine(*(part.double() for part in arguments(400)))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert affine(*arguments(400)).dtype == torch.bfloat16
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
+    affine(*arguments(400))
+    assert calls == []
+
+
+def test_without_the_private_name_of_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast, "_LINEAR", None)
+    inputs = [part.requires_grad_() for part in arguments(400)]
+    found = affine(*inputs)
+    torch.testing.assert_close(found, inputs[0] + inputs[1] @ inputs[2], rtol=0, atol=1e-5)
+    (gradient,) = torch.autograd.grad(found.sum(), inputs[0])
+    torch.testing.assert_close(gradient, torch.full([30], 400.0))
+
+
+N_CHILDREN = [0, 1, 2, 3]
+WIDTH = 3
+
+
+def gates_and_cells(rows: int, children: int) -> tuple[Tensor, Tensor]:
+    random = torch.Generator().manual_seed(children + 10 * rows)
+    gates = torch.randn(rows, (3 + children) * WIDTH, generator=random, dtype=torch.float64)
+    return gates, torch.randn(rows, children, WIDTH, generator=random, dtype=torch.float64)
+
+
+def written_out(gates: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sigmoid(x: np.ndarray) -> np.ndarray:
+        return 1 / (1 + np.exp(-x))
+
+    blocks = np.split(gates, gates.shape[1] // WIDTH, axis=1)
+    cell = sigmoid(blocks[0]) * np.tanh(blocks[-1])
+    for k in range(cells.shape[1]):
+        cell = cell + sigmoid(blocks[2 + k]) * cells[:, k]
+    return sigmoid(blocks[1]) * np.tanh(cell), cell
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("rows", [0, 1, 5])
+@pytest.mark.parametrize("children", N_CHILDREN)
+def test_the_equations_of_gates(
+    children: int, rows: int, grad: bool, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.mkldnn, "enabled", not plain)
+    gates, cells = gates_and_cells(rows, children)
+    hidden, cell = written_out(gates.numpy(), cells.numpy())
+    with torch.set_grad_enabled(grad):
+        found = lstm_gates(gates.clone().requires_grad_().clone(), cells.clone())
+    np.testing.assert_allclose(found[0].detach(), hidden, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found[1].detach(), cell, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize("children", N_CHILDREN)
+def test_the_gradient_of_gates(children: int, rows: int) -> None:
+    gates, cells = gates_and_cells(rows, children)
+    inputs = (gates.requires_grad_(), cells.requires_grad_())
+    assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c), inputs)
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_the_gradient_of_one_output_of_gates(used: int) -> None:
+    gates, cells = gates_and_cells(2, 2)
+    inputs = (gates.requires_grad_(), cells.requires_grad_())
+    assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c)[used], inputs)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_the_cells_of_the_children_are_left_as_they_were(grad: bool) -> None:
+    gates, cells = gates_and_cells(4, 2)
+    before = cells.clone()
+    with torch.set_grad_enabled(grad):
+        lstm_gates(gates, cells)
+    assert torch.equal(cells, before)
