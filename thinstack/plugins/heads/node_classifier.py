@@ -1,17 +1,16 @@
 """A softmax classifier at every node (Tai, Socher & Manning 2015, section 4.1)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.dropout import Dropout
 from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
 
-__all__ = ["NodeClassifier", "NodeClassifierOptions"]
+__all__ = ["NodeClassifier"]
 
 
 class NodeClassifier(TaskHead):
@@ -28,7 +27,17 @@ class NodeClassifier(TaskHead):
         hidden: width of the hidden layer, 0 for none.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 0, dropout: float = 0.0):
+    name = "node_classifier.v1"
+    summary = "softmax at every node, Tai et al. 2015, 4.1"
+
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        classes: int,
+        hidden: Annotated[int, Field(ge=0)] = 0,
+        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+    ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="nodes")
         self.dropout = Dropout(dropout)
         self.hidden = (
@@ -49,35 +58,3 @@ class NodeClassifier(TaskHead):
         """Sum over the labelled nodes of -log p(label), for logits (n, C) and labels (n,), -1 where
         there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
-
-
-class NodeClassifierOptions(BaseModel):
-    """Options of `node_classifier.v1`.
-
-    Attributes:
-        hidden: width of a ReLU layer before the softmax, 0 for none.
-        dropout: share of a node's output that is dropped in training.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    hidden: int = Field(default=0, ge=0)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-
-
-def _build(*, hidden_size: int, classes: int, options: NodeClassifierOptions) -> TaskHead:
-    return NodeClassifier(
-        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
-    )
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `node_classifier.v1`."""
-    spec = HeadSpec(
-        name="node_classifier.v1",
-        build=_build,
-        config=NodeClassifierOptions,
-        summary="softmax at every node, Tai et al. 2015, 4.1",
-    )
-    return [spec]

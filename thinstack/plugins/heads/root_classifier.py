@@ -1,17 +1,16 @@
 """A softmax classifier of whole trees (Teng & Zhang 2017, section 5)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.dropout import Dropout
 from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
 
-__all__ = ["RootClassifier", "RootClassifierOptions"]
+__all__ = ["RootClassifier"]
 
 
 class RootClassifier(TaskHead):
@@ -28,7 +27,17 @@ class RootClassifier(TaskHead):
         hidden: width of h_l; 0 for a softmax of h itself.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 128, dropout: float = 0.0):
+    name = "root_classifier.v1"
+    summary = "ReLU layer and softmax at the root, Teng & Zhang 2017, (15)-(17)"
+
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        classes: int,
+        hidden: Annotated[int, Field(ge=0)] = 128,
+        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+    ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="roots")
         self.dropout = Dropout(dropout)
         self.hidden = (
@@ -49,35 +58,3 @@ class RootClassifier(TaskHead):
         """Sum over the labelled trees of -log P[label], for logits (B, C) and labels int64 (B,), -1
         where there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
-
-
-class RootClassifierOptions(BaseModel):
-    """Options of `root_classifier.v1`.
-
-    Attributes:
-        hidden: width of the ReLU layer before the softmax, 0 for none.
-        dropout: share of a root's output that is dropped in training.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    hidden: int = Field(default=128, ge=0)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-
-
-def _build(*, hidden_size: int, classes: int, options: RootClassifierOptions) -> TaskHead:
-    return RootClassifier(
-        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
-    )
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `root_classifier.v1`."""
-    spec = HeadSpec(
-        name="root_classifier.v1",
-        build=_build,
-        config=RootClassifierOptions,
-        summary="ReLU layer and softmax at the root, Teng & Zhang 2017, (15)-(17)",
-    )
-    return [spec]
