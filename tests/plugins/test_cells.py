@@ -1,5 +1,5 @@
-"""Every registered cell: the contract suite under options and sizes that take all its paths, and what
-else holds of all cells."""
+"""Every registered cell: the contract suite under options and sizes that take all its paths, and
+what else holds of all cells."""
 
 import copy
 from typing import Any
@@ -81,9 +81,9 @@ def test_contract(name: str, asked: dict[str, Any], check: str) -> None:
     CELL_CHECKS[check](name, **asked)
 
 
-def cell_of(name: str, options: dict[str, Any] = {}, **sizes: int) -> Any:
+def cell_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
     sizes = {"input_size": X, "hidden_size": H} | sizes
-    return manager().cell(name).create(options, **sizes)
+    return manager().cell(name).create(options or {}, **sizes)
 
 
 BUILTIN = {
