@@ -29,7 +29,7 @@ class Paper:
 
     def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
         """A child of kind 0 is missing."""
-        W, b = self.W, self.b
+        W, b = self.W, self.b  # noqa: N806
         there = {k: children[k] for k, kind in enumerate(kinds) if kind > 0}
 
         def gate(name: str, k: int) -> Array:
@@ -47,7 +47,7 @@ class Paper:
         return o * np.tanh(c_new), c_new
 
     def leaf(self, x: Array) -> State:
-        W, b = self.W, self.b
+        W, b = self.W, self.b  # noqa: N806
         c = sigmoid(x @ W["xi"] + b["xi"]) * np.tanh(x @ W["xg"] + b["xg"])
         return sigmoid(x @ W["xo"] + c @ W["co"] + b["xo"]) * np.tanh(c), c
 

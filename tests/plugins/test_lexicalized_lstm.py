@@ -33,7 +33,7 @@ class Paper:
 
     def node(self, _: Array | None, children: list[State], kinds: list[int]) -> State:
         (h_l, c_l, x_l), (h_r, c_r, x_r) = children
-        W, b, x = self.W, self.b, self.head_word(x_l, x_r)
+        W, b, x = self.W, self.b, self.head_word(x_l, x_r)  # noqa: N806
 
         def gate(k: str, of_x: str) -> Array:
             from_h = h_l @ W[f"h{k}", "L"] + h_r @ W[f"h{k}", "R"]

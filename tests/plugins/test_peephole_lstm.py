@@ -33,7 +33,7 @@ class Paper:
 
     def node(self, x: Array, children: list[State], kinds: list[int]) -> State:
         """h_t and c_t; the first word has a predecessor of zeros."""
-        W, b = self.W, self.b
+        W, b = self.W, self.b  # noqa: N806
         ((h, c),) = children or [(np.zeros(H), np.zeros(H))]
         i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
         f = sigmoid(x @ W["xf"] + h @ W["hf"] + c @ W["cf"] + b["f"])
@@ -62,5 +62,5 @@ def test_without_peepholes_it_is_an_lstm() -> None:
     with torch.no_grad():
         cell.w_fi[X + H :] = 0
         cell.w_o[X + H :] = 0
-    W, b = Paper(cell).W, Paper(cell).b
+    W, b = Paper(cell).W, Paper(cell).b  # noqa: N806
     assert_lstm(cell, *([W[of + gate] for gate in "ifgo"] for of in "xh"), [b[g] for g in "ifgo"])

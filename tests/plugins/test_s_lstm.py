@@ -22,7 +22,7 @@ class Paper:
 
     def node(self, _: Array | None, children: list[State], kinds: list[int]) -> State:
         (h_l, c_l), (h_r, c_r) = children
-        W, b = self.W, self.b
+        W, b = self.W, self.b  # noqa: N806
 
         def gate(k: str) -> Array:
             from_h = h_l @ W[f"h{k}", "L"] + h_r @ W[f"h{k}", "R"]

@@ -44,7 +44,7 @@ class Paper:
     def node(self, x: Array, children: list[State], kinds: list[int]) -> State:
         """h_t and c_t of child number `kinds[0]`; the root is a left child of zeros."""
         ((h, c),), (side,) = children or [(np.zeros(H), np.zeros(H))], kinds or [1]
-        W, b = self.W[side], self.b[side]
+        W, b = self.W[side], self.b[side]  # noqa: N806
         i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
         f = sigmoid(x @ W["xf"] + h @ W["hf"] + c @ W["cf"] + b["f"])
         g = np.tanh(x @ W["xg"] + h @ W["hg"] + b["g"])

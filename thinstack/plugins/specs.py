@@ -55,7 +55,8 @@ class Spec(Generic[Product]):
                 "lower-case letters, digits and underscores, then .v and a number, such as "
                 "'my_name.v1'"
             )
-        self._build: Callable[..., Product] = getattr(plugin, "build", plugin)
+        build = getattr(plugin, "build", None)
+        self._build: Callable[..., Product] = build if inspect.ismethod(build) else plugin
         constructor = inspect.signature(plugin).parameters
         self._open = any(each.kind is each.VAR_KEYWORD for each in constructor.values())
         self._arguments = {**constructor, **inspect.signature(self._build).parameters}
