@@ -35,9 +35,8 @@ class Site:
         )
         points = info / "entry_points.txt"
         known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
-        points.write_text(
-            f"{known}{entry or module} = {module}{names and ':' + names}\n", encoding="utf-8"
-        )
+        target = f"{module}:{names}" if names else module
+        points.write_text(f"{known}{entry or module} = {target}\n", encoding="utf-8")
         importlib.invalidate_caches()
 
     def entry_points(self) -> list[metadata.EntryPoint]:

@@ -71,7 +71,7 @@ def test_a_constructor_with_keywords_gets_all_sizes() -> None:
             self.arguments = arguments
 
     assert cell(Open).create({}, **SIZES).arguments == SIZES
-    with pytest.raises(ConfigError, match="depth: .*known options: none"):
+    with pytest.raises(ConfigError, match=r"depth: .*known options: none"):
         cell(Open).create({"depth": 1}, **SIZES)
 
     class OpenHead(Open):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import bad_heads
 import pytest
 
+from thinstack.core.head import TaskHead
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.plugins import HeadSpec
 from thinstack.testing import HEAD_CHECKS
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ class Bad(NamedTuple):
 BAD = {
     "WrongSize": Bad(
         "built_as_asked",
-        "classes is 4 where 3 was asked for; hand the classes that `build` gets on",
+        "classes is 4 where 3 was asked for; hand the classes that __init__ gets on",
     ),
     "WrongWidth": Bad(
         "built_as_asked",
@@ -75,12 +75,12 @@ BAD = {
 }
 
 
-def failures(spec: HeadSpec, checks: list[str]) -> dict[str, str]:
+def failures(head: type[TaskHead], checks: list[str]) -> dict[str, str]:
     """Messages of the checks that fail."""
     found = {}
     for name in checks:
         try:
-            HEAD_CHECKS[name](spec)
+            HEAD_CHECKS[name](head)
         except AssertionError as error:
             found[name] = str(error)
     return found
@@ -89,22 +89,22 @@ def failures(spec: HeadSpec, checks: list[str]) -> dict[str, str]:
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_head_is_found_out(name: str) -> None:
     bad = BAD[name]
-    spec = bad_heads.spec_of(getattr(bad_heads, name))
+    head = getattr(bad_heads, name)
     checks = list(HEAD_CHECKS)
-    found = failures(spec, checks[: checks.index(bad.check) + 1])
+    found = failures(head, checks[: checks.index(bad.check) + 1])
     assert list(found) == [bad.check]
-    assert found[bad.check].startswith(f"{spec.name}, {bad.check}: ")
+    assert found[bad.check].startswith(f"{head.name}, {bad.check}: ")
     with pytest.raises(AssertionError, match=bad.message):
         raise AssertionError(found[bad.check])
 
 
 @pytest.mark.parametrize("name", ["Good", "GoodOfPairs", "GoodRatings"])
 def test_a_good_head_passes(name: str) -> None:
-    assert failures(bad_heads.spec_of(getattr(bad_heads, name)), list(HEAD_CHECKS)) == {}
+    assert failures(getattr(bad_heads, name), list(HEAD_CHECKS)) == {}
 
 
 def test_a_head_that_counts_rows_has_no_onnx() -> None:
-    assert list(failures(bad_heads.spec_of(bad_heads.CountsRows), ["onnx"])) == ["onnx"]
+    assert list(failures(bad_heads.CountsRows, ["onnx"])) == ["onnx"]
 
 
 def test_heads_that_are_not_there() -> None:

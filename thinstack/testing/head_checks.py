@@ -68,13 +68,13 @@ def built_as_asked(subject: HeadSubject) -> None:
     head = subject.create()
     if not isinstance(head, TaskHead):
         raise AssertionError(
-            f"build returns {type(head).__name__}; derive it from thinstack.core.head.TaskHead"
+            f"it is a {type(head).__name__}; derive it from thinstack.core.head.TaskHead"
         )
     for size in ("hidden_size", "classes"):
         if getattr(head, size) != getattr(subject, size):
             raise AssertionError(
                 f"{size} is {getattr(head, size)} where {getattr(subject, size)} was asked for; "
-                f"hand the {size} that `build` gets on to TaskHead.__init__"
+                f"hand the {size} that __init__ gets on to TaskHead.__init__"
             )
     if head.reads not in get_args(Reads):
         raise AssertionError(

@@ -22,7 +22,7 @@ def built_as_asked(subject: Subject) -> None:
     cell = subject.create()
     if not isinstance(cell, Cell):
         raise AssertionError(
-            f"build returns {type(cell).__name__}; derive it from thinstack.core.cell.Cell"
+            f"it is a {type(cell).__name__}; derive it from thinstack.core.cell.Cell"
         )
     _sizes(cell, subject)
     names = set(dict(cell.named_parameters()))
@@ -51,19 +51,19 @@ def _sizes(cell: Cell, subject: Subject) -> None:
         if getattr(cell, size) != getattr(subject, size):
             raise AssertionError(
                 f"{size} is {getattr(cell, size)} where {getattr(subject, size)} was asked for; "
-                f"hand the {size} that `build` gets on to Cell.__init__"
+                f"hand the {size} that __init__ gets on to Cell.__init__"
             )
     if cell.inner_size not in {0, subject.inner_size, subject.input_size}:
         raise AssertionError(
             f"inner_size is {cell.inner_size} where {subject.inner_size} was asked for; take the "
-            "inner_size that `build` gets, "
+            "inner_size that __init__ gets, "
             f"or 0 if inner nodes read no input, or input_size = {subject.input_size} if every "
             "node must"
         )
     if 0 < cell.kinds < subject.kinds:
         raise AssertionError(
             f"kinds is {cell.kinds}, but the model has {subject.kinds} edge types; name `kinds` "
-            "among the keywords of `build` "
+            "among the arguments of __init__ "
             "and make room for all of them, or set it to 0 if the cell does not look at edge types"
         )
     if not -1 <= cell.word_part < len(cell.state_sizes):

@@ -100,7 +100,9 @@ class HeadSubject:
     classes: int = 3
 
     @classmethod
-    def of(cls, head: str | type[TaskHead], options: Mapping[str, Any], **sizes: int) -> "HeadSubject":
+    def of(
+        cls, head: str | type[TaskHead], options: Mapping[str, Any], **sizes: int
+    ) -> "HeadSubject":
         """The head of this name, or this class. Raises as `PluginManager.head` does."""
         spec = manager().head(head) if isinstance(head, str) else HeadSpec(head)
         return cls(spec=spec, options=options, **sizes)

@@ -160,7 +160,7 @@ def inner_inputs_are_read(subject: Subject) -> None:
                 f"column {column} of the inputs of inner nodes changes nothing, though inner_size "
                 f"is {cell.inner_size}; let "
                 "compose read `inputs`, or leave inner_size at 0 and `inner_size` out of the "
-                "keywords of `build`"
+                "arguments of __init__"
             )
 
 
