@@ -30,9 +30,8 @@ HOOKS: dict[str, Any] = {
 """Hooks and what is made of each class that they return."""
 
 OTHER_VERSION = (
-    f"the plugin may be written for another version of thinstack; this thinstack {__version__} "
-    f"has version {HOOK_VERSION} "
-    "of the hooks"
+    f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
+    f"version {HOOK_VERSION} of the hooks"
 )
 
 log = logging.getLogger(__name__)

@@ -189,8 +189,7 @@ def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
         raise
     except Exception as error:
         raise AssertionError(
-            f"{subject_name}, {rule}: {type(error).__name__}: "
-            f"{' '.join(str(error).split()):.300}. The rule is: "
-            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
-            "that first"
+            f"{subject_name}, {rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. "
+            f"The rule is: {' '.join((check.__doc__ or '').split())} Where an earlier check fails "
+            "too, mend that first"
         ) from error
