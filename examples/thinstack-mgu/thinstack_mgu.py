@@ -4,7 +4,6 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
-from thinstack.plugins import hookimpl
 
 
 class TreeMGU(Cell):
@@ -54,8 +53,3 @@ class TreeMGU(Cell):
         from_f, from_n = gates.chunk(2, 1)
         f = torch.sigmoid(from_f + s @ self.u_f)
         return [(1 - f) * s + f * torch.tanh(from_n + (f * s) @ self.u_n)]
-
-
-@hookimpl
-def thinstack_cells() -> list[type[Cell]]:
-    return [TreeMGU]

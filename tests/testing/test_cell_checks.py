@@ -19,112 +19,37 @@ INNER: dict[str, Any] = {"inner_size": 5}
 
 
 class Bad(NamedTuple):
-    """The check that finds it, in the order of CELL_CHECKS the first; what it says; whether no
+    """The check that finds it, in the order of CELL_CHECKS the first; what it names; whether no
     other fails; what to ask for."""
 
     check: str
-    message: str
+    named: str
     alone: bool = True
     sizes: dict[str, Any] = {}  # noqa: RUF012
 
 
 BAD = {
-    "WrongSize": Bad(
-        "built_as_asked",
-        "hidden_size is 5 where 4 was asked for; hand the hidden_size that __init__ gets on",
-    ),
-    "WrongWidth": Bad(
-        "built_as_asked",
-        r"output gives shapes \[\(6, 5\)\] for 6 rows; .* mend output or the sizes",
-        alone=False,
-    ),
-    "SinglePrecision": Bad(
-        "built_as_asked",
-        "leaf gives .*float32.* from .*float64; make new tensors by inputs",
-        alone=False,
-    ),
-    "FewKinds": Bad(
-        "built_as_asked",
-        "kinds is 2, but the model has 5 edge types; name `kinds` among",
-        sizes={"kinds": 5},
-    ),
-    "Lazy": Bad(
-        "built_as_asked",
-        r"parameters \['late'\] appear at the first call; create them in __init__",
-        alone=False,
-    ),
-    "Uninitialised": Bad(
-        "built_as_asked", "parameter 'b' has no finite values after __init__", alone=False
-    ),
-    "Overwrites": Bad(
-        "inputs_are_kept",
-        "compose overwrites inputs, .* without the trailing underscore",
-        False,
-        INNER,
-    ),
-    "OverwritesState": Bad(
-        "inputs_are_kept", "output overwrites the state, .* clone the state first", alone=False
-    ),
-    "Reshapes": Bad(
-        "no_rows",
-        "leaf of no rows raises RuntimeError: .* not from a -1 in view or reshape",
-        alone=False,
-    ),
-    "Averages": Bad(
-        "no_rows",
-        "compose of nodes without children is not finite; clamp a number of children to at least 1",
-    ),
-    "RowMixing": Bad(
-        "rows_are_independent",
-        r"compose reads other rows of `children`: row 1 of its result changed by \S+ when row 0 "
-        r"was replaced. Work on each row",
-        alone=False,
-    ),
-    "CountsRows": Bad(
-        "rows_are_independent",
-        "compose depends on the number of rows: .* Do not branch on the number",
-        alone=False,
-    ),
-    "Remembers": Bad(
-        "rows_are_independent",
-        "compose gives other results when it is called again.* Keep nothing",
-        alone=False,
-    ),
-    "Random": Bad(
-        "rows_are_independent",
-        "leaf gives other results .* draw no random numbers in evaluation mode",
-        alone=False,
-    ),
-    "InOrder": Bad(
-        "rows_are_independent",
-        "depends on the order of the child states.* by `links.owner`",
-        alone=False,
-    ),
-    "DeadInput": Bad(
-        "inner_inputs_are_read",
-        "column 0 of the inputs of inner nodes changes nothing",
-        True,
-        INNER,
-    ),
-    "Detached": Bad(
-        "gradients",
-        "the gradient of compose with respect to b is not that of finite differences.* take out "
-        "detach",
-    ),
-    "DeadParameter": Bad(
-        "parameters_are_used", r"parameters \['gate'\] are dead: .* do not register them"
-    ),
-    "Unscriptable": Bad(
-        "torchscript", "TorchScript cannot compile the cell: .*squash.* use no lambda"
-    ),
-    "CountsResults": Bad(
-        "torchscript",
-        "loaded, a model over the cell fails: .* take the number of rows from `inputs`",
-    ),
-    "BranchesOnValues": Bad(
-        "onnx",
-        "BranchesOnValues.compose cannot be exported.*branches on the values.* use torch.where",
-    ),
+    "WrongSize": Bad("built_as_asked", "hidden_size is 5 where 4 was asked for"),
+    "WrongWidth": Bad("built_as_asked", "output gives shapes [(6, 5)]", alone=False),
+    "SinglePrecision": Bad("built_as_asked", "leaf gives ['torch.float32']", alone=False),
+    "FewKinds": Bad("built_as_asked", "kinds is 2", sizes={"kinds": 5}),
+    "Lazy": Bad("built_as_asked", "parameters ['late'] appear at the first call", alone=False),
+    "Uninitialised": Bad("built_as_asked", "parameter 'b' has no finite", alone=False),
+    "Overwrites": Bad("inputs_are_kept", "compose overwrites inputs", False, INNER),
+    "OverwritesState": Bad("inputs_are_kept", "output overwrites the state", alone=False),
+    "Reshapes": Bad("no_rows", "leaf of no rows raises RuntimeError", alone=False),
+    "Averages": Bad("no_rows", "compose of nodes without children is not finite"),
+    "RowMixing": Bad("rows_are_independent", "reads other rows of `children`: row 1", alone=False),
+    "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
+    "Remembers": Bad("rows_are_independent", "compose gives other results", alone=False),
+    "Random": Bad("rows_are_independent", "leaf gives other results", alone=False),
+    "InOrder": Bad("rows_are_independent", "the order of the child states", alone=False),
+    "DeadInput": Bad("inner_inputs_are_read", "column 0", True, INNER),
+    "Detached": Bad("gradients", "the gradient of compose with respect to b "),
+    "DeadParameter": Bad("parameters_are_used", "['gate']"),
+    "Unscriptable": Bad("torchscript", "squash"),
+    "CountsResults": Bad("torchscript", "take the number of rows from `inputs`"),
+    "BranchesOnValues": Bad("onnx", "BranchesOnValues.compose cannot be exported"),
 }
 
 
@@ -151,8 +76,7 @@ def test_a_bad_cell_is_found_out(name: str) -> None:
     found = failures(cell, checks, **bad.sizes)
     assert list(found) == [bad.check]
     assert found[bad.check].startswith(f"{cell.name}, {bad.check}: ")
-    with pytest.raises(AssertionError, match=bad.message):
-        raise AssertionError(found[bad.check])
+    assert bad.named in found[bad.check]
 
 
 def test_row_mixing_shows_in_trees_as_well() -> None:
