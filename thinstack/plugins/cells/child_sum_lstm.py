@@ -60,7 +60,7 @@ class ChildSumLSTM(Cell):
         self.double_bias, self.output_gate = bias == "double", output_gate
         self.columns = (3 if output_gate else 2) * hidden_size  # of all gates but f
         gates = self.columns + hidden_size
-        # I, u, o and, if read, f.
+        # To i, u, o and, if read, f.
         self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else self.columns))
         self.u = nn.Parameter(torch.empty(hidden_size, gates))  # i, u, o, f
         self.b = nn.Parameter(torch.empty(gates))

@@ -51,7 +51,7 @@ class DualGateLSTM(Cell):
         children = arity * hidden_size
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, g, o
         self.b_x = nn.Parameter(torch.zeros(3 * hidden_size))
-        # From h_1 .. h_N, c_1 .. to f_1 .. f_N, i_1 ...
+        # From h_1 .. h_N and c_1 .. c_N to f_1 .. f_N and i_1 .. i_N.
         self.w_fi = nn.Parameter(torch.empty(2 * children, 2 * children))
         self.b_fi = nn.Parameter(torch.zeros(2 * children))
         self.w_g = nn.Parameter(torch.empty(arity, hidden_size, hidden_size))  # from h_k

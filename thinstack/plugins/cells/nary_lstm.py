@@ -54,7 +54,7 @@ class NaryLSTM(Cell):
             arity=arity,
         )
         x, h, n = input_size, hidden_size, arity
-        # I, o, u and, if read, f.
+        # To i, o, u and, if read, f.
         self.w = nn.Parameter(torch.empty(x, (4 if inner_size else 3) * h))
         self.u = nn.Parameter(torch.empty(n * h, (3 + n) * h))  # i, o, f_1 .. f_N, u
         self.b = nn.Parameter(torch.zeros(4 * h))  # i, o, u, f

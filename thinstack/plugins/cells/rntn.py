@@ -49,7 +49,7 @@ class RNTN(Cell):
             arity=2,
         )
         pair = 2 * hidden_size
-        # V[:, k] is the slice of p's entry k.
+        # v[:, k] is the slice of p's entry k.
         self.v = nn.Parameter(torch.empty(pair, hidden_size, pair))
         self.w = nn.Parameter(torch.empty(pair, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))

@@ -39,7 +39,7 @@ class SpinnLSTM(Cell):
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
         self.b_word = nn.Parameter(torch.zeros(2 * hidden_size))
-        # I, o, f_l, f_r, g.
+        # To i, o, f_l, f_r, g.
         self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)

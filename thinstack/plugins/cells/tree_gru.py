@@ -41,7 +41,7 @@ class TreeGRU(Cell):
             state_sizes=[hidden_size],
             arity=0,
         )
-        # Z, n and, if read, r.
+        # To z, n and, if read, r.
         self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))
         self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
         self.b = nn.Parameter(torch.empty(3 * hidden_size))  # z, n, r
