@@ -15,12 +15,22 @@ GOOD, BAD = "(4 (2 the) (4 good))", "(0 (2 the) (0 bad))"
 
 PLUGIN = """
 import torch
-from pydantic import BaseModel
 from thinstack.core.cell import Cell
-from thinstack.plugins import CellSpec, hookimpl
+from thinstack.plugins import hookimpl
 
 
 class Sum(Cell):
+    name = "their_sum.v1"
+
+    def __init__(self, *, input_size: int, hidden_size: int):
+        super().__init__(
+            input_size=input_size,
+            inner_size=0,
+            hidden_size=hidden_size,
+            state_sizes=[hidden_size],
+            arity=2,
+        )
+
     def leaf(self, inputs):
         return [inputs]
 
@@ -29,26 +39,15 @@ class Sum(Cell):
 
 
 class Broken(Sum):
+    name = "their_broken.v1"
+
     def compose(self, inputs, children, links):
         raise RuntimeError("out of | order")
 
 
-def build(kind):
-    return lambda *, input_size, hidden_size: kind(
-        input_size=input_size,
-        inner_size=0,
-        hidden_size=hidden_size,
-        state_sizes=[hidden_size],
-        arity=2,
-    )
-
-
 @hookimpl
 def thinstack_cells():
-    return [
-        CellSpec(name=f"their_{kind.__name__.lower()}.v1", build=build(kind), config=BaseModel)
-        for kind in (Sum, Broken)
-    ]
+    return [Sum, Broken]
 """
 
 

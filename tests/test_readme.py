@@ -15,9 +15,9 @@ from thinstack.core.encoder import Encoder, Layer
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel
-from thinstack.plugins import CellSpec
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.plugins.specs import CellSpec
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(
@@ -67,8 +67,8 @@ def test_trees() -> None:
 
 
 def test_the_plugin_builds_a_cell_that_exports() -> None:
-    (spec,) = run("thinstack_cells")["thinstack_cells"]()
-    assert isinstance(spec, CellSpec)
+    spec = CellSpec(run("class Mean")["Mean"])
+    assert spec.name == "mean.v1"
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)
     head = NodeClassifier(hidden_size=4, classes=2)

@@ -1,11 +1,9 @@
 """A minimal gated unit (Zhou et al. 2016) over trees, as a thinstack cell."""
 
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
-from thinstack.plugins import CellSpec, hookimpl
 
 
 class TreeMGU(Cell):
@@ -16,8 +14,11 @@ class TreeMGU(Cell):
         n = tanh(W_n x + U_n (f * s) + b_n)
         h = (1 - f) * s + f * n
 
-    A leaf has no children: s = 0. State: h.
+    A leaf has no children: s = 0. State: h. The bias of f starts at `forget_bias`.
     """
+
+    name = "mgu.v1"
+    summary = "minimal gated unit, Zhou et al. 2016"
 
     def __init__(
         self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0
@@ -52,30 +53,3 @@ class TreeMGU(Cell):
         from_f, from_n = gates.chunk(2, 1)
         f = torch.sigmoid(from_f + s @ self.u_f)
         return [(1 - f) * s + f * torch.tanh(from_n + (f * s) @ self.u_n)]
-
-
-class Options(BaseModel):
-    """Options of `mgu.v1`: `forget_bias`, where the bias of f starts."""
-
-    forget_bias: float = 0.0
-
-
-def build(*, input_size: int, inner_size: int, hidden_size: int, options: Options) -> Cell:
-    return TreeMGU(
-        input_size=input_size,
-        inner_size=inner_size,
-        hidden_size=hidden_size,
-        forget_bias=options.forget_bias,
-    )
-
-
-@hookimpl
-def thinstack_cells() -> list[CellSpec]:
-    return [
-        CellSpec(
-            name="mgu.v1",
-            build=build,
-            config=Options,
-            summary="minimal gated unit, Zhou et al. 2016",
-        )
-    ]

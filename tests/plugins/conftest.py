@@ -22,10 +22,11 @@ class Site:
         source: str,
         *,
         entry: str | None = None,
+        names: str = "",
         version: str = "1.2",
     ) -> None:
-        """Write a distribution with an entry point `module`, named `entry`, or as the module; one
-        more, if it is there."""
+        """Write a distribution with an entry point `module`, or the class that it `names` in it,
+        called `entry`, or as the module; one more, if it is there."""
         (self.path / f"{module}.py").write_text(source, encoding="utf-8")
         info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(exist_ok=True)
@@ -34,7 +35,8 @@ class Site:
         )
         points = info / "entry_points.txt"
         known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
-        points.write_text(f"{known}{entry or module} = {module}\n", encoding="utf-8")
+        target = f"{module}:{names}" if names else module
+        points.write_text(f"{known}{entry or module} = {target}\n", encoding="utf-8")
         importlib.invalidate_caches()
 
     def entry_points(self) -> list[metadata.EntryPoint]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from runtime.last_word_model import write_last_word_bundle
-from test_manager import BROKEN, cells
+from test_manager import BROKEN, CLASSES, cells
 from test_readers import SQUARE
 
 from thinstack._version import __version__
@@ -29,10 +29,7 @@ FAILURES = {
     ("raises_on_import", "plugin"): "on import: OSError: disk on fire",
     ("raises_in_hook", "plugin"): "in hook thinstack_cells: ValueError: boom",
     ("misspelt", "plugin"): "unknown hook thinstack_cell: did you mean thinstack_cells?",
-    (
-        "returns_none",
-        "plugin",
-    ): "in hook thinstack_cells: must return a list of CellSpec, found None",
+    ("returns_none", "plugin"): f"in hook thinstack_cells: {CLASSES}, found None",
     ("newer", "plugin"): NEWER,
     ("word_mean.v1", "cell"): TWICE.format(
         "word_mean.v1",

@@ -1,12 +1,17 @@
-"""The contract suite over every registered cell, under options and sizes that take all its
-paths."""
+"""Every registered cell: the contract suite under options and sizes that take all its paths, and
+what else holds of all cells."""
 
+import copy
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
+from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 from thinstack.testing import CELL_CHECKS
+from thinstack.testing.rows import rows_of
 
 X = 5
 
@@ -76,10 +81,196 @@ def test_contract(name: str, asked: dict[str, Any], check: str) -> None:
     CELL_CHECKS[check](name, **asked)
 
 
-def test_the_configurations_are_those_of_the_built_in_cells() -> None:
-    builtin = {
-        record.name
-        for record in manager().records()
-        if (record.kind, record.distribution) == ("cell", "thinstack")
-    }
-    assert builtin == set(CONFIGURATIONS)
+def cell_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
+    sizes = {"input_size": X, "hidden_size": H} | sizes
+    return manager().cell(name).create(options or {}, **sizes)
+
+
+BUILTIN = {
+    record.name
+    for record in manager().records()
+    if (record.kind, record.distribution) == ("cell", "thinstack")
+}
+
+# For inputs of X and states of H, asked to read an input of X at inner nodes of 2 kinds of links:
+# widths of the state's parts, arity, width of inner inputs, kinds, the part that is a head word.
+H = 4
+SHAPES = {
+    "child_sum_lstm.v1": ([H, H], 0, X, 0, -1),
+    "dt_rnn.v1": ([H], 0, X, 0, -1),
+    "dual_gate_lstm.v1": ([H, H], 2, 0, 0, -1),
+    "lexicalized_lstm.v1": ([H, H, X], 2, 0, 0, 2),
+    "mv_rnn.v1": ([H, H * H], 2, 0, 0, -1),
+    "nary_lstm.v1": ([H, H], 2, X, 0, -1),
+    "peephole_lstm.v1": ([H, H], 1, X, 0, -1),
+    "rntn.v1": ([H], 2, 0, 0, -1),
+    "rvnn.v1": ([H], 2, X, 0, -1),
+    "s_lstm.v1": ([H, H], 2, 0, 0, -1),
+    "sdt_rnn.v1": ([H], 0, X, 2, -1),
+    "spinn_lstm.v1": ([H, H], 2, X, 0, -1),
+    "top_down_lstm.v1": ([H, H], 1, X, 2, -1),
+    "tree_gru.v1": ([H], 0, X, 0, -1),
+    "word_mean.v1": ([X, 1], 0, X, 0, -1),
+}
+READING_X = {"child_sum_lstm.v1", "dt_rnn.v1", "nary_lstm.v1", "rvnn.v1", "sdt_rnn.v1"}
+READING_X |= {"tree_gru.v1", "word_mean.v1"}
+"""Cells that read the same x at inner nodes as at leaves, or none."""
+
+every_builtin = pytest.mark.parametrize("name", SHAPES)
+
+
+def test_the_tables_are_of_the_built_in_cells() -> None:
+    assert set(CONFIGURATIONS) == set(SHAPES) == BUILTIN
+
+
+@every_builtin
+def test_shape(name: str) -> None:
+    hidden = X if name == "word_mean.v1" else H
+    cell = cell_of(name, hidden_size=hidden, inner_size=X, kinds=2)
+    found = (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part)
+    assert found == SHAPES[name]
+    assert (cell.input_size, cell.hidden_size) == (X, hidden)
+
+
+@pytest.mark.parametrize("name", sorted(READING_X))
+def test_an_inner_input_of_another_width_is_refused(name: str) -> None:
+    hidden = X if name == "word_mean.v1" else H
+    with pytest.raises(PluginError, match=f"input_size = {X}, got 2"):
+        cell_of(name, hidden_size=hidden, inner_size=2)
+    assert cell_of(name, hidden_size=hidden).inner_size == 0
+    options = {"forget": "tied"} if name == "nary_lstm.v1" else {}
+    with pytest.raises(PluginError, match=f"input_size = {X}, got 2"):
+        cell_of(name, options, hidden_size=hidden, inner_size=2)
+
+
+COUNTS: list[tuple[str, dict[str, Any], dict[str, int], int]] = [
+    ("child_sum_lstm.v1", {}, {}, 3 * X * H + 4 * H * H + 4 * H),
+    ("child_sum_lstm.v1", {}, {"inner_size": X}, 4 * X * H + 4 * H * H + 4 * H),
+    ("child_sum_lstm.v1", {"bias": "double"}, {}, 3 * X * H + 4 * H * H + 8 * H),
+    ("child_sum_lstm.v1", {"output_gate": False}, {}, 2 * X * H + 3 * H * H + 3 * H),
+    ("dt_rnn.v1", {}, {"inner_size": X}, X * H + H * H + H),
+    # For each of 2N gates an h and a c of N children, g and o from N children's h, W_co.
+    ("dual_gate_lstm.v1", {"arity": 1}, {}, (4 + 3) * H * H + 3 * X * H + 7 * H),
+    ("dual_gate_lstm.v1", {"arity": 3}, {}, (36 + 7) * H * H + 3 * X * H + 11 * H),
+    ("lexicalized_lstm.v1", {}, {}, 17 * H * H + 4 * X * H + 5 * H + 2 * X * X + X),
+    ("lexicalized_lstm.v1", {"lexicalize": "left"}, {}, 17 * H * H + 4 * X * H + 5 * H),
+    ("mv_rnn.v1", {}, {}, 4 * H * H + H + (X + 1) * (H + H * H)),
+    ("mv_rnn.v1", {"rank": 2}, {}, 4 * H * H + H + (X + 1) * (H + 2 * H * 2 + H)),
+    ("mv_rnn.v1", {"leaf": "table"}, {"input_size": H + H * H}, 4 * H * H + H),
+    # W of each gate that reads an x, U_i, U_o and U_u of each child, U_f of each pair of children.
+    ("nary_lstm.v1", {"arity": 1}, {}, 3 * X * H + (3 + 1) * H * H + 4 * H),
+    ("nary_lstm.v1", {"arity": 3}, {"inner_size": X}, 4 * X * H + (9 + 9) * H * H + 4 * H),
+    ("nary_lstm.v1", {"arity": 3, "forget": "tied"}, {}, 3 * X * H + (9 + 4) * H * H + 4 * H),
+    ("nary_lstm.v1", {"arity": 3, "forget": "diagonal"}, {}, 3 * X * H + (9 + 3) * H * H + 4 * H),
+    ("nary_lstm.v1", {"bias": "double"}, {}, 3 * X * H + (6 + 4) * (H * H + H) + 4 * H),
+    ("peephole_lstm.v1", {}, {}, 4 * X * H + 7 * H * H + 4 * H),
+    ("rntn.v1", {}, {}, H * (2 * H) ** 2 + 2 * H * H + H + X * H + H),
+    ("rntn.v1", {"leaf": "word"}, {"input_size": H}, H * (2 * H) ** 2 + 2 * H * H + H),
+    ("rvnn.v1", {}, {"inner_size": X}, (2 * H + X) * H + H + X * H + H),
+    ("rvnn.v1", {"leaf": "word"}, {"input_size": H}, 2 * H * H + H),
+    ("s_lstm.v1", {}, {}, 17 * H * H + 3 * X * H + 5 * H),
+    ("sdt_rnn.v1", {}, {"kinds": 3}, X * H + 3 * H * H + H),
+    ("spinn_lstm.v1", {}, {}, 2 * H * 5 * H + 5 * H + X * 2 * H + 2 * H),
+    ("spinn_lstm.v1", {}, {"inner_size": 2}, (2 * H + 2) * 5 * H + 5 * H + X * 2 * H + 2 * H),
+    ("top_down_lstm.v1", {}, {"kinds": 3}, 4 * X * H + 4 * H + 3 * 7 * H * H),
+    ("top_down_lstm.v1", {"inputs": "per_side"}, {"kinds": 3}, 3 * (4 * X * H + 4 * H + 7 * H * H)),
+    ("tree_gru.v1", {}, {}, 2 * X * H + 3 * H * H + 3 * H),
+    ("tree_gru.v1", {}, {"inner_size": X}, 3 * X * H + 3 * H * H + 3 * H),
+    ("word_mean.v1", {}, {"hidden_size": X, "inner_size": X}, 0),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "sizes", "expected"), COUNTS)
+def test_number_of_parameters(
+    name: str, options: dict[str, Any], sizes: dict[str, int], expected: int
+) -> None:
+    assert sum(part.numel() for part in cell_of(name, options, **sizes).parameters()) == expected
+
+
+BOUNDS = {("rntn.v1", "v"): 1 / 50}
+"""Of matrices that start elsewhere than within 1 / sqrt(fan in)."""
+
+
+@every_builtin
+def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name: str) -> None:
+    torch.manual_seed(1)
+    hidden = 100 if name == "word_mean.v1" else 25
+    for part, values in cell_of(name, input_size=100, hidden_size=hidden).named_parameters():
+        bound = BOUNDS.get((name, part), values.shape[-2] ** -0.5 if values.dim() > 1 else 0)
+        if (name, part) == ("mv_rnn.v1", "w_x"):  # the part that makes matrices is near 0
+            values[:, hidden:].data *= hidden
+        assert 0.9 * bound <= values.detach().abs().max() <= bound, part
+
+
+@every_builtin
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("rows", [1, 2, 100])
+def test_float32_equals_float64(name: str, rows: int, grad: bool) -> None:
+    """In widths where float32 may take other kernels, values and gradients."""
+    torch.manual_seed(5)
+    hidden = 48 if name == "word_mean.v1" else 40
+    inner = 48 if SHAPES[name][2] else 0
+    cell = cell_of(name, input_size=48, hidden_size=hidden, inner_size=inner, kinds=2)
+    found: list[list[Tensor]] = []
+    for each in (cell, copy.deepcopy(cell).double()):
+        dtype = torch.float64 if found else torch.float32
+        with torch.no_grad():
+            given = rows_of(cell, rows, kinds=2, dtype=torch.float32)
+        children = [part.to(dtype) for part in given.children]
+        with torch.set_grad_enabled(grad):
+            leaf = each.leaf(given.leaf.to(dtype))
+            state = each.compose(given.inputs.to(dtype), children, given.links)
+        weights = list(each.parameters()) if grad else []
+        total = sum(
+            (part * torch.linspace(-1, 2, part.numel(), dtype=dtype).view_as(part)).sum()
+            for part in (*leaf, *state)
+        )
+        found.append([*leaf, *state, *(torch.autograd.grad(total, weights) if weights else [])])
+    for value, expected in zip(*found, strict=True):
+        scale = max(1.0, expected.detach().abs().max().item())
+        torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5 * scale)
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("child_sum_lstm.v1", {"arity": 2}),
+    ("child_sum_lstm.v1", {"bias": "triple"}),
+    ("child_sum_lstm.v1", {"output_gate": "half"}),
+    ("dual_gate_lstm.v1", {"arity": 0}),
+    ("dual_gate_lstm.v1", {"arity": "two"}),
+    ("lexicalized_lstm.v1", {"lexicalize": "middle"}),
+    ("mv_rnn.v1", {"leaf": "word"}),
+    ("mv_rnn.v1", {"rank": 0}),
+    ("nary_lstm.v1", {"arity": 0}),
+    ("nary_lstm.v1", {"arity": "two"}),
+    ("nary_lstm.v1", {"forget": "none"}),
+    ("nary_lstm.v1", {"leaf": "mine"}),
+    ("nary_lstm.v1", {"bias": 2}),
+    ("nary_lstm.v1", {"output_gate": "half"}),
+    ("rntn.v1", {"leaf": "linear"}),
+    ("rvnn.v1", {"leaf": "linear"}),
+    ("top_down_lstm.v1", {"inputs": "both"}),
+    *((name, {option: 2}) for name in SHAPES for option in ("kinds", "hidden_size", "no_option")),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), WRONG)
+def test_wrong_options(name: str, options: dict[str, Any]) -> None:
+    """A size is no option either."""
+    (option,) = options
+    with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
+        cell_of(name, options)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("rntn.v1", {"leaf": "word"}, f"hidden_size = {H} wide, found input_size = {X}"),
+        ("rvnn.v1", {"leaf": "word"}, f"hidden_size = {H} wide, found input_size = {X}"),
+        ("word_mean.v1", {}, f"input_size = {X}, found {H}"),
+    ],
+)
+def test_words_of_another_width_than_the_state_are_refused(
+    name: str, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        cell_of(name, options)

@@ -10,8 +10,7 @@ import pytest
 import torch
 from export.export_models import randomised
 from onnx import numpy_helper
-from pydantic import BaseModel
-from torch import Tensor, nn
+from torch import Tensor
 from training import tiny_recipe
 
 from thinstack.core.embedding import Embedding
@@ -20,9 +19,10 @@ from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel, build_model
-from thinstack.plugins import EmbeddingSpec, manager
+from thinstack.plugins import manager
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.plugins.specs import EmbeddingSpec
 from thinstack.training.material import prepare
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.recipe import run_seed
@@ -122,58 +122,46 @@ def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> No
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"])({})
 
 
-def spec(**changes: object) -> EmbeddingSpec:
-    return EmbeddingSpec(
-        **{"name": "mine.v1", "build": WordEmbedding, "config": BaseModel, "vocabulary": "words"}
-        | changes
-    )
+def spec(base: type[Embedding] = WordEmbedding, **changes: object) -> EmbeddingSpec:
+    return EmbeddingSpec(type("Mine", (base,), {"name": "mine.v1"} | changes))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"name": "mine"}, "embedding name 'mine' is not versioned"),
-        ({"build": None}, r"'mine\.v1': build must be callable"),
-        (
-            {"vocabulary": "characters"},
-            r"'mine\.v1': vocabulary must be words or wordpieces, found 'characters'",
-        ),
-    ],
-)
-def test_a_field_of_the_wrong_kind_is_refused(changes: dict, message: str) -> None:
-    with pytest.raises(PluginError, match=message):
-        spec(**changes)
+def test_another_vocabulary_is_refused() -> None:
+    with pytest.raises(PluginError, match=r"'mine\.v1': .*, found 'characters'"):
+        spec(vocabulary="characters")
 
 
-def test_all_sizes_arrive_and_a_build_gets_what_it_names() -> None:
+def test_all_sizes_arrive_and_a_constructor_gets_what_it_names() -> None:
     built = spec().create({}, entries=V, size=X, dropout=0.25)
     assert (built.table.shape, built.entries, built.size, built.dropout.p) == ((V, X), V, X, 0.25)
 
-    def few(size: int, entries: int) -> Embedding:
-        return WordEmbedding(entries=entries, size=size)
+    class Few(WordEmbedding):
+        def __init__(self, *, size: int, entries: int):
+            super().__init__(entries=entries, size=size)
 
-    assert spec(build=few).create({}, entries=V, size=X).table.shape == (V, X)
+    assert spec(Few).create({}, entries=V, size=X).table.shape == (V, X)
     with pytest.raises(ConfigError, match=r"embedding 'mine\.v1' has no dropout, found 0\.25"):
-        spec(build=few).create({}, entries=V, size=X, dropout=0.25)
+        spec(Few).create({}, entries=V, size=X, dropout=0.25)
     with pytest.raises(ConfigError, match=r"options of embedding 'mine\.v1': width: "):
         spec().create({"width": 3}, entries=V, size=X)
 
 
 @pytest.mark.parametrize(
-    "build",
+    ("base", "sizes"),
     [
-        lambda **_: None,
-        lambda **_: nn.Linear(2, 2),
-        lambda **_: WordEmbedding(entries=V + 1, size=X),
-        lambda **_: WordEmbedding(entries=V, size=X + 1),
-        lambda **_: WordpieceEmbedding(entries=V, size=X),
+        (WordEmbedding, {"entries": V + 1, "size": X}),
+        (WordEmbedding, {"entries": V, "size": X + 1}),
+        (WordpieceEmbedding, {"entries": V, "size": X}),
     ],
 )
-def test_a_build_must_return_the_embedding_that_was_asked_for(build: object) -> None:
-    with pytest.raises(
-        PluginError, match=r"'mine\.v1': build must return a thinstack\.core\.embedding\.Embedding"
-    ):
-        spec(build=build).create({}, entries=V, size=X)
+def test_an_embedding_must_be_as_it_was_asked_for(
+    base: type[Embedding], sizes: dict[str, int]
+) -> None:
+    def other(self: Embedding, **_: int) -> None:
+        base.__init__(self, **sizes)
+
+    with pytest.raises(PluginError, match=r"'mine\.v1' must be a .*'entries': 11, 'size': 3"):
+        spec(base, __init__=other, vocabulary="words").create({}, entries=V, size=X)
 
 
 # -- third parties' embeddings
@@ -183,27 +171,30 @@ def test_a_build_must_return_the_embedding_that_was_asked_for(build: object) -> 
 # pieces.
 NARROW = """
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
 from torch.nn import functional
 from thinstack.core.embedding import Embedding
-from thinstack.plugins import EmbeddingSpec, hookimpl
-
-class Options(BaseModel):
-    width: int = 4
+from thinstack.plugins import hookimpl
 
 class Narrow(Embedding):
-    def __init__(self, *, entries: int, size: int, options: Options):
-        super().__init__(table_size=(entries, options.width), size=size, index_names=["token_ids"])
-        self.linear = nn.Linear(options.width, size)
+    name = "narrow.v1"
+
+    def __init__(self, *, entries: int, size: int, width: int = 4):
+        super().__init__(table_size=(entries, width), size=size, index_names=["token_ids"])
+        self.linear = nn.Linear(width, size)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        return torch.tanh(self.linear(functional.embedding(inputs["token_ids"], self.table, sparse=True)))
+        rows = functional.embedding(inputs["token_ids"], self.table, sparse=True)
+        return torch.tanh(self.linear(rows))
 
 class Sums(Embedding):
-    def __init__(self, *, entries: int, size: int, options: Options):
-        super().__init__(table_size=(entries, options.width), size=size, index_names=["piece_ids", "pieces_per_word"])
-        self.linear = nn.Linear(options.width, size, bias=False)
+    name = "sums.v1"
+    vocabulary = "wordpieces"
+
+    def __init__(self, *, entries: int, size: int, width: int = 4):
+        names = ["piece_ids", "pieces_per_word"]
+        super().__init__(table_size=(entries, width), size=size, index_names=names)
+        self.linear = nn.Linear(width, size, bias=False)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         pieces, counts = inputs["piece_ids"], inputs["pieces_per_word"].unsqueeze(1)
@@ -212,14 +203,15 @@ class Sums(Embedding):
         return self.linear(of_word @ functional.embedding(pieces, self.table))
 
 class Branching(Narrow):
+    name = "branching.v1"
+
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         rows = functional.embedding(inputs["token_ids"], self.table)
         return self.linear(rows if rows.shape[0] < 6 else 2 * rows)
 
 @hookimpl
 def thinstack_embeddings():
-    builds = {"narrow": (Narrow, "words"), "sums": (Sums, "wordpieces"), "branching": (Branching, "words")}
-    return [EmbeddingSpec(name=f"{name}.v1", build=b, config=Options, vocabulary=v) for name, (b, v) in builds.items()]
+    return [Narrow, Sums, Branching]
 """
 
 KINDS = {"narrow.v1": "words", "sums.v1": "wordpieces", "branching.v1": "words"}

@@ -5,9 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.errors import ConfigError
 from thinstack.plugins.heads.entailment import Entailment
-from thinstack.plugins.manager import manager
 
 H, CLASSES, PAIRS = 4, 3, 6
 
@@ -114,14 +112,6 @@ def test_dropout_comes_after_the_normalisation() -> None:
     assert 0 < (seen[0] == 0).sum() < seen[0].numel()
 
 
-def test_the_loss_is_the_sum_over_labelled_pairs() -> None:
-    logits = np.random.default_rng(1).normal(size=(5, CLASSES))
-    labels = np.array([2, -1, 0, 1, -1])
-    expected = -sum(np.log(softmax(logits)[pair, labels[pair]]) for pair in (0, 2, 3))
-    loss = random_head().loss(torch.from_numpy(logits), torch.from_numpy(labels))
-    assert loss.item() == pytest.approx(expected, abs=1e-10)
-
-
 def test_fresh_weights() -> None:
     """He et al. 2015: a variance of 2 / fan in. The softmax within 0.005."""
     torch.manual_seed(1)
@@ -132,38 +122,3 @@ def test_fresh_weights() -> None:
         assert not layer.bias.any()
     for part in (head.linear.weight, head.linear.bias):
         assert 0.004 < part.detach().abs().max() <= 0.005
-
-
-@pytest.mark.parametrize("batch_norm", [True, False])
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_number_of_parameters(layers: int, batch_norm: bool) -> None:
-    options = {"layers": layers, "batch_norm": batch_norm}
-    head = manager().head("entailment.v1").create(options, hidden_size=300, classes=3)
-    expected = 4 * 300 * 1024 + 1024 + (layers - 1) * (1024 * 1024 + 1024) + 1024 * 3 + 3
-    if batch_norm:
-        expected += 2 * (4 * 300 + 1024)
-    assert sum(part.numel() for part in head.parameters()) == expected
-
-
-def test_spinn_has_the_parameters_of_the_paper() -> None:
-    """SPINN-PI-NT, 3.4m in Table 3: composition 901,500, word projection 180,600, and the two
-    layers of Table 2."""
-    head = manager().head("entailment.v1").create({"batch_norm": False}, hidden_size=300, classes=3)
-    composition, projection = 5 * (2 * 300 * 300 + 300), 300 * 600 + 600
-    assert composition + projection + sum(part.numel() for part in head.parameters()) == 3_364_599
-
-
-def test_it_is_registered() -> None:
-    options = {"layers": 3, "width": 7, "dropout": 0.25, "batch_norm": False}
-    head = manager().head("entailment.v1").create(options, hidden_size=H, classes=CLASSES)
-    assert isinstance(head, Entailment)
-    assert (head.reads, head.hidden_size, head.classes) == ("pairs", H, CLASSES)
-    assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
-
-
-@pytest.mark.parametrize(
-    "options", [{"layers": 0}, {"layers": 4}, {"width": 0}, {"dropout": 1}, {"hidden": 2}]
-)
-def test_wrong_options(options: dict) -> None:
-    with pytest.raises(ConfigError, match=rf"entailment\.v1.*{next(iter(options))}"):
-        manager().head("entailment.v1").create(options, hidden_size=H, classes=CLASSES)

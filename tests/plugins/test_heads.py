@@ -1,11 +1,13 @@
-"""Every registered task head does what `thinstack.testing` asks of it, and what those of thinstack
-do beyond that."""
+"""Every registered task head: the contract suite, and what else holds of all heads."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from scipy.special import log_softmax, softmax
 
+from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
 from thinstack.testing import HEAD_CHECKS, HeadCheck
 from thinstack.testing.subject import HeadSubject
@@ -77,10 +79,100 @@ def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
     assert both.item() > 0
 
 
-def test_the_built_in_heads_are_those_listed_here() -> None:
+def head_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
+    return manager().head(name).create(options or {}, **{"hidden_size": 4, "classes": 3} | sizes)
+
+
+READS = {
+    "entailment.v1": "pairs",
+    "node_classifier.v1": "nodes",
+    "root_classifier.v1": "roots",
+    "similarity.v1": "pairs",
+    "tree_ranker.v1": "candidates",
+}
+
+
+def test_the_tables_are_of_the_built_in_heads() -> None:
     builtin = {
         record.name
         for record in manager().records()
         if record.kind == "head" and record.distribution == "thinstack"
     }
-    assert builtin == set(OPTIONS)
+    assert builtin == set(OPTIONS) == set(READS)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_sizes(name: str) -> None:
+    head = head_of(name)
+    assert (head.reads, head.hidden_size, head.classes) == (READS[name], 4, 3)
+
+
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS - {"similarity.v1"}))
+def test_the_loss_of_a_classifier_is_the_cross_entropy_of_labelled_rows(name: str) -> None:
+    logits = np.random.default_rng(1).normal(size=(5, 3))
+    labels = np.array([2, -1, 0, 1, -1])
+    given = torch.from_numpy(logits).requires_grad_()
+    loss = head_of(name).loss(given, torch.from_numpy(labels))
+    loss.backward()
+    expected = -sum(log_softmax(logits[row])[labels[row]] for row in (0, 2, 3))
+    assert loss.item() == pytest.approx(expected, abs=1e-12)
+    gradient = softmax(logits, axis=1) - np.eye(3)[labels]
+    gradient[labels < 0] = 0
+    np.testing.assert_allclose(given.grad, gradient, rtol=0, atol=1e-12)
+
+
+def mlp(layers: int) -> int:
+    """Parameters of `entailment.v1` by default, for H = 300 and 3 classes."""
+    return 1200 * 1024 + 1024 + (layers - 1) * (1024 * 1024 + 1024) + 1024 * 3 + 3
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sizes", "expected"),
+    [
+        ("entailment.v1", {"layers": 1}, {"hidden_size": 300}, mlp(1) + 2 * (1200 + 1024)),
+        ("entailment.v1", {}, {"hidden_size": 300}, mlp(2) + 2 * (1200 + 1024)),
+        ("entailment.v1", {"layers": 3, "batch_norm": False}, {"hidden_size": 300}, mlp(3)),
+        ("node_classifier.v1", {}, {}, 4 * 3 + 3),
+        ("node_classifier.v1", {"hidden": 7}, {}, 4 * 7 + 7 + 7 * 3 + 3),
+        ("root_classifier.v1", {}, {}, 4 * 128 + 128 + 128 * 3 + 3),
+        ("root_classifier.v1", {"hidden": 0}, {}, 4 * 3 + 3),
+        ("similarity.v1", {}, {}, 2 * 4 * 50 + 50 + 50 * 3 + 3),
+        ("similarity.v1", {"hidden": 7}, {}, 2 * 4 * 7 + 7 + 7 * 3 + 3),
+        ("tree_ranker.v1", {}, {}, 8 * 3 + 3),
+        ("tree_ranker.v1", {}, {"word_size": 5}, 13 * 3 + 3),
+    ],
+)
+def test_number_of_parameters(
+    name: str, options: dict[str, Any], sizes: dict[str, int], expected: int
+) -> None:
+    assert sum(part.numel() for part in head_of(name, options, **sizes).parameters()) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("entailment.v1", {"layers": 0}),
+        ("entailment.v1", {"layers": 4}),
+        ("entailment.v1", {"width": 0}),
+        ("node_classifier.v1", {"dropout": -0.1}),
+        ("node_classifier.v1", {"hidden": -1}),
+        ("root_classifier.v1", {"hidden": -1}),
+        ("similarity.v1", {"hidden": 0}),
+        ("tree_ranker.v1", {"kappa": -0.1}),
+        *((name, {option: 1}) for name in READS for option in ("dropout", "classes", "no_option")),
+    ],
+)
+def test_wrong_options(name: str, options: dict[str, Any]) -> None:
+    """A dropout of 1 drops all, or is no option; a size is none."""
+    (option,) = options
+    with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
+        head_of(name, options)
+
+
+def test_options_arrive() -> None:
+    head = head_of("entailment.v1", {"layers": 3, "width": 7, "dropout": 0.25})
+    assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
+    for name in ("node_classifier.v1", "root_classifier.v1", "similarity.v1"):
+        assert head_of(name, {"dropout": 0.25}).dropout.p == 0.25
+    assert head_of("tree_ranker.v1", {"kappa": 0.25}).kappa == 0.25
+    assert head_of("tree_ranker.v1").kappa == 0.1

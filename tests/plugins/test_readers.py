@@ -16,8 +16,9 @@ from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
 from thinstack.measure.evaluation import evaluate_file
-from thinstack.plugins import ReaderSpec, manager
+from thinstack.plugins import Reader, manager
 from thinstack.plugins.manager import READERS, PluginManager
+from thinstack.plugins.specs import ReaderSpec
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples import Example
 from thinstack.training.material import prepare
@@ -46,16 +47,21 @@ BAD = {
 # Bracketed trees in square brackets, a line each.
 SQUARE = """
 from thinstack import from_brackets
-from thinstack.plugins import ReaderSpec, hookimpl
+from thinstack.plugins import Reader, hookimpl
 
 def read(path):
     with open(path, encoding="utf-8") as file:
         lines = [line.replace("[", "(").replace("]", ")") for line in file]
     return [from_brackets(line, source=str(path)) for line in lines]
 
+class Square(Reader):
+    name = "square.v1"
+    summary = "square brackets"
+    read = staticmethod(read)
+
 @hookimpl
 def thinstack_readers():
-    return [ReaderSpec(name="square.v1", read=read, summary="square brackets")]
+    return [Square]
 """
 
 
@@ -70,7 +76,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def spec(read: Callable[..., object]) -> ReaderSpec:
-    return ReaderSpec(name="fake.v1", read=read)
+    return ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)}))
 
 
 # -- the built-in readers
@@ -126,13 +132,11 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
 # -----------------------------------------------------------------------------------------
 
 
-def test_a_spec_is_validated() -> None:
-    with pytest.raises(PluginError, match=r"^reader name 'fake' is not versioned: .*'my_name\.v1'"):
-        ReaderSpec(name="fake", read=list)
-    with pytest.raises(
-        PluginError, match=r"^reader 'fake\.v1': read must be callable, found 'module:read'"
-    ):
-        spec("module:read")  # type: ignore[arg-type]
+def test_a_class_is_validated() -> None:
+    with pytest.raises(PluginError, match=r"^reader name 'fake' .*'my_name\.v1'"):
+        ReaderSpec(type("Fake", (Reader,), {"name": "fake", "read": staticmethod(list)}))
+    with pytest.raises(PluginError, match=r"^reader 'fake\.v1' must define .* `read`"):
+        ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1"}))
 
 
 def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
@@ -140,7 +144,7 @@ def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
     with pytest.raises(
         PluginError,
-        match=r"^reader 'fake\.v1' cannot skip malformed trees: its function takes no `skipped`$",
+        match=r"^reader 'fake\.v1' cannot skip malformed trees: its `read` takes no `skipped`$",
     ):
         reader.trees(path, skipped=[])
 
@@ -256,8 +260,10 @@ def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
 RECIPE = """
 name = "tiny"
 data = {{ train = "train.txt", dev = "dev.txt", format = "{format}" }}
-model = {{ labels = ["bad", "so-so", "good"], embedding = {{ kind = "words", size = 3 }}, cell = {{ name = "nary_lstm.v1", \
-hidden_size = 3 }}, head = {{ name = "node_classifier.v1" }} }}
+model.labels = ["bad", "so-so", "good"]
+model.embedding = {{ kind = "words", size = 3 }}
+model.cell = {{ name = "nary_lstm.v1", hidden_size = 3 }}
+model.head = {{ name = "node_classifier.v1" }}
 training = {{ epochs = 1 }}
 export = {{ inference_only = true }}
 """

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.errors import ConfigError, PluginError
+from thinstack.errors import PluginError
 from thinstack.plugins.heads.similarity import Similarity
 from thinstack.plugins.manager import manager
 
@@ -114,28 +114,6 @@ def test_ratings_can_be_scripted(head) -> None:
     torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
 
 
-def test_number_of_parameters() -> None:
-    head = manager().head("similarity.v1").create({}, hidden_size=150, classes=5)
-    assert sum(part.numel() for part in head.parameters()) == 2 * 150 * 50 + 50 + 50 * 5 + 5
-
-
-def test_it_is_registered() -> None:
-    head = (
-        manager()
-        .head("similarity.v1")
-        .create({"hidden": 7, "dropout": 0.25}, hidden_size=H, classes=K)
-    )
-    assert isinstance(head, Similarity)
-    assert (head.reads, head.hidden_size, head.classes) == ("pairs", H, K)
-    assert (head.linear.in_features, head.dropout.p) == (7, 0.25)
-
-
 def test_one_rating_is_no_scale() -> None:
     with pytest.raises(PluginError, match=r"similarity\.v1.*at least 2 ratings.*got 1"):
         manager().head("similarity.v1").create({}, hidden_size=H, classes=1)
-
-
-@pytest.mark.parametrize("options", [{"hidden": 0}, {"dropout": 1}, {"layers": 2}])
-def test_wrong_options(options: dict) -> None:
-    with pytest.raises(ConfigError, match=rf"similarity\.v1.*{next(iter(options))}"):
-        manager().head("similarity.v1").create(options, hidden_size=H, classes=K)

@@ -1,38 +1,40 @@
-"""Specs: names, options and what a builder returns."""
+"""What is read from a plugin's class: its name, its options and how it is built."""
 
-import dataclasses
-from functools import partial
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from thinstack.errors import ConfigError, DataError, PluginError
-from thinstack.plugins import CellSpec, HeadSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec
 
-
-class Options(BaseModel):
-    arity: int = Field(default=2, ge=1)
-    gate: str = "sigmoid"
+SIZES = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
 
 
 class FakeCell:
-    def __init__(self, **arguments: object):
-        self.arguments = arguments
+    plugin_kind = "cell"
+    name = "fake.v1"
 
-    def compose(self) -> None: ...
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        kinds: int = 9,
+        arity: Annotated[int, Field(ge=1)] = 2,
+        gate: Literal["sigmoid", "tanh"] = "sigmoid",
+    ):
+        self.arguments = {"hidden_size": hidden_size, "kinds": kinds, "arity": arity, "gate": gate}
 
 
-class FakeHead(FakeCell):
-    def loss(self) -> None: ...
-
-
-def cell(**changes: object) -> CellSpec:
-    return CellSpec(**{"name": "fake.v1", "build": FakeCell, "config": Options} | changes)
+def cell(base: type = FakeCell, **changes: object) -> CellSpec:
+    return CellSpec(type("Changed", (base,), changes))
 
 
 @pytest.mark.parametrize("name", ["a.v1", "nary_lstm.v12", "x2_y.v0"])
 def test_versioned_names_are_taken(name: str) -> None:
-    assert cell(name=name).name == name
+    spec = cell(name=name, summary="one line")
+    assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
+    assert cell(name=name).summary == ""
 
 
 @pytest.mark.parametrize(
@@ -43,134 +45,124 @@ def test_other_names_are_refused(name: object) -> None:
     with pytest.raises(PluginError, match=r"'my_name\.v1'"):
         cell(name=name)
     with pytest.raises(PluginError, match="head name"):
-        HeadSpec(name=name, build=FakeHead, config=Options)
+        HeadSpec(type("Head", (), {"plugin_kind": "head", "name": name}))
+    with pytest.raises(PluginError, match="cell name '' of Nameless"):
+        CellSpec(type("Nameless", (), {"plugin_kind": "cell"}))
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("build", None), ("build", "module:f"), ("config", dict), ("config", Options())],
-)
-def test_a_field_of_the_wrong_type_is_refused(field: str, value: object) -> None:
-    with pytest.raises(PluginError, match=rf"'fake\.v1': {field} must be"):
-        cell(**{field: value})
+@pytest.mark.parametrize("plugin", [None, "module:Cell", FakeCell(hidden_size=1), dict])
+def test_what_is_no_class_of_the_contract_is_refused(plugin: Any) -> None:
+    with pytest.raises(PluginError, match=r"derived from thinstack\.core\.cell\.Cell, found "):
+        CellSpec(plugin)
+    with pytest.raises(PluginError, match=r"thinstack\.core\.head\.TaskHead, found .*FakeCell"):
+        HeadSpec(FakeCell)
 
 
-def test_specs_are_frozen_and_slotted() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        cell().name = "other.v1"
-    assert not hasattr(cell(), "__dict__")
+def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options() -> None:
+    found = cell().create({"arity": "3"}, **SIZES).arguments
+    assert found == {"hidden_size": 7, "kinds": 3, "arity": 3, "gate": "sigmoid"}
+    found = cell().create({"gate": "tanh"}, input_size=5, hidden_size=7).arguments
+    assert found == {"hidden_size": 7, "kinds": 1, "arity": 2, "gate": "tanh"}
 
 
-def test_a_build_with_keywords_gets_all_sizes_and_validated_options() -> None:
-    sizes = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
-    arguments = cell().create({"arity": "3"}, **sizes).arguments
-    options = arguments.pop("options")
-    assert arguments == sizes
-    assert isinstance(options, Options)
-    assert (options.arity, options.gate) == (3, "sigmoid")
-    arguments = cell().create({}, input_size=5, hidden_size=7).arguments
-    assert (arguments["inner_size"], arguments["kinds"]) == (0, 1)
+def test_a_constructor_with_keywords_gets_all_sizes() -> None:
+    class Open(FakeCell):
+        def __init__(self, **arguments: int):
+            self.arguments = arguments
 
-    spec = HeadSpec(name="fake.v1", build=FakeHead, config=Options)
+    assert cell(Open).create({}, **SIZES).arguments == SIZES
+    with pytest.raises(ConfigError, match=r"depth: .*known options: none"):
+        cell(Open).create({"depth": 1}, **SIZES)
+
+    class OpenHead(Open):
+        plugin_kind = "head"
+
     sizes = {"hidden_size": 7, "word_size": 4, "classes": 2}
-    arguments = spec.create({"gate": "tanh"}, **sizes).arguments
-    assert arguments.pop("options").gate == "tanh"
-    assert arguments == sizes
-    assert spec.create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
+    assert HeadSpec(OpenHead).create({}, **sizes).arguments == sizes
+    assert HeadSpec(OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
 
 
-def test_a_build_gets_the_keywords_that_it_names() -> None:
-    def few(hidden_size: int, *, kinds: int) -> FakeCell:
-        return FakeCell(hidden_size=hidden_size, kinds=kinds)
+def test_a_class_may_choose_another_by_its_options() -> None:
+    class Other(FakeCell):
+        def __init__(self, *, depth: int, **arguments: int):
+            self.arguments = {"depth": depth, **arguments}
 
-    def some(*, word_size: int, options: Options, scale: float = 2.0) -> FakeHead:
-        return FakeHead(word_size=word_size, gate=options.gate, scale=scale)
+    class Choosing(FakeCell):
+        @classmethod
+        def build(cls, *, depth: Annotated[int, Field(ge=0)] = 0, **arguments: int) -> FakeCell:
+            return Other(depth=depth, **arguments) if depth else cls(**arguments)
 
-    class Named(FakeCell):
-        def __init__(self, *, inner_size: int):
-            super().__init__(inner_size=inner_size)
-
-    sizes = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
-    assert cell(build=few).create({}, **sizes).arguments == {"hidden_size": 7, "kinds": 3}
-    assert cell(build=Named).create({}, **sizes).arguments == {"inner_size": 4}
-    assert cell(build=partial(few, kinds=9)).create({}, **sizes).arguments == {
+    assert type(cell(Choosing).create({"arity": 3}, **SIZES)) is not Other
+    found = cell(Choosing).create({"depth": 2}, **SIZES)
+    assert type(found) is Other
+    assert found.arguments == {
         "hidden_size": 7,
         "kinds": 3,
+        "arity": 2,
+        "gate": "sigmoid",
+        "depth": 2,
     }
-    head = HeadSpec(name="fake.v1", build=some, config=Options).create(
-        {}, hidden_size=7, word_size=4, classes=2
-    )
-    assert head.arguments == {"word_size": 4, "gate": "sigmoid", "scale": 2.0}
+    with pytest.raises(ConfigError, match=r"'fake\.v1': depth: "):
+        cell(Choosing).create({"depth": -1}, **SIZES)
 
 
-def test_options_are_validated_even_if_build_does_not_ask_for_them() -> None:
-    with pytest.raises(ConfigError, match=r"'fake\.v1': arity: "):
-        cell(build=lambda hidden_size: FakeCell()).create({"arity": 0}, input_size=1, hidden_size=1)
-
-
-def test_a_build_that_wants_what_there_is_not_is_named() -> None:
-    def build(*, hidden_size: int, depth: int) -> FakeCell:
-        return FakeCell(hidden_size=hidden_size, depth=depth)
-
-    with pytest.raises(
-        PluginError, match=r"cell 'fake\.v1' could not be built: TypeError: .*'depth'"
-    ):
-        cell(build=build).create({}, input_size=1, hidden_size=1)
-
-
-@pytest.mark.parametrize(
-    ("options", "field"),
-    [({"arity": 0}, "arity"), ({"arity": "two"}, "arity"), ({"gate": None}, "gate")],
-)
-def test_a_bad_option_is_refused_by_plugin_and_field(options: dict, field: str) -> None:
+@pytest.mark.parametrize("options", [{"arity": 0}, {"arity": "two"}, {"gate": None}])
+def test_a_bad_option_is_refused_by_plugin_and_field(options: dict[str, Any]) -> None:
+    ((field, value),) = options.items()
     with pytest.raises(ConfigError, match=rf"options of cell 'fake\.v1': {field}: ") as caught:
-        cell().create(options, input_size=1, hidden_size=1)
-    assert repr(options[field]) in str(caught.value)
+        cell().create(options, **SIZES)
+    assert repr(value) in str(caught.value)
 
 
 def test_an_unknown_option_is_refused_and_the_known_ones_are_named() -> None:
-    with pytest.raises(ConfigError, match=r"'fake\.v1': arty: .*known options: arity, gate"):
-        cell().create({"arty": 3}, input_size=1, hidden_size=1)
+    for option in ("arty", "hidden_size", "input_size"):
+        with pytest.raises(ConfigError, match=rf"'fake\.v1': {option}: .*: arity, gate"):
+            cell().create({option: 3}, **SIZES)
 
 
-def test_an_alias_is_a_known_option() -> None:
-    class Aliased(BaseModel):
-        arity: int = Field(alias="N")
+def test_an_option_without_a_default_must_be_given() -> None:
+    class Strict(FakeCell):
+        def __init__(self, *, model_depth: int, free="any"):
+            self.arguments = {"model_depth": model_depth, "free": free}
 
-    assert cell(config=Aliased).parse({"N": 3}).arity == 3
-    with pytest.raises(ConfigError, match="N: Field required"):
-        cell(config=Aliased).parse({})
-
-
-def test_a_config_may_ask_for_options_it_does_not_know() -> None:
-    class Open(BaseModel):
-        model_config = ConfigDict(extra="allow")
-
-    assert cell(config=Open).parse({"anything": 1}).anything == 1
+    with pytest.raises(ConfigError, match="model_depth: Field required"):
+        cell(Strict).create({}, **SIZES)
+    found = cell(Strict).create({"model_depth": 2, "free": [1]}, **SIZES)
+    assert found.arguments == {"model_depth": 2, "free": [1]}
 
 
-def test_a_builder_that_raises_is_named() -> None:
-    def build(**_: object) -> None:
-        raise RuntimeError("no such gate")
+def test_arguments_that_cannot_become_options_are_named() -> None:
+    class Unknown(FakeCell):
+        def __init__(self, *, depth: "NoSuchType" = 1): ...  # noqa: F821
 
-    with pytest.raises(
-        PluginError, match=r"cell 'fake\.v1' could not be built: RuntimeError: no such gate"
-    ) as caught:
-        cell(build=build).create({}, input_size=1, hidden_size=1)
+    with pytest.raises(PluginError, match=r"'fake\.v1': .* Changed .*NoSuchType"):
+        cell(Unknown)
+
+
+def test_a_constructor_that_fails_is_named() -> None:
+    class Failing(FakeCell):
+        def __init__(self, *, hidden_size: int):
+            raise RuntimeError("no such gate")
+
+    said = r"cell 'fake\.v1' could not be built: RuntimeError: no such gate"
+    with pytest.raises(PluginError, match=said) as caught:
+        cell(Failing).create({}, **SIZES)
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 
-def test_a_builders_own_typed_error_is_kept() -> None:
-    def build(**_: object) -> None:
-        raise DataError("expected 2 columns")
+def test_a_constructors_own_typed_error_is_kept() -> None:
+    class Failing(FakeCell):
+        def __init__(self) -> None:
+            raise DataError("expected 2 columns")
 
     with pytest.raises(DataError, match=r"^expected 2 columns$"):
-        cell(build=build).create({}, input_size=1, hidden_size=1)
+        cell(Failing).create({}, **SIZES)
 
 
-def test_a_builder_must_return_what_its_spec_promises() -> None:
+def test_build_must_return_what_the_contract_promises() -> None:
+    class Lost(FakeCell):
+        @classmethod
+        def build(cls, **_: int) -> None: ...
+
     with pytest.raises(PluginError, match=r"must return a thinstack\.core\.cell\.Cell, found None"):
-        cell(build=lambda **_: None).create({}, input_size=1, hidden_size=1)
-    spec = HeadSpec(name="fake.v1", build=FakeCell, config=Options)
-    with pytest.raises(PluginError, match=r"must return a thinstack\.core\.head\.TaskHead"):
-        spec.create({}, hidden_size=1, classes=2)
+        cell(Lost).create({"arity": 1}, **SIZES)

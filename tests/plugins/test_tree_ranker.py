@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack.errors import ConfigError
 from thinstack.plugins.heads.tree_ranker import TreeRanker
-from thinstack.plugins.manager import manager
 
 H, WORD, LABELS, CONSTITUENTS = 4, 3, 5, 6
 
@@ -85,24 +83,3 @@ def test_trees_of_no_sentence_are_left_out() -> None:
 def test_a_sentence_without_an_oracle_is_seen() -> None:
     f = torch.zeros(3, dtype=torch.float64)
     assert random_head().loss(f, torch.tensor([[0, 0], [1, 1], [0, 1]])).item() == math.inf
-
-
-@pytest.mark.parametrize("word_size", [WORD, 0])
-def test_it_is_registered(word_size: int) -> None:
-    spec = manager().head("tree_ranker.v1")
-    head = spec.create({"kappa": 0.25}, hidden_size=H, classes=LABELS, word_size=word_size)
-    assert isinstance(head, TreeRanker)
-    assert (head.reads, head.hidden_size, head.classes, head.kappa) == (
-        "candidates",
-        H,
-        LABELS,
-        0.25,
-    )
-    assert sum(part.numel() for part in head.parameters()) == (2 * H + word_size) * LABELS + LABELS
-    assert spec.create({}, hidden_size=H, classes=LABELS).kappa == 0.1
-
-
-@pytest.mark.parametrize("options", [{"kappa": -0.1}, {"hidden": 2}])
-def test_wrong_options(options: dict) -> None:
-    with pytest.raises(ConfigError, match=rf"tree_ranker\.v1.*{next(iter(options))}"):
-        manager().head("tree_ranker.v1").create(options, hidden_size=H, classes=LABELS)

@@ -1,16 +1,19 @@
 """Cells that break one rule each, for the contract suite to find out."""
 
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
-from thinstack.plugins import CellSpec
 
 
 class Good(Cell):
     """h = tanh(x W + sum_k h_k U + b), a leaf has no children; the rule breakers are derived from
     it."""
+
+    name = "good.v1"
+
+    def __init_subclass__(cls) -> None:
+        cls.name = f"{cls.__name__.lower()}.v1"
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, arity: int = 2):
         super().__init__(
@@ -258,22 +261,3 @@ class OtherwiseExported(Good):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         total = self.total(inputs, children, links)
         return [total.sigmoid() if torch.compiler.is_compiling() else total.tanh()]
-
-
-class NoOptions(BaseModel):
-    """None of these has options."""
-
-
-def spec_of(cell: type[Cell], *, calls: list[Cell] | None = None, **fixed: int) -> CellSpec:
-    """The spec of a cell class, with keywords of its own; each call of `leaf` is appended to
-    `calls`."""
-
-    def build(**keywords: object) -> Cell:
-        names = cell.__init__.__annotations__
-        built = cell(**{name: value for name, value in keywords.items() if name in names}, **fixed)
-        if calls is not None:
-            leaf = built.leaf
-            built.leaf = lambda inputs: calls.append(built) or leaf(inputs)
-        return built
-
-    return CellSpec(name=f"{cell.__name__.lower()}.v1", build=build, config=NoOptions)

@@ -1,18 +1,20 @@
 """Task heads that break one rule each, for the contract suite to find out."""
 
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.head import Reads, TaskHead
-from thinstack.plugins import HeadSpec
 
 
 class Good(TaskHead):
     """The softmax of an affine map of nodes; the rule breakers are derived from it."""
 
+    name = "good.v1"
     reading: Reads = "nodes"
+
+    def __init_subclass__(cls) -> None:
+        cls.name = f"{cls.__name__.lower()}.v1"
 
     def __init__(self, *, hidden_size: int, classes: int):
         super().__init__(hidden_size=hidden_size, classes=classes, reads=self.reading)
@@ -165,16 +167,3 @@ class OtherwiseExported(Good):
         return self.linear(rows) * (
             torch.arange(3) if torch.compiler.is_compiling() else torch.ones(3)
         )
-
-
-class NoOptions(BaseModel):
-    """None of these has options."""
-
-
-def spec_of(head: type[Good]) -> HeadSpec:
-    """The spec of a head class."""
-
-    def build(*, hidden_size: int, classes: int) -> TaskHead:
-        return head(hidden_size=hidden_size, classes=classes)
-
-    return HeadSpec(name=f"{head.__name__.lower()}.v1", build=build, config=NoOptions)

@@ -1,6 +1,6 @@
 """The contract of a composition cell: the only thing a plugin author writes."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +54,15 @@ class Cell(nn.Module):
         kinds: number of edge types told apart, 0 if they are not looked at.
         word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down
             pass reads it.
+
+    Attributes:
+        name: versioned, such as `my_cell.v1`; saved models ask for a registered cell by it.
+        summary: one line on the cell.
     """
+
+    plugin_kind: ClassVar[str] = "cell"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
 
     def __init__(
         self,

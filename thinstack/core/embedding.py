@@ -1,7 +1,7 @@
 """The contract of a leaf embedding: from the ids of words, or of their pieces, to the inputs of an
 encoder's leaves."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -37,11 +37,20 @@ class Embedding(nn.Module):
             bits.
 
     Attributes:
+        name: versioned, such as `my_embedding.v1`; saved models ask for a registered embedding by
+            it.
+        summary: one line on the embedding.
+        vocabulary: whose ids a registered embedding reads: `words`, or `wordpieces`.
         table: (V, W), drawn at random.
         entries: V.
 
     Raises ValueError for an unknown `lookup`, and for sizes or names that it does not go with.
     """
+
+    plugin_kind: ClassVar[str] = "embedding"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    vocabulary: ClassVar[Literal["words", "wordpieces"]] = "words"
 
     def __init__(
         self,

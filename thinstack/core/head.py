@@ -1,6 +1,6 @@
 """The contract of a task head: what reads the node outputs of an encoder."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
@@ -26,7 +26,15 @@ class TaskHead(nn.Module):
         hidden_size: width H of a node's output.
         classes: number C of classes.
         reads: what its rows are.
+
+    Attributes:
+        name: versioned, such as `my_head.v1`; saved models ask for a registered head by it.
+        summary: one line on the head.
     """
+
+    plugin_kind: ClassVar[str] = "head"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
 
     def __init__(self, *, hidden_size: int, classes: int, reads: Reads = "nodes"):
         super().__init__()

@@ -1,7 +1,6 @@
-"""What a plugin author imports: the marker of hook implementations and the specs that hooks
-return."""
+"""What a plugin author imports beside the contracts of `thinstack.core`."""
 
 from thinstack.plugins.hookspecs import HOOK_VERSION, hookimpl
-from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import Reader
 
-__all__ = ["HOOK_VERSION", "CellSpec", "EmbeddingSpec", "HeadSpec", "ReaderSpec", "hookimpl"]
+__all__ = ["HOOK_VERSION", "Reader", "hookimpl"]

@@ -1,6 +1,6 @@
-"""The hooks that a plugin may implement; each returns specs and takes nothing.
+"""The hooks that a plugin may implement; each takes nothing and returns classes.
 
-A plugin that uses a hook, or a field of a spec, that came with version N of the hooks says so in
+A plugin that uses a hook, or a part of a contract, that came with version N of the hooks says so in
 its module, as `THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin
 out, calls none of its hooks and says what to upgrade. A plugin that does not say is taken to be
 written for any version. The versions:
@@ -9,10 +9,16 @@ written for any version. The versions:
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import pluggy
 
-from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import Reader
+
+if TYPE_CHECKING:
+    from thinstack.core.cell import Cell
+    from thinstack.core.embedding import Embedding
+    from thinstack.core.head import TaskHead
 
 __all__ = [
     "HOOK_VERSION",
@@ -27,32 +33,31 @@ __all__ = [
 PROJECT = "thinstack"
 
 HOOK_VERSION = 1
-"""Version of the hooks and specs: it grows when there are more of them, and when one of them
-changes."""
+"""Version of the hooks: it grows when there are more of them, and when a contract changes."""
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 @hookspec
-def thinstack_cells() -> Iterable[CellSpec]:
+def thinstack_cells() -> "Iterable[type[Cell]]":
     """The composition cells that this plugin provides."""
     raise NotImplementedError
 
 
 @hookspec
-def thinstack_heads() -> Iterable[HeadSpec]:
+def thinstack_heads() -> "Iterable[type[TaskHead]]":
     """The task heads that this plugin provides."""
     raise NotImplementedError
 
 
 @hookspec
-def thinstack_embeddings() -> Iterable[EmbeddingSpec]:
+def thinstack_embeddings() -> "Iterable[type[Embedding]]":
     """The leaf embeddings that this plugin provides."""
     raise NotImplementedError
 
 
 @hookspec
-def thinstack_readers() -> Iterable[ReaderSpec]:
+def thinstack_readers() -> Iterable[type[Reader]]:
     """The readers of tree files that this plugin provides."""
     raise NotImplementedError

@@ -3,6 +3,7 @@ plugin."""
 
 import difflib
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,17 +21,17 @@ __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 AnySpec = CellSpec | HeadSpec | EmbeddingSpec | ReaderSpec
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
-HOOKS: dict[str, type[CellSpec] | type[HeadSpec] | type[EmbeddingSpec] | type[ReaderSpec]] = {
+HOOKS: dict[str, Any] = {
     "thinstack_cells": CellSpec,
     "thinstack_heads": HeadSpec,
     "thinstack_embeddings": EmbeddingSpec,
     "thinstack_readers": ReaderSpec,
 }
+"""Hooks and what is made of each class that they return."""
 
 OTHER_VERSION = (
-    f"the plugin may be written for another version of thinstack; this thinstack {__version__} "
-    f"has version {HOOK_VERSION} "
-    "of the hooks"
+    f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
+    f"version {HOOK_VERSION} of the hooks"
 )
 
 log = logging.getLogger(__name__)
@@ -98,14 +99,19 @@ class Source:
 
 
 def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """Import one plugin and call each of its hooks alone: the specs it provides, and a record of
-    each failure."""
+    """Import one plugin, a class or a module of hooks, and call each hook alone: the specs that it
+    provides, and a record of each failure."""
     # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
     # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
     # other plugins share.
     plugins = pluggy.PluginManager(hookspecs.PROJECT)
     try:
         plugin = source.load()
+        if (misfit := _other_version(plugin)) is not None:
+            return [], [source.record("failed", misfit)]
+        for spec in HOOKS.values():
+            if spec.kind == getattr(plugin, "plugin_kind", None):
+                return [spec(plugin)], []
         misfit = _register(plugin, source.name, plugins)
         if misfit is not None:
             return [], [source.record("failed", misfit)]
@@ -121,9 +127,10 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
     return specs, failures
 
 
-def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str | None:
-    """Register the one plugin of `plugins`. Returns why it fits no hooks of this version, if so."""
-    version = getattr(plugin, "THINSTACK_HOOKS", HOOK_VERSION)
+def _other_version(plugin: object) -> str | None:
+    """Why a plugin cannot go with this version of the hooks, if so."""
+    module = sys.modules.get(plugin.__module__) if isinstance(plugin, type) else plugin
+    version = getattr(module, "THINSTACK_HOOKS", HOOK_VERSION)
     if not isinstance(version, int):
         return (
             "THINSTACK_HOOKS must be an int, the version of the hooks that the plugin needs, "
@@ -134,6 +141,11 @@ def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str |
             f"needs version {version} of the hooks, this thinstack {__version__} has "
             f"{HOOK_VERSION}: upgrade thinstack"
         )
+    return None
+
+
+def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str | None:
+    """Register the one plugin of `plugins`. Returns why its hooks do not fit, if so."""
     plugins.register(plugin, name=name)
     # Before pluggy compares them with the hooks, whose error says nothing of versions.
     for caller in plugins.get_hookcallers(plugin) or []:
@@ -169,23 +181,18 @@ def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
 
 def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
     """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an
-    iterable of specs."""
+    iterable of classes of its contract."""
     caller: pluggy.HookCaller = getattr(plugins.hook, hook)
     implementations = [
         impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)
     ]
     results: list[Any] = caller()
-    expected = HOOKS[hook]
+    spec = HOOKS[hook]
     if len(results) < len(implementations):  # pluggy drops every None
-        raise PluginError(f"must return a list of {expected.__name__}, found None")
-    specs: list[AnySpec] = []
+        results.append(None)
     for result in results:
-        if not hasattr(result, "__iter__"):
-            raise PluginError(f"must return a list of {expected.__name__}, found {result!r:.80}")
-        for spec in result:
-            if not isinstance(spec, expected):
-                raise PluginError(
-                    f"must return a list of {expected.__name__}, found {spec!r:.80} in it"
-                )
-            specs.append(spec)
-    return specs
+        if isinstance(result, type) or not hasattr(result, "__iter__"):
+            raise PluginError(
+                f"must return a list of classes derived from {spec.contract}, found {result!r:.80}"
+            )
+    return [spec(plugin) for result in results for plugin in result]

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterable
 from functools import cache, partial
 from importlib import import_module, metadata
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TypeVar, cast
 
 from thinstack._version import __version__
@@ -32,36 +34,22 @@ BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
 """Environment variable: entry-point or distribution names, separated by commas, of plugins that are
 not to be imported."""
 
-BUILTINS = (
-    "thinstack.plugins.cells.child_sum_lstm",
-    "thinstack.plugins.cells.dt_rnn",
-    "thinstack.plugins.cells.dual_gate_lstm",
-    "thinstack.plugins.cells.lexicalized_lstm",
-    "thinstack.plugins.cells.mv_rnn",
-    "thinstack.plugins.cells.nary_lstm",
-    "thinstack.plugins.cells.peephole_lstm",
-    "thinstack.plugins.cells.rntn",
-    "thinstack.plugins.cells.rvnn",
-    "thinstack.plugins.cells.s_lstm",
-    "thinstack.plugins.cells.sdt_rnn",
-    "thinstack.plugins.cells.spinn_lstm",
-    "thinstack.plugins.cells.top_down_lstm",
-    "thinstack.plugins.cells.tree_gru",
-    "thinstack.plugins.cells.word_mean",
-    "thinstack.plugins.embeddings.wordpieces",
-    "thinstack.plugins.embeddings.words",
-    "thinstack.plugins.heads.entailment",
-    "thinstack.plugins.heads.node_classifier",
-    "thinstack.plugins.heads.root_classifier",
-    "thinstack.plugins.heads.similarity",
-    "thinstack.plugins.heads.tree_ranker",
-    "thinstack.plugins.readers.brackets",
-    "thinstack.plugins.readers.conllu",
-    "thinstack.plugins.readers.plain_brackets",
-    "thinstack.plugins.readers.questions",
-)
 
-READERS = tuple(name for name in BUILTINS if name.startswith("thinstack.plugins.readers."))
+def _found(*folders: str) -> tuple[str, ...]:
+    """Names of the modules in these folders beside this file; one that begins with an underscore
+    is no plugin."""
+    return tuple(
+        f"thinstack.plugins.{folder}.{module.name}"
+        for folder in folders
+        for module in iter_modules([str(Path(__file__).parent / folder)])
+        if not module.name.startswith("_")
+    )
+
+
+BUILTINS = _found("cells", "embeddings", "heads", "readers")
+"""Modules of the built-in plugins, in each one public class that has a name."""
+
+READERS = _found("readers")
 """The built-in plugins that need no torch."""
 
 AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, ReaderSpec)
@@ -206,9 +194,16 @@ def _builtin(module: str) -> Source:
         module.rpartition(".")[2],
         "thinstack",
         __version__,
-        partial(import_module, module),
+        partial(_class_of, module),
         builtin=True,
     )
+
+
+def _class_of(module: str) -> object:
+    """The plugin that a built-in module defines, else the module itself, for its hooks."""
+    loaded = import_module(module)
+    public = [getattr(loaded, name) for name in getattr(loaded, "__all__", ())]
+    return next((each for each in public if hasattr(each, "plugin_kind")), loaded)
 
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:

@@ -1,14 +1,13 @@
-"""Frozen descriptions of what a plugin provides: a versioned name, a builder and the options it
-takes. No torch needed."""
+"""What a plugin's class says of it: name, summary and the options of its constructor. No torch
+needed."""
 
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from thinstack.core import Tree
 from thinstack.errors import ConfigError, PluginError, ThinstackError
@@ -19,109 +18,113 @@ if TYPE_CHECKING:
     from thinstack.core.head import TaskHead
     from thinstack.errors import TreeError
 
-__all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "ReaderSpec", "Spec"]
+__all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "Reader", "ReaderSpec", "Spec"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
-
-Product = TypeVar("Product")
-
 INDEX_NAMES = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
 """The index inputs that each kind of vocabulary gives."""
 
+Product = TypeVar("Product")
 
-@dataclass(frozen=True, slots=True)
+
 class Spec(Generic[Product]):
-    """What cell, head and embedding specs share. Raises PluginError if a field is not what it
-    should be."""
+    """A plugin's class, its name, its summary and how to build it. Raises PluginError for a class
+    that is not as its contract says.
 
-    name: str
-    build: Callable[..., Product]
-    config: type[BaseModel]
-    summary: str = ""
+    The constructor gets those of the library's `sizes` that it names. Its other keyword-only
+    arguments are the options, which a configuration gives: types (with pydantic's constraints in
+    `Annotated`) and defaults are those of the signature. Where options choose between classes, a
+    classmethod `build` is called in place of the constructor, with more options of its own.
+    """
 
     kind: ClassVar[str]
     contract: ClassVar[str]
-    method: ClassVar[str]
+    sizes: ClassVar[tuple[str, ...]] = ()
 
-    def __post_init__(self) -> None:
-        _check_name(self.kind, self.name)
-        if not callable(self.build):
+    def __init__(self, plugin: type[Product]):
+        self.plugin = plugin
+        if not isinstance(plugin, type) or getattr(plugin, "plugin_kind", None) != self.kind:
             raise PluginError(
-                f"{self.kind} {self.name!r}: build must be callable, found {self.build!r}"
+                f"must return a list of classes derived from {self.contract}, found {plugin!r:.80}"
             )
-        if not (isinstance(self.config, type) and issubclass(self.config, BaseModel)):
+        self.name: str = getattr(plugin, "name", "")
+        self.summary: str = getattr(plugin, "summary", "")
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
             raise PluginError(
-                f"{self.kind} {self.name!r}: config must be a pydantic BaseModel class, found "
-                f"{self.config!r}"
+                f"{self.kind} name {self.name!r} of {plugin.__name__} is not versioned: expected "
+                "lower-case letters, digits and underscores, then .v and a number, such as "
+                "'my_name.v1'"
             )
+        build = getattr(plugin, "build", None)
+        self._build: Callable[..., Product] = build if inspect.ismethod(build) else plugin
+        constructor = inspect.signature(plugin).parameters
+        self._open = any(each.kind is each.VAR_KEYWORD for each in constructor.values())
+        self._arguments = {**constructor, **inspect.signature(self._build).parameters}
+        self._options = self._model()
 
-    def parse(self, options: Mapping[str, Any]) -> BaseModel:
-        """Validate `options`: an instance of `config`. Raises ConfigError that names the plugin and
-        the field.
-
-        An option that `config` does not know is refused, unless `config` itself says
-        `extra="allow"`.
-        """
-        config = self.config
-        if config.model_config.get("extra") != "allow":
-            config = create_model(
-                config.__name__, __base__=config, __cls_kwargs__={"extra": "forbid"}
-            )
+    def _model(self) -> type[BaseModel]:
+        """The options, as a pydantic model."""
+        constructor: Any = self.plugin.__init__
         try:
-            return config.model_validate(dict(options))
+            types = get_type_hints(constructor, include_extras=True)
+            if self._build is not self.plugin:
+                types |= get_type_hints(self._build, include_extras=True)
+            fields: dict[str, Any] = {
+                name: (types.get(name, Any), ... if each.default is each.empty else each.default)
+                for name, each in self._arguments.items()
+                if name not in self.sizes and each.kind is each.KEYWORD_ONLY
+            }
+            closed = ConfigDict(extra="forbid", protected_namespaces=())
+            return create_model("Options", __config__=closed, **fields)
+        except Exception as error:
+            raise PluginError(
+                f"{self.kind} {self.name!r}: the arguments of {self.plugin.__name__} cannot become "
+                f"options: {type(error).__name__}: {error}"
+            ) from error
+
+    def parse(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """All options, validated. Raises ConfigError that names the plugin and the field."""
+        try:
+            return dict(self._options.model_validate(dict(options)))
         except ValidationError as error:
             problems = "; ".join(
                 f"{'.'.join(map(str, item['loc'])) or 'options'}: {item['msg']} (found "
                 f"{item['input']!r:.80})"
                 for item in error.errors()
             )
-            known = ", ".join(self.config.model_fields) or "none"
+            known = ", ".join(self._options.model_fields) or "none"
             raise ConfigError(
                 f"options of {self.kind} {self.name!r}: {problems}; known options: {known}"
             ) from None
 
     def _create(self, options: Mapping[str, Any], **sizes: float) -> Product:
-        keywords = {**sizes, "options": self.parse(options)}
+        named = {size: value for size, value in sizes.items() if self._takes(size)}
+        parsed = self.parse(options)
         try:
-            product = self.build(
-                **{name: value for name, value in keywords.items() if self._names(name)}
-            )
+            product = self._build(**named, **parsed)
         except ThinstackError:
             raise
         except Exception as error:
             raise PluginError(
                 f"{self.kind} {self.name!r} could not be built: {type(error).__name__}: {error}"
             ) from error
-        if not callable(getattr(product, self.method, None)):
+        if getattr(product, "plugin_kind", None) != self.kind:
             raise PluginError(
                 f"{self.kind} {self.name!r}: build must return a {self.contract}, found "
                 f"{product!r:.80}"
             )
         return product
 
-    def _names(self, keyword: str) -> bool:
-        """Whether `build` takes such a keyword."""
-        named = inspect.signature(self.build).parameters
-        return keyword in named or any(
-            parameter.kind is parameter.VAR_KEYWORD for parameter in named.values()
-        )
+    def _takes(self, size: str) -> bool:
+        return self._open or size in self._arguments
 
 
-@dataclass(frozen=True, slots=True)
 class CellSpec(Spec["Cell"]):
-    """A composition cell as a plugin provides it.
+    """A registered composition cell."""
 
-    Attributes:
-        name: versioned, such as `my_cell.v1`; a saved model asks for its cell by this name.
-        build: called with those of the keywords `input_size`, `inner_size`, `hidden_size`, `kinds`
-            and `options` (an instance of `config`) that it names; returns a Cell.
-        config: pydantic model class of the options.
-        summary: one line for `thinstack plugins`.
-    """
-
-    kind: ClassVar[str] = "cell"
-    contract: ClassVar[str] = "thinstack.core.cell.Cell"
-    method: ClassVar[str] = "compose"
+    kind = "cell"
+    contract = "thinstack.core.cell.Cell"
+    sizes = ("input_size", "hidden_size", "inner_size", "kinds")
 
     def create(
         self,
@@ -137,8 +140,7 @@ class CellSpec(Spec["Cell"]):
 
         `kinds` is the number of edge types of its trees. A cell may settle for less: one without
         inner inputs says so by its own `inner_size`.
-        Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns
-        something else.
+        Raises ConfigError if `options` do not validate, PluginError if the constructor fails.
         """
         return self._create(
             options,
@@ -149,57 +151,36 @@ class CellSpec(Spec["Cell"]):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class HeadSpec(Spec["TaskHead"]):
-    """A task head as a plugin provides it.
+    """A registered task head."""
 
-    Attributes:
-        name: versioned, such as `my_head.v1`; a saved model asks for its head by this name.
-        build: called with those of the keywords `hidden_size`, `word_size`, `classes` and `options`
-            (an instance of `config`) that it names; returns a TaskHead.
-        config: pydantic model class of the options.
-        summary: one line for `thinstack plugins`.
-    """
-
-    kind: ClassVar[str] = "head"
-    contract: ClassVar[str] = "thinstack.core.head.TaskHead"
-    method: ClassVar[str] = "loss"
+    kind = "head"
+    contract = "thinstack.core.head.TaskHead"
+    sizes = ("hidden_size", "word_size", "classes")
 
     def create(
         self, options: Mapping[str, Any], *, hidden_size: int, classes: int, word_size: int = 0
     ) -> "TaskHead":
         """Build the head for node outputs of width H and C classes; `word_size` is the width of a
-        node's head-word vector.
-
-        Raises ConfigError if `options` do not validate, PluginError if `build` fails or returns
-        something else.
-        """
+        node's head-word vector. Raises as `CellSpec.create` does."""
         return self._create(options, hidden_size=hidden_size, classes=classes, word_size=word_size)
 
 
-@dataclass(frozen=True, slots=True)
 class EmbeddingSpec(Spec["Embedding"]):
-    """A leaf embedding as a plugin provides it.
+    """A registered leaf embedding.
 
     Attributes:
-        name: versioned, such as `my_embedding.v1`; a saved model asks for its embedding by this
-            name.
-        build: called with those of the keywords `entries`, `size`, `dropout` and `options` (an
-            instance of `config`) that it names; returns an Embedding.
-        config: pydantic model class of the options.
-        summary: one line for `thinstack plugins`.
         vocabulary: whose ids it reads: `words` (`token_ids`) or `wordpieces` (`piece_ids`,
             `pieces_per_word`).
     """
 
-    vocabulary: Literal["words", "wordpieces"] = field(kw_only=True)
+    kind = "embedding"
+    contract = "thinstack.core.embedding.Embedding"
+    sizes = ("entries", "size", "dropout")
 
-    kind: ClassVar[str] = "embedding"
-    contract: ClassVar[str] = "thinstack.core.embedding.Embedding"
-    method: ClassVar[str] = "forward"
-
-    def __post_init__(self) -> None:
-        Spec.__post_init__(self)
+    def __init__(self, plugin: "type[Embedding]"):
+        super().__init__(plugin)
+        self.vocabulary: str = plugin.vocabulary
         if self.vocabulary not in INDEX_NAMES:
             raise PluginError(
                 f"embedding {self.name!r}: vocabulary must be words or wordpieces, found "
@@ -212,10 +193,10 @@ class EmbeddingSpec(Spec["Embedding"]):
         """Build the embedding for a table of V entries and word vectors of width X; `dropout` is
         that of the vectors.
 
-        Raises ConfigError if `options` do not validate, or for dropout where `build` takes none;
-        PluginError if `build` fails or returns something else.
+        Raises as `CellSpec.create` does; ConfigError also for dropout where the constructor takes
+        none, PluginError for an embedding of other sizes or index inputs.
         """
-        if dropout > 0 and not self._names("dropout"):
+        if dropout > 0 and not self._takes("dropout"):
             raise ConfigError(
                 f"embedding {self.name!r} has no dropout, found {dropout}: leave it out"
             )
@@ -224,36 +205,39 @@ class EmbeddingSpec(Spec["Embedding"]):
         found = {name: getattr(product, name, None) for name in expected}
         if found != expected:
             raise PluginError(
-                f"embedding {self.name!r}: build must return a {self.contract} of {expected}, "
-                f"found {found}"
+                f"embedding {self.name!r} must be a {self.contract} of {expected}, found {found}"
             )
         return product
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderSpec:
-    """A reader of tree files as a plugin provides it. It runs without torch. Raises PluginError if
-    a field is wrong.
+class Reader:
+    """The contract of a reader of tree files; it needs no torch.
 
     Attributes:
         name: versioned, such as `my_format.v1`; recipes and `thinstack evaluate` ask for it by this
             name.
-        read: called with the path and, if it names it, `skipped`; returns a list of
-            `thinstack.Tree`. It raises TreeError for the first malformed tree; where `skipped` is a
-            list, it leaves such trees out and appends their errors to it.
-        summary: one line for `thinstack plugins`.
+        summary: one line on the format.
+        read: a static method of the path and, if it names it, `skipped`; it returns the
+            `thinstack.Tree`s. It raises TreeError for the first malformed tree; where `skipped` is
+            a list, it leaves such trees out and appends their errors to it.
     """
 
-    name: str
-    read: Callable[..., list[Tree]]
-    summary: str = ""
+    plugin_kind: ClassVar[str] = "reader"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    read: ClassVar[Callable[..., list[Tree]]]
 
-    kind: ClassVar[str] = "reader"
 
-    def __post_init__(self) -> None:
-        _check_name(self.kind, self.name)
-        if not callable(self.read):
-            raise PluginError(f"reader {self.name!r}: read must be callable, found {self.read!r}")
+class ReaderSpec(Spec[Reader]):
+    """A registered reader of tree files."""
+
+    kind = "reader"
+    contract = "thinstack.plugins.Reader"
+
+    def __init__(self, plugin: type[Reader]):
+        super().__init__(plugin)
+        if not callable(getattr(plugin, "read", None)):
+            raise PluginError(f"reader {self.name!r} must define the static method `read`")
 
     def trees(self, path: str | Path, *, skipped: "list[TreeError] | None" = None) -> list[Tree]:
         """Read the trees of a file; `skipped` takes the errors of malformed ones, which are then
@@ -262,13 +246,14 @@ class ReaderSpec:
         Raises what the reader raises of thinstack.errors, PluginError for any other error, for what
         is no list of trees, and if it cannot skip.
         """
+        read = self.plugin.read
         keywords = {} if skipped is None else {"skipped": skipped}
-        if keywords and "skipped" not in inspect.signature(self.read).parameters:
+        if keywords and "skipped" not in inspect.signature(read).parameters:
             raise PluginError(
-                f"reader {self.name!r} cannot skip malformed trees: its function takes no `skipped`"
+                f"reader {self.name!r} cannot skip malformed trees: its `read` takes no `skipped`"
             )
         try:
-            trees = list(self.read(path, **keywords))
+            trees = list(read(path, **keywords))
         except ThinstackError:
             raise
         except Exception as error:
@@ -282,12 +267,3 @@ class ReaderSpec:
                     f"{tree!r:.80} in it"
                 )
         return trees
-
-
-def _check_name(kind: str, name: object) -> None:
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise PluginError(
-            f"{kind} name {name!r} is not versioned: expected lower-case letters, digits and "
-            "underscores, "
-            "then .v and a number, such as 'my_name.v1'"
-        )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from thinstack.plugins.specs import CellSpec
+from thinstack.core.cell import Cell
 from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
 from thinstack.testing.subject import Subject, public
 
@@ -15,7 +15,7 @@ class CellCheck(Protocol):
 
     def __call__(
         self,
-        cell: str | CellSpec,
+        cell: str | type[Cell],
         options: Mapping[str, Any] = {},
         *,
         input_size: int = 5,
@@ -27,7 +27,7 @@ class CellCheck(Protocol):
         """Build the cell and check the rule; every weight is drawn at random.
 
         Args:
-            cell: its registered name, or its spec.
+            cell: its registered name, or its class.
             options: of the cell.
             input_size, hidden_size, inner_size, kinds: what the cell is asked for. `inner_size` is
                 0, or `input_size` to check it as models of dependency trees and deep encoders use

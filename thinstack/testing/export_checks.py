@@ -42,9 +42,8 @@ def torchscript(subject: Subject) -> None:
             if (difference := apart(found, expected)) > SCRIPTED:
                 raise AssertionError(
                     f"scripted, the cell's outputs differ by {difference:.2g} from those of eager "
-                    "torch; look for what "
-                    "TorchScript fixes when it compiles: attributes that change, is_scripting() "
-                    "branches, default arguments"
+                    "torch; look for what TorchScript fixes when it compiles: attributes that "
+                    "change, is_scripting() branches, default arguments"
                 )
     _saved(subject)
 
@@ -61,9 +60,8 @@ def compiled(module: nn.Module, what: str) -> Any:
         ) as error:  # the compiler has many kinds, some derived from nothing narrower
             raise AssertionError(
                 f"TorchScript cannot compile the {what}: {' '.join(str(error).split()):.600} -- "
-                "annotate every method and "
-                "argument, set attributes in __init__, and use no lambda, super(), getattr or "
-                "config object in a method"
+                "annotate every method and argument, set attributes in __init__, and use no "
+                "lambda, super(), getattr or config object in a method"
             ) from None
 
 
@@ -81,9 +79,8 @@ def _saved(subject: Subject) -> None:
     except Exception as error:
         raise AssertionError(
             "saved as TorchScript and loaded, a model over the cell fails: "
-            f"{' '.join(str(error).split())[-300:]} -- take the "
-            "number of rows from `inputs`, the children or `links`: frozen TorchScript gets that "
-            "of an affine map wrong"
+            f"{' '.join(str(error).split())[-300:]} -- take the number of rows from `inputs`, the "
+            "children or `links`: frozen TorchScript gets that of an affine map wrong"
         ) from None
 
 
@@ -104,10 +101,9 @@ def onnx(subject: Subject) -> None:
         if (difference := apart([torch.from_numpy(values) for values in found], wanted)) > EXPORTED:
             raise AssertionError(
                 f"in onnxruntime the scores of trees of {list(sizes)} nodes differ by "
-                f"{difference:.2g} from the model's. The "
-                "export fixes whatever is not computed from a tensor: use no branch on sizes or "
-                "values, no number kept from "
-                "an earlier call, and no operation that gives other results for float32"
+                f"{difference:.2g} from the model's. The export fixes whatever is not computed "
+                "from a tensor: use no branch on sizes or values, no number kept from an earlier "
+                "call, and no operation that gives other results for float32"
             )
 
 
@@ -134,8 +130,7 @@ def _exported(model: TreeModel, subject: Subject) -> bytes:
     except ExportError as error:
         raise AssertionError(
             f"{error}. The exporter follows tensors only: no Python branch or loop over values or "
-            "rows, and operators that "
-            "ONNX has"
+            "rows, and operators that ONNX has"
         ) from None
 
 

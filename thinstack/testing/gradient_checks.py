@@ -64,9 +64,8 @@ def gradients_of_forests(subject: Subject) -> None:
         if (difference := apart([one], [other])) > TOLERANCE:
             raise AssertionError(
                 f"the gradient of {name} differs by {difference:.2g} when a forest is computed "
-                "depth by depth instead of "
-                "node by node. Where `gradients` fails too, mend that first; else let compose "
-                "treat every row by itself"
+                "depth by depth instead of node by node. Where `gradients` fails too, mend that "
+                "first; else let compose treat every row by itself"
             )
 
 

@@ -68,13 +68,13 @@ def built_as_asked(subject: HeadSubject) -> None:
     head = subject.create()
     if not isinstance(head, TaskHead):
         raise AssertionError(
-            f"build returns {type(head).__name__}; derive it from thinstack.core.head.TaskHead"
+            f"it is a {type(head).__name__}; derive it from thinstack.core.head.TaskHead"
         )
     for size in ("hidden_size", "classes"):
         if getattr(head, size) != getattr(subject, size):
             raise AssertionError(
                 f"{size} is {getattr(head, size)} where {getattr(subject, size)} was asked for; "
-                f"hand the {size} that `build` gets on to TaskHead.__init__"
+                f"hand the {size} that __init__ gets on to TaskHead.__init__"
             )
     if head.reads not in get_args(Reads):
         raise AssertionError(
@@ -97,9 +97,8 @@ def _result(head: TaskHead, method: str, run: Callable[[Tensor], Tensor], rows: 
     except Exception as error:
         raise AssertionError(
             f"{method} of rows of shape {tuple(rows.shape)} raises {type(error).__name__}: "
-            f"{error!s:.200}. A head that reads "
-            f"{head.reads} gets rows of this width (thinstack.core.head.Reads): make its weights "
-            "fit, or say what it reads"
+            f"{error!s:.200}. A head that reads {head.reads} gets rows of this width "
+            "(thinstack.core.head.Reads): make its weights fit, or say what it reads"
         ) from None
 
 
@@ -109,14 +108,12 @@ def _is_as_asked(
     if tuple(found.shape) != shape:
         raise AssertionError(
             f"{method} gives shape {tuple(found.shape)} where {shape} is expected: a score for "
-            "each row and each of the "
-            f"{head.classes} classes, and one number for a loss"
+            f"each row and each of the {head.classes} classes, and one number for a loss"
         )
     if found.dtype != dtype:
         raise AssertionError(
-            f"{method} gives {found.dtype} from inputs and weights of {dtype}; make new tensors "
-            "by rows.new_zeros and its "
-            "like, and store constants with register_buffer"
+            f"{method} gives {found.dtype} from inputs and weights of {dtype}; make new tensors by "
+            "rows.new_zeros and its like, and store constants with register_buffer"
         )
 
 
@@ -136,8 +133,7 @@ def inputs_are_kept(subject: HeadSubject) -> None:
         if apart(tensors, before) > 0:
             raise AssertionError(
                 f"{method} overwrites its arguments, which others read after it; take the "
-                "operation without the trailing "
-                "underscore, or clone them first"
+                "operation without the trailing underscore, or clone them first"
             )
 
 
@@ -155,9 +151,8 @@ def loss_is_a_sum(subject: HeadSubject) -> None:
     if apart([both], [2 * once]) > TOLERANCE:
         raise AssertionError(
             f"the loss is no sum over rows: {float(once.detach()):.6g}, and "
-            f"{float(both.detach()):.6g} for the same rows "
-            "twice. Sum it (reduction='sum'), and let whoever trains divide it by the number of "
-            "labels"
+            f"{float(both.detach()):.6g} for the same rows twice. Sum it (reduction='sum'), and "
+            "let whoever trains divide it by the number of labels"
         )
 
 
@@ -175,8 +170,7 @@ def unlabelled_rows(subject: HeadSubject) -> None:
     if apart([loss], [alone]) > TOLERANCE:
         raise AssertionError(
             f"rows labelled -1 count: the loss is {float(loss.detach()):.6g}, and "
-            f"{float(alone.detach()):.6g} without them; "
-            f"{mend}"
+            f"{float(alone.detach()):.6g} without them; {mend}"
         )
     if apart([nothing], [torch.zeros_like(nothing)]) > 0 or bool(
         _gradient(nothing, logits).ne(0).any()
@@ -218,9 +212,8 @@ def few_rows(subject: HeadSubject) -> None:
             except Exception as error:
                 raise AssertionError(
                     f"forward of {n} rows in training mode raises {type(error).__name__}: "
-                    f"{error!s:.200}. The last batch of an "
-                    "epoch may have one row: skip what cannot be estimated of so few, as batch "
-                    "normalisation"
+                    f"{error!s:.200}. The last batch of an epoch may have one row: skip what "
+                    "cannot be estimated of so few, as batch normalisation"
                 ) from None
         if tuple(found.shape) != (n, subject.classes) or not bool(found.isfinite().all()):
             raise AssertionError(
@@ -251,10 +244,9 @@ def rows_are_independent(subject: HeadSubject) -> None:
                     )
                 ) > TOLERANCE:
                     raise AssertionError(
-                        f"{method} reads other rows: results changed by {moved:.2g} when row "
-                        f"{row} was replaced. Work on each "
-                        "row by itself: no mean, maximum or normalisation along dimension 0 in "
-                        "evaluation mode"
+                        f"{method} reads other rows: results changed by {moved:.2g} when row {row} "
+                        "was replaced. Work on each row by itself: no mean, maximum or "
+                        "normalisation along dimension 0 in evaluation mode"
                     )
                 if (moved := apart([run(rows[here])], [whole[here]])) > TOLERANCE:
                     raise AssertionError(

@@ -36,9 +36,8 @@ def torchscript(subject: HeadSubject) -> None:
         if (difference := apart([scripted(rows)], [head.scores(rows)])) > SCRIPTED:
             raise AssertionError(
                 f"scripted, the scores of {n} rows differ by {difference:.2g} from those of eager "
-                "torch; look for what "
-                "TorchScript fixes when it compiles: attributes that change, is_scripting() "
-                "branches, default arguments"
+                "torch; look for what TorchScript fixes when it compiles: attributes that change, "
+                "is_scripting() branches, default arguments"
             )
 
 
@@ -58,9 +57,8 @@ def onnx(subject: HeadSubject) -> None:
         if (difference := apart([torch.from_numpy(found)], [expected])) > EXPORTED:
             raise AssertionError(
                 f"in onnxruntime the scores of {n} rows differ by {difference:.2g} from the "
-                "head's. The export fixes whatever "
-                "is not computed from a tensor: use no branch on sizes or values, and no number "
-                "kept from an earlier call"
+                "head's. The export fixes whatever is not computed from a tensor: use no branch on "
+                "sizes or values, and no number kept from an earlier call"
             )
 
 
@@ -77,8 +75,7 @@ def _exported(head: TaskHead, width: int) -> bytes:
     except ExportError as error:
         raise AssertionError(
             f"{error}. The exporter follows tensors only: no Python branch or loop over values or "
-            "rows, and operators that "
-            "ONNX has"
+            "rows, and operators that ONNX has"
         ) from None
     g.output(scores, "scores", FLOAT, ["n", head.classes])
     return g.model({}, producer_version="")

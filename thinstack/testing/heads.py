@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from thinstack.plugins.specs import HeadSpec
+from thinstack.core.head import TaskHead
 from thinstack.testing import head_checks, head_export_checks
 from thinstack.testing.subject import HeadSubject, public
 
@@ -15,7 +15,7 @@ class HeadCheck(Protocol):
 
     def __call__(
         self,
-        head: str | HeadSpec,
+        head: str | type[TaskHead],
         options: Mapping[str, Any] = {},
         *,
         hidden_size: int = 4,
@@ -25,7 +25,7 @@ class HeadCheck(Protocol):
         """Build the head and check the rule; every weight is drawn at random.
 
         Args:
-            head: its registered name, or its spec.
+            head: its registered name, or its class.
             options: of the head.
             hidden_size, word_size, classes: what the head is asked for.
 

@@ -22,7 +22,7 @@ def built_as_asked(subject: Subject) -> None:
     cell = subject.create()
     if not isinstance(cell, Cell):
         raise AssertionError(
-            f"build returns {type(cell).__name__}; derive it from thinstack.core.cell.Cell"
+            f"it is a {type(cell).__name__}; derive it from thinstack.core.cell.Cell"
         )
     _sizes(cell, subject)
     names = set(dict(cell.named_parameters()))
@@ -51,19 +51,18 @@ def _sizes(cell: Cell, subject: Subject) -> None:
         if getattr(cell, size) != getattr(subject, size):
             raise AssertionError(
                 f"{size} is {getattr(cell, size)} where {getattr(subject, size)} was asked for; "
-                f"hand the {size} that `build` gets on to Cell.__init__"
+                f"hand the {size} that __init__ gets on to Cell.__init__"
             )
     if cell.inner_size not in {0, subject.inner_size, subject.input_size}:
         raise AssertionError(
             f"inner_size is {cell.inner_size} where {subject.inner_size} was asked for; take the "
-            "inner_size that `build` gets, "
-            f"or 0 if inner nodes read no input, or input_size = {subject.input_size} if every "
-            "node must"
+            "inner_size that __init__ gets, or 0 if inner nodes read no input, or input_size = "
+            f"{subject.input_size} if every node must"
         )
     if 0 < cell.kinds < subject.kinds:
         raise AssertionError(
             f"kinds is {cell.kinds}, but the model has {subject.kinds} edge types; name `kinds` "
-            "among the keywords of `build` "
+            "among the arguments of __init__ "
             "and make room for all of them, or set it to 0 if the cell does not look at edge types"
         )
     if not -1 <= cell.word_part < len(cell.state_sizes):
@@ -83,15 +82,13 @@ def _results(cell: Cell, subject: Subject, dtype: torch.dtype) -> None:
         if shapes != wanted:
             raise AssertionError(
                 f"{method} gives shapes {shapes} for {ROWS} rows; expected {expected}, so "
-                f"{wanted}: "
-                f"mend {method} or the sizes handed to Cell.__init__"
+                f"{wanted}: mend {method} or the sizes handed to Cell.__init__"
             )
         if any(part.dtype != dtype for part in found):
             raise AssertionError(
                 f"{method} gives {[str(part.dtype) for part in found]} from inputs and weights of "
-                f"{dtype}; "
-                "make new tensors by inputs.new_zeros and its like, and store constants with "
-                "register_buffer"
+                f"{dtype}; make new tensors by inputs.new_zeros and its like, and store constants "
+                "with register_buffer"
             )
 
 
@@ -118,8 +115,7 @@ def inputs_are_kept(subject: Subject) -> None:
                 if apart(kept[name], were[name]) > 0:
                     raise AssertionError(
                         f"{method} overwrites {name}, which others read after it; take the "
-                        "operation without the trailing "
-                        f"underscore, or clone {name} first"
+                        f"operation without the trailing underscore, or clone {name} first"
                     )
 
 
@@ -211,9 +207,8 @@ def _calls_are_alike(cell: Cell, rows: Rows) -> None:
         if moved > TOLERANCE:
             raise AssertionError(
                 f"{method} gives other results when it is called again: they differ by "
-                f"{moved:.2g}. Keep nothing between two "
-                "calls, and draw no random numbers in evaluation mode (nn.Dropout knows it, "
-                "functional.dropout must be told)"
+                f"{moved:.2g}. Keep nothing between two calls, and draw no random numbers in "
+                "evaluation mode (nn.Dropout knows it, functional.dropout must be told)"
             )
     if cell.arity > 0:
         return
@@ -221,9 +216,8 @@ def _calls_are_alike(cell: Cell, rows: Rows) -> None:
     if moved > TOLERANCE:
         raise AssertionError(
             f"compose depends on the order of the child states: it changes by {moved:.2g} when "
-            "they and `links` are shuffled "
-            "together. They come in no promised order: find the node of each by `links.owner`, as "
-            "sum_by_owner does"
+            "they and `links` are shuffled together. They come in no promised order: find the node "
+            "of each by `links.owner`, as sum_by_owner does"
         )
 
 
@@ -235,8 +229,7 @@ def _others_stay(
         if moved > TOLERANCE:
             raise AssertionError(
                 f"{method} reads other rows of `{field}`: row {row} of its result changed by "
-                f"{moved:.2g} when row {changed} "
-                "was replaced. Work on each row by itself: no mean, sum, maximum or normalisation "
-                "along dimension 0; sum over "
-                "children with sum_by_owner; normalise with LayerNorm instead of BatchNorm"
+                f"{moved:.2g} when row {changed} was replaced. Work on each row by itself: no "
+                "mean, sum, maximum or normalisation along dimension 0; sum over children with "
+                "sum_by_owner; normalise with LayerNorm instead of BatchNorm"
             )

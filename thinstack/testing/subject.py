@@ -48,11 +48,10 @@ class Subject:
             )
 
     @classmethod
-    def of(cls, cell: str | CellSpec, options: Mapping[str, Any], **sizes: int) -> "Subject":
-        """The cell of this name, or of this spec. Raises as `PluginManager.cell` does."""
-        return cls(
-            spec=manager().cell(cell) if isinstance(cell, str) else cell, options=options, **sizes
-        )
+    def of(cls, cell: str | type[Cell], options: Mapping[str, Any], **sizes: int) -> "Subject":
+        """The cell of this name, or this class. Raises as `PluginManager.cell` does."""
+        spec = manager().cell(cell) if isinstance(cell, str) else CellSpec(cell)
+        return cls(spec=spec, options=options, **sizes)
 
     def create(self) -> Cell:
         """The cell as a model gets it, with the weights that it starts with. Raises as
@@ -101,11 +100,12 @@ class HeadSubject:
     classes: int = 3
 
     @classmethod
-    def of(cls, head: str | HeadSpec, options: Mapping[str, Any], **sizes: int) -> "HeadSubject":
-        """The head of this name, or of this spec. Raises as `PluginManager.head` does."""
-        return cls(
-            spec=manager().head(head) if isinstance(head, str) else head, options=options, **sizes
-        )
+    def of(
+        cls, head: str | type[TaskHead], options: Mapping[str, Any], **sizes: int
+    ) -> "HeadSubject":
+        """The head of this name, or this class. Raises as `PluginManager.head` does."""
+        spec = manager().head(head) if isinstance(head, str) else HeadSpec(head)
+        return cls(spec=spec, options=options, **sizes)
 
     def create(self) -> TaskHead:
         """The head as a model gets it, with the weights that it starts with. Raises as
@@ -166,7 +166,7 @@ def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callab
     """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
 
     def checked(
-        plugin: str | CellSpec | HeadSpec, options: Mapping[str, Any] = {}, **sizes: int
+        plugin: str | type[Cell] | type[TaskHead], options: Mapping[str, Any] = {}, **sizes: int
     ) -> None:
         _judge(check, of(plugin, options, **sizes))
 
@@ -189,8 +189,7 @@ def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
         raise
     except Exception as error:
         raise AssertionError(
-            f"{subject_name}, {rule}: {type(error).__name__}: "
-            f"{' '.join(str(error).split()):.300}. The rule is: "
-            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
-            "that first"
+            f"{subject_name}, {rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. "
+            f"The rule is: {' '.join((check.__doc__ or '').split())} Where an earlier check fails "
+            "too, mend that first"
         ) from error

@@ -84,11 +84,10 @@ def _agree(cell: Cell, forest: Forest, what: str) -> None:
         if (difference := apart(outputs, expected)) > TOLERANCE:
             raise AssertionError(
                 f"on {what} the outputs of nodes computed depth by depth{name} differ by "
-                f"{difference:.2g} from the same nodes "
-                "computed one by one. compose must treat every row by itself, take each child "
-                "from its place (`links.owner`, "
-                "or dimension 1), and keep nothing between two calls; where rows_are_independent "
-                "fails too, mend that first"
+                f"{difference:.2g} from the same nodes computed one by one. compose must treat "
+                "every row by itself, take each child from its place (`links.owner`, or dimension "
+                "1), and keep nothing between two calls; where rows_are_independent fails too, "
+                "mend that first"
             )
 
 
@@ -119,11 +118,9 @@ def top_down(subject: Subject) -> None:
         )
         if (difference := apart([found], [expected])) > TOLERANCE:
             raise AssertionError(
-                f"from the root down, outputs differ by {difference:.2g} from those along the "
-                "path to each node. There a "
-                "node's one child is its parent, the kind of the link tells which child it is, "
-                "and the root is a leaf: compose "
-                "must treat every row by itself"
+                f"from the root down, outputs differ by {difference:.2g} from those along the path "
+                "to each node. There a node's one child is its parent, the kind of the link tells "
+                "which child it is, and the root is a leaf: compose must treat every row by itself"
             )
 
 
@@ -158,9 +155,8 @@ def inner_inputs_are_read(subject: Subject) -> None:
         if apart([found], [expected]) == 0:
             raise AssertionError(
                 f"column {column} of the inputs of inner nodes changes nothing, though inner_size "
-                f"is {cell.inner_size}; let "
-                "compose read `inputs`, or leave inner_size at 0 and `inner_size` out of the "
-                "keywords of `build`"
+                f"is {cell.inner_size}; let compose read `inputs`, or leave inner_size at 0 and "
+                "`inner_size` out of the arguments of __init__"
             )
 
 
@@ -203,10 +199,8 @@ def neighbours(subject: Subject) -> None:
         if difference > TOLERANCE:
             raise AssertionError(
                 f"a tree of {sizes[own]} nodes has outputs that differ by {difference:.2g} alone "
-                "and in a batch of trees of "
-                f"{sizes} nodes. leaf, compose and output must treat every row by itself; where "
-                "rows_are_independent fails "
-                "too, mend that first"
+                f"and in a batch of trees of {sizes} nodes. leaf, compose and output must treat "
+                "every row by itself; where rows_are_independent fails too, mend that first"
             )
 
     alike()

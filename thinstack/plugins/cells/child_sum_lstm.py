@@ -1,17 +1,14 @@
 """Child-Sum Tree-LSTM (Tai, Socher & Manning 2015, section 3.1)."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["ChildSumLSTM", "ChildSumLSTMOptions"]
+__all__ = ["ChildSumLSTM"]
 
 
 class ChildSumLSTM(Cell):
@@ -37,6 +34,9 @@ class ChildSumLSTM(Cell):
         output_gate: False leaves it out: h = tanh(c).
     """
 
+    name = "child_sum_lstm.v1"
+    summary = "Child-Sum Tree-LSTM, Tai et al. 2015 (2)-(8)"
+
     b_u: Tensor
 
     def __init__(
@@ -60,9 +60,8 @@ class ChildSumLSTM(Cell):
         self.double_bias, self.output_gate = bias == "double", output_gate
         self.columns = (3 if output_gate else 2) * hidden_size  # of all gates but f
         gates = self.columns + hidden_size
-        self.w = nn.Parameter(
-            torch.empty(input_size, gates if inner_size else self.columns)
-        )  # i, u, o and, if read, f
+        # To i, u, o and, if read, f.
+        self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else self.columns))
         self.u = nn.Parameter(torch.empty(hidden_size, gates))  # i, u, o, f
         self.b = nn.Parameter(torch.empty(gates))
         self.b_u = nn.Parameter(torch.empty(gates)) if self.double_bias else torch.empty(0)
@@ -101,31 +100,3 @@ class ChildSumLSTM(Cell):
         cell = gates[:, :width].sigmoid() * gates[:, width : 2 * width].tanh() + kept
         hidden = gates[:, 2 * width :].sigmoid() * cell.tanh() if self.output_gate else cell.tanh()
         return [hidden, cell]
-
-
-class ChildSumLSTMOptions(BaseModel):
-    """Options of `child_sum_lstm.v1`, as `ChildSumLSTM` describes them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    bias: Literal["single", "double"] = "single"
-    output_gate: bool = True
-
-
-def _build(
-    *, input_size: int, inner_size: int, hidden_size: int, options: ChildSumLSTMOptions
-) -> Cell:
-    return ChildSumLSTM(
-        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options)
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `child_sum_lstm.v1`."""
-    summary = "Child-Sum Tree-LSTM, Tai et al. 2015 (2)-(8)"
-    return [
-        CellSpec(
-            name="child_sum_lstm.v1", build=_build, config=ChildSumLSTMOptions, summary=summary
-        )
-    ]

@@ -1,17 +1,13 @@
 """Dependency-tree recursive network (Socher et al. 2014), as Tai, Socher & Manning 2015 compare
 with it."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["DTRNN", "DTRNNOptions"]
+__all__ = ["DTRNN"]
 
 
 class DTRNN(Cell):
@@ -22,6 +18,9 @@ class DTRNN(Cell):
     Children are summed, not weighted by the words below them. A leaf has no children; with
     `inner_size` 0 only leaves have an x. State: h.
     """
+
+    name = "dt_rnn.v1"
+    summary = "dependency-tree recursive network, Socher et al. 2014"
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if inner_size not in (0, input_size):
@@ -47,20 +46,3 @@ class DTRNN(Cell):
         if self.inner_size > 0:
             total = total + inputs @ self.w
         return [torch.tanh(total)]
-
-
-class DTRNNOptions(BaseModel):
-    """`dt_rnn.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
-    return DTRNN(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `dt_rnn.v1`."""
-    summary = "dependency-tree recursive network, Socher et al. 2014"
-    return [CellSpec(name="dt_rnn.v1", build=_build, config=DTRNNOptions, summary=summary)]

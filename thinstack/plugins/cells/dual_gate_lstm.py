@@ -1,16 +1,15 @@
 """Tree-LSTM with an input gate for each child (Le & Zuidema 2015)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["DualGateLSTM", "DualGateLSTMOptions"]
+__all__ = ["DualGateLSTM"]
 
 
 class DualGateLSTM(Cell):
@@ -36,9 +35,12 @@ class DualGateLSTM(Cell):
     out of the sums. State: h, c.
     """
 
-    def __init__(self, *, input_size: int, hidden_size: int, arity: int = 2):
-        if arity < 1:
-            raise ValueError(f"arity must be at least 1, got {arity}")
+    name = "dual_gate_lstm.v1"
+    summary = "an input gate for each child, Le & Zuidema 2015"
+
+    def __init__(
+        self, *, input_size: int, hidden_size: int, arity: Annotated[int, Field(ge=1)] = 2
+    ):
         super().__init__(
             input_size=input_size,
             inner_size=0,
@@ -49,15 +51,13 @@ class DualGateLSTM(Cell):
         children = arity * hidden_size
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, g, o
         self.b_x = nn.Parameter(torch.zeros(3 * hidden_size))
-        self.w_fi = nn.Parameter(
-            torch.empty(2 * children, 2 * children)
-        )  # from h_1 .. h_N, c_1 .. to f_1 .. f_N, i_1 ..
+        # From h_1 .. h_N and c_1 .. c_N to f_1 .. f_N and i_1 .. i_N.
+        self.w_fi = nn.Parameter(torch.empty(2 * children, 2 * children))
         self.b_fi = nn.Parameter(torch.zeros(2 * children))
         self.w_g = nn.Parameter(torch.empty(arity, hidden_size, hidden_size))  # from h_k
         self.b_g = nn.Parameter(torch.zeros(hidden_size))
-        self.w_o = nn.Parameter(
-            torch.empty(children + hidden_size, hidden_size)
-        )  # from h_1 .. h_N, c
+        # From h_1 .. h_N, c.
+        self.w_o = nn.Parameter(torch.empty(children + hidden_size, hidden_size))
         self.b_o = nn.Parameter(torch.zeros(hidden_size))
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
@@ -78,26 +78,3 @@ class DualGateLSTM(Cell):
         cell = (i * g * there + f * children[1]).sum(1)
         o = affine(self.b_o, torch.cat([h, cell], 1), self.w_o).sigmoid()
         return [o * cell.tanh(), cell]
-
-
-class DualGateLSTMOptions(BaseModel):
-    """Options of `dual_gate_lstm.v1`: `arity`, the greatest number of children."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    arity: int = Field(default=2, ge=1)
-
-
-def _build(*, input_size: int, hidden_size: int, options: DualGateLSTMOptions) -> Cell:
-    return DualGateLSTM(input_size=input_size, hidden_size=hidden_size, arity=options.arity)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `dual_gate_lstm.v1`."""
-    summary = "an input gate for each child, Le & Zuidema 2015"
-    return [
-        CellSpec(
-            name="dual_gate_lstm.v1", build=_build, config=DualGateLSTMOptions, summary=summary
-        )
-    ]

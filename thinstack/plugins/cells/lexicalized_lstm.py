@@ -1,17 +1,14 @@
 """Head-lexicalized Tree-LSTM (Teng & Zhang 2017, sections 4.1 and 4.2)."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["Lexicalize", "LexicalizedLSTM", "LexicalizedLSTMOptions"]
+__all__ = ["Lexicalize", "LexicalizedLSTM"]
 
 Lexicalize = Literal["gate", "left", "right", "average"]
 """Which head word a node gets from its children: a learnt mixture (8), the left one's, the right
@@ -45,14 +42,13 @@ class LexicalizedLSTM(Cell):
     missing child counts as zeros. State: h, c, x.
     """
 
+    name = "lexicalized_lstm.v1"
+    summary = "S-LSTM with a head word at every node, Teng & Zhang 2017 (8)-(11)"
+
     w_z: Tensor | None
     b_z: Tensor | None
 
     def __init__(self, *, input_size: int, hidden_size: int, lexicalize: Lexicalize = "gate"):
-        if lexicalize != "gate" and lexicalize not in FIXED:
-            raise ValueError(
-                f"lexicalize must be 'gate', 'left', 'right' or 'average', got {lexicalize!r}"
-            )
         super().__init__(
             input_size=input_size,
             inner_size=0,
@@ -61,12 +57,11 @@ class LexicalizedLSTM(Cell):
             arity=2,
             word_part=2,
         )
-        self.z = FIXED.get(lexicalize, -1.0)  # unless it is a gate
+        self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None
         self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to f, i, g, o
-        self.w_fi = nn.Parameter(
-            torch.empty(4 * hidden_size, 3 * hidden_size)
-        )  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        # From h_L, h_R, c_L, c_R to f_L, f_R, i.
+        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
@@ -104,28 +99,3 @@ class LexicalizedLSTM(Cell):
             z = affine(b_z, words.flatten(1), w_z).sigmoid()
             return z * words[:, 0] + (1 - z) * words[:, 1]
         return self.z * words[:, 0] + (1 - self.z) * words[:, 1]
-
-
-class LexicalizedLSTMOptions(BaseModel):
-    """Options of `lexicalized_lstm.v1`: `lexicalize`, how a node comes by its head word."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    lexicalize: Lexicalize = "gate"
-
-
-def _build(*, input_size: int, hidden_size: int, options: LexicalizedLSTMOptions) -> Cell:
-    return LexicalizedLSTM(
-        input_size=input_size, hidden_size=hidden_size, lexicalize=options.lexicalize
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `lexicalized_lstm.v1`."""
-    summary = "S-LSTM with a head word at every node, Teng & Zhang 2017 (8)-(11)"
-    return [
-        CellSpec(
-            name="lexicalized_lstm.v1", build=_build, config=LexicalizedLSTMOptions, summary=summary
-        )
-    ]

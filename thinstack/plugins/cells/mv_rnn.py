@@ -1,18 +1,16 @@
 """Matrix-vector recursive network (Socher et al. 2012)."""
 
-from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["MVRNN", "MVRNNOptions"]
+__all__ = ["MVRNN"]
 
 Leaf = Literal["projected", "table"]
 
@@ -39,6 +37,9 @@ class MVRNN(Cell):
     Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
     """
 
+    name = "mv_rnn.v1"
+    summary = "matrix-vector recursive network, Socher et al. 2012, full or low rank"
+
     eye: Tensor
 
     def __init__(
@@ -47,7 +48,7 @@ class MVRNN(Cell):
         input_size: int,
         hidden_size: int,
         leaf: Leaf = "projected",
-        rank: int | None = None,
+        rank: Annotated[int, Field(ge=1)] | None = None,
     ):
         row = hidden_size + (
             hidden_size * hidden_size if rank is None else 2 * hidden_size * rank + hidden_size
@@ -55,9 +56,8 @@ class MVRNN(Cell):
         if leaf == "table" and input_size != row:
             raise ConfigError(
                 f"leaf = 'table' with rank = {rank} and hidden_size = {hidden_size} takes inputs "
-                f"of width {row} (a vector and "
-                f"the parameters of a matrix), found input_size = {input_size}; make it {row} or "
-                "set leaf = 'projected'"
+                f"of width {row} (a vector and the parameters of a matrix), found input_size = "
+                f"{input_size}; make it {row} or set leaf = 'projected'"
             )
         sizes = [hidden_size, hidden_size * hidden_size]
         super().__init__(
@@ -106,26 +106,3 @@ class MVRNN(Cell):
         )
         matrix = (columns @ self.w_m).view([n, width, width]).transpose(1, 2)
         return [torch.tanh(affine(self.b, crossed, self.w)), matrix.flatten(1)]
-
-
-class MVRNNOptions(BaseModel):
-    """Options of `mv_rnn.v1`: `leaf`, "projected" or "table"; `rank` r of a word's matrix, None for
-    a full one (see MVRNN)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    leaf: Leaf = "projected"
-    rank: int | None = Field(default=None, ge=1)
-
-
-def _build(*, input_size: int, hidden_size: int, options: MVRNNOptions) -> Cell:
-    return MVRNN(
-        input_size=input_size, hidden_size=hidden_size, leaf=options.leaf, rank=options.rank
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `mv_rnn.v1`."""
-    summary = "matrix-vector recursive network, Socher et al. 2012, full or low rank"
-    return [CellSpec(name="mv_rnn.v1", build=_build, config=MVRNNOptions, summary=summary)]

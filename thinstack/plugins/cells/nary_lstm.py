@@ -1,20 +1,15 @@
 """N-ary Tree-LSTM (Tai, Socher & Manning 2015, section 3.2)."""
 
-from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.fast import lstm_gates
-from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
+from thinstack.core.fast import affine, lstm_gates
 
-__all__ = ["NaryLSTM", "NaryLSTMOptions"]
-
-Forget = Literal["full", "tied", "diagonal"]
+__all__ = ["NaryLSTM"]
 
 
 class NaryLSTM(Cell):
@@ -27,31 +22,18 @@ class NaryLSTM(Cell):
         c_j  = i_j * u_j + sum_l f_jl * c_jl                      (13)
         h_j  = o_j * tanh(c_j)                                    (14)
 
-    W_f and b_f are one for all k, as printed. A missing child counts as zeros. With `inner_size` 0
-    only leaves have an x (a constituency tree). State: h, c. The options but the first come from
-    the paper's own runs, whose parameter counts (Table 1) the equations do not give.
+    W_f and b_f are one for all k, as printed. A missing child counts as zeros, and a leaf has no
+    children. With `inner_size` 0 only leaves have an x (a constituency tree). State: h, c.
 
     Args:
         inner_size: 0 or `input_size`; anything else raises ValueError.
         arity: N.
-        forget: U_f,kl for k != l: `full`, each its own; `tied`, one for all of them; `diagonal`,
-            zero (section 3.2).
-        leaf: `shared`, the same equations with the sums left out; `own`, h = o * tanh(c) with c = W
-            x + b and o = sigmoid(W_o x + b_o), by matrices of its own.
-        bias: `single`, as printed; `double`, b for the input map and another for each recurrent
-            map, whether it has a child or not. Where neither leaves (`own`) nor inner nodes read x
-            through W there is no b.
-        output_gate: False leaves it out: h = tanh(c), at leaves too.
     """
 
-    w: Tensor
-    u_f: Tensor
-    b: Tensor
-    b_u: Tensor
-    w_leaf: Tensor
-    b_leaf: Tensor
+    name = "nary_lstm.v1"
+    summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
+
     columns: Tensor
-    uses: Tensor
 
     def __init__(
         self,
@@ -59,11 +41,7 @@ class NaryLSTM(Cell):
         input_size: int,
         hidden_size: int,
         inner_size: int = 0,
-        arity: int = 2,
-        forget: Forget = "full",
-        leaf: Literal["shared", "own"] = "shared",
-        bias: Literal["single", "double"] = "single",
-        output_gate: bool = True,
+        arity: Annotated[int, Field(ge=1)] = 2,
     ):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
@@ -74,159 +52,46 @@ class NaryLSTM(Cell):
             state_sizes=[hidden_size, hidden_size],
             arity=arity,
         )
-        self.forget: str = (
-            forget if arity > 1 else "full"
-        )  # of one child there is nothing off the diagonal
-        self.own_leaf, self.double_bias, self.output_gate = (
-            leaf == "own",
-            bias == "double",
-            output_gate,
+        x, h, n = input_size, hidden_size, arity
+        # To i, o, u and, if read, f.
+        self.w = nn.Parameter(torch.empty(x, (4 if inner_size else 3) * h))
+        self.u = nn.Parameter(torch.empty(n * h, (3 + n) * h))  # i, o, f_1 .. f_N, u
+        self.b = nn.Parameter(torch.zeros(4 * h))  # i, o, u, f
+        # Columns of w and b in the order of u: one f serves all children.
+        i, o, u, f = torch.arange(4 * h).view(4, h).unbind()
+        self.register_buffer("columns", torch.cat([i, o, *[f] * n, u]), persistent=False)
+        fan_in_uniform_(self.w, self.u)
+
+    @classmethod
+    def build(
+        cls,
+        *,
+        forget: Literal["full", "tied", "diagonal"] = "full",
+        leaf: Literal["shared", "own"] = "shared",
+        bias: Literal["single", "double"] = "single",
+        output_gate: bool = True,
+        **arguments: int,
+    ) -> Cell:
+        """The equations as printed, or, by any of these options, the cell of the authors' runs."""
+        if (forget, leaf, bias, output_gate) == ("full", "shared", "single", True):
+            return cls(**arguments)
+        from thinstack.plugins.cells._nary_lstm_of_table_1 import NaryLSTMOfTable1
+
+        return NaryLSTMOfTable1(
+            forget=forget, leaf=leaf, bias=bias, output_gate=output_gate, **arguments
         )
-        self.reads_x = inner_size > 0 or not self.own_leaf
-        self._register()
-        self.reset_parameters()
-
-    def _register(self) -> None:
-        """The parameters that the options ask for; an attribute that they do not is empty and never
-        read."""
-        x, h, n, full = self.input_size, self.hidden_size, self.arity, self.forget == "full"
-        gates = 4 if self.output_gate else 3
-        uses = _uses(n, self.forget, gates)
-        self.w = _parameter(
-            self.reads_x, x, (gates if self.inner_size else gates - 1) * h
-        )  # i, o, u and, if read, f
-        self.u = nn.Parameter(
-            torch.empty(n * h, (gates - 1 + (n if full else 0)) * h)
-        )  # i, o, and if full f_1 .. f_N, u
-        self.b = _parameter(self.reads_x or not self.double_bias, gates * h)  # i, o, u, f
-        self.u_f = _parameter(
-            not full, n + (self.forget == "tied"), h, h
-        )  # of each child, then the tied one
-        self.b_u = _parameter(
-            self.double_bias, uses.shape[1] * h
-        )  # of i's maps, o's, those of f_1 .. f_N, u's
-        self.w_leaf = _parameter(self.own_leaf, x, (gates - 2) * h)  # c, o
-        self.b_leaf = _parameter(self.own_leaf, (gates - 2) * h)
-        *first, u, f = torch.arange(gates * h).view(gates, h).unbind()
-        self.register_buffer(
-            "columns", torch.cat([*first, *[f] * n, u]), persistent=False
-        )  # of w and b, in order of the gates
-        self.register_buffer("uses", uses, persistent=False)
-
-    def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
-        at 0."""
-        for part in self.parameters():
-            if part.dim() > 1:
-                fan_in_uniform_(part)
-            else:
-                nn.init.zeros_(part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        width = self.hidden_size
-        if self.own_leaf:
-            gates = affine(self.b_leaf, inputs, self.w_leaf)
-            cell = gates[:, :width]
-            return [
-                gates[:, width:].sigmoid() * cell.tanh() if self.output_gate else cell.tanh(),
-                cell,
-            ]
-        columns = (3 if self.output_gate else 2) * width
-        bias = self.b[:columns]
-        if self.double_bias:
-            recurrent = self._recurrent_bias()
-            bias = bias + torch.cat([recurrent[: columns - width], recurrent[-width:]])
-        gates = affine(bias, inputs, self.w[:, :columns])
-        return self._state(gates, inputs.new_zeros([inputs.shape[0], 0, width]))
+        width = 3 * self.hidden_size
+        gates = affine(self.b[:width], inputs, self.w[:, :width])
+        h, c = lstm_gates(gates, inputs.new_zeros([inputs.shape[0], 0, self.hidden_size]))
+        return [h, c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        bias = self._bias()
-        gates = (
-            affine(bias, children[0].flatten(1), self.u)
-            if self.forget == "full"
-            else bias + self._sparse(children[0])
-        )
+        h_children, c_children = children
+        # (9)-(12) side by side, in the order of u, before they are squashed.
+        gates = affine(self.b.index_select(0, self.columns), h_children.flatten(1), self.u)
         if self.inner_size > 0:
             gates = gates + (inputs @ self.w).index_select(1, self.columns)
-        return self._state(gates, children[1])
-
-    def _sparse(self, hidden: Tensor) -> Tensor:
-        """What the children give to the gates when not every U_f,kl is there: (n, N, H) -> i, o,
-        f_1 .. f_N, u."""
-        gates = hidden.flatten(1) @ self.u
-        update = gates.shape[1] - self.hidden_size
-        total = hidden.sum(1)
-        parts = [gates[:, :update]]
-        for k in range(self.arity):  # onnxruntime dies of a batched product over no rows
-            forget = hidden[:, k] @ self.u_f[k]
-            if self.forget == "tied":
-                forget = forget + (total - hidden[:, k]) @ self.u_f[self.arity]
-            parts.append(forget)
-        parts.append(gates[:, update:])
-        return torch.cat(parts, 1)
-
-    def _bias(self) -> Tensor:
-        """All biases of each gate of an inner node, in the order i, o, f_1 .. f_N, u."""
-        if not self.double_bias:
-            return self.b.index_select(0, self.columns)
-        recurrent = self._recurrent_bias()
-        return self.b.index_select(0, self.columns) + recurrent if self.reads_x else recurrent
-
-    def _recurrent_bias(self) -> Tensor:
-        """Sum of the biases of each gate's recurrent maps, in the order i, o, f_1 .. f_N, u."""
-        return (self.uses @ self.b_u.view(-1, self.hidden_size)).flatten()
-
-    def _state(self, gates: Tensor, cells: Tensor) -> list[Tensor]:
-        """(13) and (14) from the gates i, o, f_1 .. f_N, u before squashing and the children's
-        cells (n, N, H)."""
-        if self.output_gate:
-            hidden, cell = lstm_gates(gates, cells)
-            return [hidden, cell]
-        width = self.hidden_size
-        cell = gates[:, :width].sigmoid() * gates[:, -width:].tanh()
-        for k in range(cells.shape[1]):
-            cell = cell + gates[:, (1 + k) * width : (2 + k) * width].sigmoid() * cells[:, k]
-        return [cell.tanh(), cell]
-
-
-def _parameter(needed: bool, *shape: int) -> Tensor:
-    return nn.Parameter(torch.empty(shape)) if needed else torch.empty(0)
-
-
-def _uses(arity: int, forget: str, gates: int) -> Tensor:
-    """How often each gate (i, o, f_1 .. f_N, u) uses each recurrent map, and with it that map's
-    bias: (gates, maps)."""
-    all_children = torch.ones(1, arity)
-    of_f = torch.eye(arity)
-    if forget == "full":
-        of_f = torch.kron(of_f, all_children)
-    elif forget == "tied":
-        of_f = torch.cat([of_f, torch.full([arity, 1], arity - 1.0)], 1)
-    uses: Tensor = torch.block_diag(*[all_children] * (gates - 2), of_f, all_children)  # type: ignore[no-untyped-call]
-    return uses
-
-
-class NaryLSTMOptions(BaseModel):
-    """Options of `nary_lstm.v1`: `arity`, the greatest number of children; for the others see
-    `NaryLSTM`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    arity: int = Field(default=2, ge=1)
-    forget: Forget = "full"
-    leaf: Literal["shared", "own"] = "shared"
-    bias: Literal["single", "double"] = "single"
-    output_gate: bool = True
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int, options: NaryLSTMOptions) -> Cell:
-    return NaryLSTM(
-        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, **dict(options)
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `nary_lstm.v1`."""
-    summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
-    return [CellSpec(name="nary_lstm.v1", build=_build, config=NaryLSTMOptions, summary=summary)]
+        h, c = lstm_gates(gates, c_children)  # (13), (14)
+        return [h, c]

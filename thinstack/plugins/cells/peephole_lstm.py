@@ -1,16 +1,12 @@
 """Sequential LSTM with full peepholes (Teng & Zhang 2017, section 3)."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["PeepholeLSTM", "PeepholeLSTMOptions"]
+__all__ = ["PeepholeLSTM"]
 
 
 class PeepholeLSTM(Cell):
@@ -27,6 +23,9 @@ class PeepholeLSTM(Cell):
     first word is a leaf, whose h_t-1 and c_t-1 are zeros. State: h, c.
     """
 
+    name = "peephole_lstm.v1"
+    summary = "sequential LSTM with full peepholes, Teng & Zhang 2017 (1)-(3)"
+
     def __init__(self, *, input_size: int, hidden_size: int):
         super().__init__(
             input_size=input_size,
@@ -35,15 +34,12 @@ class PeepholeLSTM(Cell):
             state_sizes=[hidden_size, hidden_size],
             arity=1,
         )
-        self.w_fi = nn.Parameter(
-            torch.empty(input_size + 2 * hidden_size, 2 * hidden_size)
-        )  # from x_t, h_t-1, c_t-1
-        self.w_g = nn.Parameter(
-            torch.empty(input_size + hidden_size, hidden_size)
-        )  # from x_t, h_t-1
-        self.w_o = nn.Parameter(
-            torch.empty(input_size + 2 * hidden_size, hidden_size)
-        )  # from x_t, h_t-1, c_t
+        # From x_t, h_t-1, c_t-1.
+        self.w_fi = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))
+        # From x_t, h_t-1.
+        self.w_g = nn.Parameter(torch.empty(input_size + hidden_size, hidden_size))
+        # From x_t, h_t-1, c_t.
+        self.w_o = nn.Parameter(torch.empty(input_size + 2 * hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # f, i, g, o
         fan_in_uniform_(self.w_fi, self.w_g, self.w_o)
 
@@ -55,22 +51,3 @@ class PeepholeLSTM(Cell):
         cell = f * c + i * g
         o = affine(self.b[3 * width :], torch.cat([x_h, cell], 1), self.w_o).sigmoid()
         return [o * cell.tanh(), cell]
-
-
-class PeepholeLSTMOptions(BaseModel):
-    """`peephole_lstm.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, hidden_size: int) -> Cell:
-    return PeepholeLSTM(input_size=input_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `peephole_lstm.v1`."""
-    summary = "sequential LSTM with full peepholes, Teng & Zhang 2017 (1)-(3)"
-    return [
-        CellSpec(name="peephole_lstm.v1", build=_build, config=PeepholeLSTMOptions, summary=summary)
-    ]

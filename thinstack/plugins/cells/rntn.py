@@ -1,18 +1,15 @@
 """Recursive neural tensor network (Socher et al. 2013)."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["RNTN", "RNTNOptions"]
+__all__ = ["RNTN"]
 
 Leaf = Literal["projected", "word"]
 
@@ -34,6 +31,9 @@ class RNTN(Cell):
     Raises ConfigError (a ValueError) if the leaves are to be words and X is not H.
     """
 
+    name = "rntn.v1"
+    summary = "recursive neural tensor network, Socher et al. 2013"
+
     def __init__(self, *, input_size: int, hidden_size: int, leaf: Leaf = "projected"):
         if leaf == "word" and input_size != hidden_size:
             raise ConfigError(
@@ -49,9 +49,8 @@ class RNTN(Cell):
             arity=2,
         )
         pair = 2 * hidden_size
-        self.v = nn.Parameter(
-            torch.empty(pair, hidden_size, pair)
-        )  # v[:, k] is the slice of p's entry k
+        # v[:, k] is the slice of p's entry k.
+        self.v = nn.Parameter(torch.empty(pair, hidden_size, pair))
         self.w = nn.Parameter(torch.empty(pair, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
         projected = leaf == "projected"
@@ -76,22 +75,3 @@ class RNTN(Cell):
         # Not by einsum: onnxruntime's may end the process where there are no rows.
         products = torch.bmm(left, pairs.unsqueeze(2)).squeeze(2)
         return [torch.tanh(products + affine(self.b, pairs, self.w))]
-
-
-class RNTNOptions(BaseModel):
-    """Options of `rntn.v1`: `leaf`, "projected" or "word" (see RNTN)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    leaf: Leaf = "projected"
-
-
-def _build(*, input_size: int, hidden_size: int, options: RNTNOptions) -> Cell:
-    return RNTN(input_size=input_size, hidden_size=hidden_size, leaf=options.leaf)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `rntn.v1`."""
-    summary = "recursive neural tensor network, Socher et al. 2013"
-    return [CellSpec(name="rntn.v1", build=_build, config=RNTNOptions, summary=summary)]

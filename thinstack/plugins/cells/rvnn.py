@@ -1,19 +1,16 @@
 """Recursive neural network (Socher et al. 2011), with an input at inner nodes for deep ones (Irsoy
 & Cardie 2014)."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["RvNN", "RvNNOptions"]
+__all__ = ["RvNN"]
 
 Leaf = Literal["projected", "word"]
 
@@ -27,12 +24,15 @@ class RvNN(Cell):
     below (Irsoy & Cardie 2014): p = tanh(W [a; b] + V x + w). A leaf is, by the option `leaf`:
 
         projected    h = tanh(W_x x + b_x), for any X
-        word         h = x, for X = H only, as in the papers, whose words live in the space of the phrases
+        word         h = x, for X = H only, as in the papers: words lie in the space of phrases
 
     A leaf's map is its own: neither V nor w is shared with it. State: h.
 
     Raises ConfigError (a ValueError) if the leaves are to be words and X is not H.
     """
+
+    name = "rvnn.v1"
+    summary = "recursive network, Socher et al. 2011; with inner inputs, Irsoy & Cardie 2014"
 
     def __init__(
         self, *, input_size: int, hidden_size: int, inner_size: int = 0, leaf: Leaf = "projected"
@@ -52,9 +52,8 @@ class RvNN(Cell):
             state_sizes=[hidden_size],
             arity=2,
         )
-        self.w = nn.Parameter(
-            torch.empty(2 * hidden_size + inner_size, hidden_size)
-        )  # W and below it V
+        # W and below it V.
+        self.w = nn.Parameter(torch.empty(2 * hidden_size + inner_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
         projected = leaf == "projected"
         self.w_x = nn.Parameter(torch.empty(input_size, hidden_size)) if projected else None
@@ -74,24 +73,3 @@ class RvNN(Cell):
         if self.inner_size > 0:
             rows = torch.cat([rows, inputs], 1)
         return [torch.tanh(affine(self.b, rows, self.w))]
-
-
-class RvNNOptions(BaseModel):
-    """Options of `rvnn.v1`: `leaf`, "projected" or "word" (see RvNN)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    leaf: Leaf = "projected"
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int, options: RvNNOptions) -> Cell:
-    return RvNN(
-        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, leaf=options.leaf
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `rvnn.v1`."""
-    summary = "recursive network, Socher et al. 2011; with inner inputs, Irsoy & Cardie 2014"
-    return [CellSpec(name="rvnn.v1", build=_build, config=RvNNOptions, summary=summary)]

@@ -1,16 +1,12 @@
 """S-LSTM, the binary Tree-LSTM with full peepholes (Zhu, Sobhani & Guo 2015)."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["SLSTM", "SLSTMOptions"]
+__all__ = ["SLSTM"]
 
 
 class SLSTM(Cell):
@@ -34,6 +30,9 @@ class SLSTM(Cell):
     Only leaves have an x. A missing child counts as zeros. State: h, c.
     """
 
+    name = "s_lstm.v1"
+    summary = "S-LSTM with full peepholes, Zhu et al. 2015, Teng & Zhang 2017 (4)-(7)"
+
     def __init__(self, *, input_size: int, hidden_size: int):
         super().__init__(
             input_size=input_size,
@@ -43,9 +42,8 @@ class SLSTM(Cell):
             arity=2,
         )
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, g, o
-        self.w_fi = nn.Parameter(
-            torch.empty(4 * hidden_size, 3 * hidden_size)
-        )  # from h_L, h_R, c_L, c_R to f_L, f_R, i
+        # From h_L, h_R, c_L, c_R to f_L, f_R, i.
+        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
@@ -68,20 +66,3 @@ class SLSTM(Cell):
         cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
         o = affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o).sigmoid()
         return [o * cell.tanh(), cell]
-
-
-class SLSTMOptions(BaseModel):
-    """`s_lstm.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, hidden_size: int) -> Cell:
-    return SLSTM(input_size=input_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `s_lstm.v1`."""
-    summary = "S-LSTM with full peepholes, Zhu et al. 2015, Teng & Zhang 2017 (4)-(7)"
-    return [CellSpec(name="s_lstm.v1", build=_build, config=SLSTMOptions, summary=summary)]

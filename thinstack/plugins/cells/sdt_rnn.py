@@ -1,16 +1,12 @@
 """Semantic dependency-tree recursive network (Socher et al. 2014): a matrix for each relation."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["SDTRNN", "SDTRNNOptions"]
+__all__ = ["SDTRNN"]
 
 
 class SDTRNN(Cell):
@@ -21,6 +17,11 @@ class SDTRNN(Cell):
     Children are summed, not weighted by the words below them. A child of kind 0 counts as none. A
     leaf has no children; with `inner_size` 0 only leaves have an x. State: h.
     """
+
+    name = "sdt_rnn.v1"
+    summary = (
+        "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
+    )
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0, kinds: int = 1):
         if inner_size not in (0, input_size):
@@ -55,24 +56,3 @@ class SDTRNN(Cell):
         if self.inner_size > 0:
             total = total + inputs @ self.w
         return [torch.tanh(total)]
-
-
-class SDTRNNOptions(BaseModel):
-    """`sdt_rnn.v1` has no options; the number of relations is that of the model's edge types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int, kinds: int) -> Cell:
-    return SDTRNN(
-        input_size=input_size, inner_size=inner_size, hidden_size=hidden_size, kinds=kinds
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `sdt_rnn.v1`."""
-    summary = (
-        "dependency-tree recursive network with a matrix for each relation, Socher et al. 2014"
-    )
-    return [CellSpec(name="sdt_rnn.v1", build=_build, config=SDTRNNOptions, summary=summary)]

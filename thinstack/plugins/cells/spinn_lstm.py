@@ -1,33 +1,32 @@
 """The Tree-LSTM of SPINN with its word projection (Bowman et al. 2016, section 3.2)."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.fast import lstm_gates
-from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
+from thinstack.core.fast import affine, lstm_gates
 
-__all__ = ["SpinnLSTM", "SpinnLSTMOptions"]
+__all__ = ["SpinnLSTM"]
 
 
 class SpinnLSTM(Cell):
     """Equations (1)-(4) of Bowman et al. 2016; h_s^1, c_s^1 is the top of the stack, h_s^2, c_s^2
     the node under it:
 
-        [i; f_l; f_r; o; g] = [sigmoid; sigmoid; sigmoid; sigmoid; tanh](W_comp [h_s^1; h_s^2; e] + b_comp)    (1)
-        c = f_l * c_s^2 + f_r * c_s^1 + i * g                                                                  (2)
-        h = o * tanh(c)                                                                                        (3)
-        [h; c] = W_wd x + b_wd                                                                                 (4)
+        [i; f_l; f_r; o; g] = [sigmoid; sigmoid; sigmoid; sigmoid; tanh](
+            W_comp [h_s^1; h_s^2; e] + b_comp)                                   (1)
+        c = f_l * c_s^2 + f_r * c_s^1 + i * g                                    (2)
+        h = o * tanh(c)                                                          (3)
+        [h; c] = W_wd x + b_wd                                                   (4)
 
     The top of the stack is the right child (Algorithm 1), so f_l goes with the left one. Here the
     columns of W_comp stand in the order left h, right h, e. A leaf is (4): a linear map, with no
     gates. e is an optional context, such as the hidden state of a tracking LSTM (section 3.3); (1)
     as printed calls it c. Its width is `inner_size`, 0 for none. State: h, c.
     """
+
+    name = "spinn_lstm.v1"
+    summary = "Tree-LSTM of SPINN with word projection, Bowman et al. 2016 (1)-(4)"
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         super().__init__(
@@ -39,9 +38,8 @@ class SpinnLSTM(Cell):
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
         self.b_word = nn.Parameter(torch.zeros(2 * hidden_size))
-        self.w_comp = nn.Parameter(
-            torch.empty(2 * hidden_size + inner_size, 5 * hidden_size)
-        )  # i, o, f_l, f_r, g
+        # To i, o, f_l, f_r, g.
+        self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)
 
@@ -55,20 +53,3 @@ class SpinnLSTM(Cell):
             rows = torch.cat([rows, inputs], 1)
         hidden, cell = lstm_gates(affine(self.b_comp, rows, self.w_comp), children[1])
         return [hidden, cell]
-
-
-class SpinnLSTMOptions(BaseModel):
-    """`spinn_lstm.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
-    return SpinnLSTM(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `spinn_lstm.v1`."""
-    summary = "Tree-LSTM of SPINN with word projection, Bowman et al. 2016 (1)-(4)"
-    return [CellSpec(name="spinn_lstm.v1", build=_build, config=SpinnLSTMOptions, summary=summary)]

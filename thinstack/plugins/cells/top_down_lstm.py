@@ -1,17 +1,14 @@
 """Top-down Tree-LSTM (Teng & Zhang 2017, section 4.3)."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["SideInputs", "TopDownLSTM", "TopDownLSTMOptions"]
+__all__ = ["SideInputs", "TopDownLSTM"]
 
 SideInputs = Literal["shared", "per_side"]
 """Whether the W_x and the biases are one for all sides or a set for each."""
@@ -36,13 +33,14 @@ class TopDownLSTM(Cell):
     left. Every node has an x, so inner inputs are as wide as leaf inputs. State: h, c.
     """
 
+    name = "top_down_lstm.v1"
+    summary = "from the root down, by sides, Teng & Zhang 2017 (13)-(14)"
+
     def __init__(
         self, *, input_size: int, hidden_size: int, kinds: int = 2, inputs: SideInputs = "shared"
     ):
         if kinds < 1:
             raise ValueError(f"kinds must be at least 1, got {kinds}")
-        if inputs not in ("shared", "per_side"):
-            raise ValueError(f"inputs must be 'shared' or 'per_side', got {inputs!r}")
         super().__init__(
             input_size=input_size,
             inner_size=input_size,
@@ -56,13 +54,11 @@ class TopDownLSTM(Cell):
         # The columns of one side lie together.
         self.w_x = nn.Parameter(torch.empty(input_size, sets * 4 * hidden_size))  # to f, i, g, o
         self.b = nn.Parameter(torch.zeros(sets * 4 * hidden_size))
-        self.w_fi = nn.Parameter(
-            torch.empty(2 * hidden_size, kinds * 2 * hidden_size)
-        )  # from h_t-1, c_t-1
+        # From h_t-1, c_t-1.
+        self.w_fi = nn.Parameter(torch.empty(2 * hidden_size, kinds * 2 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(hidden_size, kinds * hidden_size))  # from h_t-1
-        self.w_o = nn.Parameter(
-            torch.empty(2 * hidden_size, kinds * hidden_size)
-        )  # from h_t-1, c_t
+        # From h_t-1, c_t.
+        self.w_o = nn.Parameter(torch.empty(2 * hidden_size, kinds * hidden_size))
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
@@ -89,27 +85,3 @@ class TopDownLSTM(Cell):
         n = side.shape[0]  # frozen TorchScript would give `values` as many rows as the weight has
         index = torch.arange(n, device=side.device) * self.kinds + side
         return values.view(n * self.kinds, values.shape[1] // self.kinds).index_select(0, index)
-
-
-class TopDownLSTMOptions(BaseModel):
-    """Options of `top_down_lstm.v1`: `inputs`, whether the sides share what reads the node's
-    input."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    inputs: SideInputs = "shared"
-
-
-def _build(*, input_size: int, hidden_size: int, kinds: int, options: TopDownLSTMOptions) -> Cell:
-    return TopDownLSTM(
-        input_size=input_size, hidden_size=hidden_size, kinds=max(1, kinds), inputs=options.inputs
-    )
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `top_down_lstm.v1`."""
-    summary = "from the root down, by sides, Teng & Zhang 2017 (13)-(14)"
-    return [
-        CellSpec(name="top_down_lstm.v1", build=_build, config=TopDownLSTMOptions, summary=summary)
-    ]

@@ -1,17 +1,13 @@
 """Tree-GRU, child-sum form: the gated recurrent unit (Cho et al. 2014) over the sum of the
 children."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel, ConfigDict
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["TreeGRU", "TreeGRUOptions"]
+__all__ = ["TreeGRU"]
 
 
 class TreeGRU(Cell):
@@ -32,6 +28,9 @@ class TreeGRU(Cell):
         inner_size: 0 or `input_size`; anything else raises ValueError.
     """
 
+    name = "tree_gru.v1"
+    summary = "gated recurrent unit over children, child-sum form"
+
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if inner_size not in (0, input_size):
             raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
@@ -42,9 +41,8 @@ class TreeGRU(Cell):
             state_sizes=[hidden_size],
             arity=0,
         )
-        self.w = nn.Parameter(
-            torch.empty(input_size, (3 if inner_size else 2) * hidden_size)
-        )  # z, n and, if read, r
+        # To z, n and, if read, r.
+        self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))
         self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
         self.b = nn.Parameter(torch.empty(3 * hidden_size))  # z, n, r
         self.reset_parameters()
@@ -73,20 +71,3 @@ class TreeGRU(Cell):
         z = (x_z + affine(b_z, total, u_z)).sigmoid()
         new = (x_n + affine(b_n, sum_by_owner(r * hidden, owner, n), u_n)).tanh()
         return [(1 - z) * new + z * total]
-
-
-class TreeGRUOptions(BaseModel):
-    """`tree_gru.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
-    return TreeGRU(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `tree_gru.v1`."""
-    summary = "gated recurrent unit over children, child-sum form"
-    return [CellSpec(name="tree_gru.v1", build=_build, config=TreeGRUOptions, summary=summary)]

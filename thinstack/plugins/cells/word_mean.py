@@ -1,15 +1,9 @@
 """The mean of the word vectors below a node, the baseline that the papers compare with."""
 
-from collections.abc import Iterable
-
-from pydantic import BaseModel, ConfigDict
-
-from thinstack.core.cell import Cell
 from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.errors import ConfigError
-from thinstack.plugins import CellSpec, hookimpl
 
-__all__ = ["WordMean", "WordMeanOptions"]
+__all__ = ["WordMean"]
 
 
 class WordMean(SubtreeMean):
@@ -21,6 +15,9 @@ class WordMean(SubtreeMean):
     Raises ConfigError (a ValueError) if `hidden_size` is not `input_size`.
     """
 
+    name = "word_mean.v1"
+    summary = "mean of the word vectors below a node, the papers' baseline"
+
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
         if hidden_size != input_size:
             raise ConfigError(
@@ -28,20 +25,3 @@ class WordMean(SubtreeMean):
                 f"{hidden_size}"
             )
         super().__init__(input_size=input_size, inner_size=inner_size)
-
-
-class WordMeanOptions(BaseModel):
-    """`word_mean.v1` has no options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _build(*, input_size: int, inner_size: int, hidden_size: int) -> Cell:
-    return WordMean(input_size=input_size, inner_size=inner_size, hidden_size=hidden_size)
-
-
-@hookimpl
-def thinstack_cells() -> Iterable[CellSpec]:
-    """Register `word_mean.v1`."""
-    summary = "mean of the word vectors below a node, the papers' baseline"
-    return [CellSpec(name="word_mean.v1", build=_build, config=WordMeanOptions, summary=summary)]

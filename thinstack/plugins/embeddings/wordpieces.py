@@ -1,14 +1,10 @@
 """Words by the mean of their pieces' rows of a table."""
 
-from collections.abc import Iterable
-
 import torch
-from pydantic import BaseModel
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
-from thinstack.plugins import EmbeddingSpec, hookimpl
 
 __all__ = ["WordpieceEmbedding"]
 
@@ -16,6 +12,10 @@ __all__ = ["WordpieceEmbedding"]
 class WordpieceEmbedding(Embedding):
     """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces,
     and dropout falls on it."""
+
+    name = "wordpieces.v1"
+    summary = "the mean of the rows of a word's pieces"
+    vocabulary = "wordpieces"
 
     def __init__(self, *, entries: int, size: int, dropout: float = 0.0):
         index_names = ["piece_ids", "pieces_per_word"]
@@ -34,16 +34,3 @@ class WordpieceEmbedding(Embedding):
         )
         vectors: Tensor = self.dropout(pieces)
         return vectors
-
-
-@hookimpl
-def thinstack_embeddings() -> Iterable[EmbeddingSpec]:
-    """Register `wordpieces.v1`."""
-    spec = EmbeddingSpec(
-        name="wordpieces.v1",
-        build=WordpieceEmbedding,
-        config=BaseModel,
-        vocabulary="wordpieces",
-        summary="the mean of the rows of a word's pieces",
-    )
-    return [spec]

@@ -1,16 +1,15 @@
 """A classifier of sentence pairs by a multi-layer perceptron (Bowman et al. 2016, section 4.1)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
 
-__all__ = ["Entailment", "EntailmentOptions"]
+__all__ = ["Entailment"]
 
 
 class Entailment(TaskHead):
@@ -30,14 +29,17 @@ class Entailment(TaskHead):
             takes the running statistics.
     """
 
+    name = "entailment.v1"
+    summary = "multi-layer perceptron over a pair, Bowman et al. 2016, (6)"
+
     def __init__(
         self,
         *,
         hidden_size: int,
         classes: int,
-        layers: int = 2,
-        width: int = 1024,
-        dropout: float = 0.0,
+        layers: Annotated[int, Field(ge=1, le=3)] = 2,
+        width: Annotated[int, Field(ge=1)] = 1024,
+        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
         batch_norm: bool = True,
     ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
@@ -93,37 +95,3 @@ class _BatchNorm(nn.BatchNorm1d):
             self.momentum,
             self.eps,
         )
-
-
-class EntailmentOptions(BaseModel):
-    """Options of `entailment.v1`.
-
-    Attributes:
-        layers: number of ReLU layers, 1 to 3.
-        width: width of each.
-        dropout: share of the MLP's input and of its output that is dropped in training.
-        batch_norm: whether the MLP's input and its output are normalised over the batch.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    layers: int = Field(default=2, ge=1, le=3)
-    width: int = Field(default=1024, ge=1)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-    batch_norm: bool = True
-
-
-def _build(*, hidden_size: int, classes: int, options: EntailmentOptions) -> TaskHead:
-    return Entailment(hidden_size=hidden_size, classes=classes, **options.model_dump())
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `entailment.v1`."""
-    spec = HeadSpec(
-        name="entailment.v1",
-        build=_build,
-        config=EntailmentOptions,
-        summary="multi-layer perceptron over a pair, Bowman et al. 2016, (6)",
-    )
-    return [spec]

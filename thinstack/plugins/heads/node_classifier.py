@@ -1,82 +1,23 @@
 """A softmax classifier at every node (Tai, Socher & Manning 2015, section 4.1)."""
 
-from collections.abc import Iterable
+from thinstack.plugins.heads._classifier import Classifier, Share, Width
 
-import torch
-from pydantic import BaseModel, ConfigDict, Field
-from torch import Tensor, nn
-from torch.nn import functional
-
-from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
-
-__all__ = ["NodeClassifier", "NodeClassifierOptions"]
+__all__ = ["NodeClassifier"]
 
 
-class NodeClassifier(TaskHead):
+class NodeClassifier(Classifier):
     """p(y | node j) = softmax(W_s h_j + b_s), and the cost is the negative log-likelihood of the
     labelled nodes (Tai 4.1).
 
     With a hidden layer the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017,
-    (16)).
-
-    The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide as the
-    training recipe says. Dropout falls on h.
-
-    Args:
-        hidden: width of the hidden layer, 0 for none.
+    (16)). The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide
+    as the training recipe says.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 0, dropout: float = 0.0):
-        super().__init__(hidden_size=hidden_size, classes=classes, reads="nodes")
-        self.dropout = nn.Dropout(dropout)
-        self.hidden = (
-            nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+    name = "node_classifier.v1"
+    summary = "softmax at every node, Tai et al. 2015, 4.1"
+
+    def __init__(self, *, hidden_size: int, classes: int, hidden: Width = 0, dropout: Share = 0.0):
+        super().__init__(
+            hidden_size=hidden_size, classes=classes, hidden=hidden, dropout=dropout, reads="nodes"
         )
-        self.linear = nn.Linear(hidden or hidden_size, classes)
-
-    def forward(self, outputs: Tensor) -> Tensor:
-        """Logits (n, C) of node outputs (n, H)."""
-        logits: Tensor = self.linear(self.hidden(self.dropout(outputs)))
-        return logits
-
-    def scores(self, outputs: Tensor) -> Tensor:
-        """Probabilities (n, C) of node outputs (n, H)."""
-        return torch.softmax(self.forward(outputs), 1)
-
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled nodes of -log p(label), for logits (n, C) and labels (n,), -1 where
-        there is none."""
-        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
-
-
-class NodeClassifierOptions(BaseModel):
-    """Options of `node_classifier.v1`.
-
-    Attributes:
-        hidden: width of a ReLU layer before the softmax, 0 for none.
-        dropout: share of a node's output that is dropped in training.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    hidden: int = Field(default=0, ge=0)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-
-
-def _build(*, hidden_size: int, classes: int, options: NodeClassifierOptions) -> TaskHead:
-    return NodeClassifier(
-        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
-    )
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `node_classifier.v1`."""
-    spec = HeadSpec(
-        name="node_classifier.v1",
-        build=_build,
-        config=NodeClassifierOptions,
-        summary="softmax at every node, Tai et al. 2015, 4.1",
-    )
-    return [spec]

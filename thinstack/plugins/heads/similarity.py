@@ -1,16 +1,15 @@
 """How alike two sentences are, on a scale of ratings (Tai, Socher & Manning 2015, section 4.2)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
 
-__all__ = ["Similarity", "SimilarityOptions"]
+__all__ = ["Similarity"]
 
 
 class Similarity(TaskHead):
@@ -38,7 +37,17 @@ class Similarity(TaskHead):
     Raises ValueError for fewer than two ratings.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, hidden: int = 50, dropout: float = 0.0):
+    name = "similarity.v1"
+    summary = "distribution over the ratings of a pair, Tai et al. 2015, (15)"
+
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        classes: int,
+        hidden: Annotated[int, Field(ge=1)] = 50,
+        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+    ):
         if classes < 2:
             raise ValueError(
                 f"similarity needs at least 2 ratings (labels of the model), got {classes}"
@@ -75,35 +84,3 @@ class Similarity(TaskHead):
     def _scale(self, like: Tensor) -> Tensor:
         """r = [1 2 .. K]."""
         return torch.arange(1, self.classes + 1, dtype=like.dtype, device=like.device)
-
-
-class SimilarityOptions(BaseModel):
-    """Options of `similarity.v1`.
-
-    Attributes:
-        hidden: width of the sigmoid layer h_s.
-        dropout: share of h_s that is dropped in training.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    hidden: int = Field(default=50, ge=1)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-
-
-def _build(*, hidden_size: int, classes: int, options: SimilarityOptions) -> TaskHead:
-    return Similarity(
-        hidden_size=hidden_size, classes=classes, hidden=options.hidden, dropout=options.dropout
-    )
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `similarity.v1`."""
-    spec = HeadSpec(
-        name="similarity.v1",
-        build=_build,
-        config=SimilarityOptions,
-        summary="distribution over the ratings of a pair, Tai et al. 2015, (15)",
-    )
-    return [spec]

@@ -1,27 +1,26 @@
 """Scores candidate trees of a sentence, for reranking the output of a parser (Teng & Zhang 2017,
 section 8.1)."""
 
-from collections.abc import Iterable
+from typing import Annotated
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.head import TaskHead
-from thinstack.plugins import HeadSpec, hookimpl
 
-__all__ = ["TreeRanker", "TreeRankerOptions"]
+__all__ = ["TreeRanker"]
 
 
 class TreeRanker(TaskHead):
     """Scores each constituent A with children B and C by its label, and a tree by its constituents
     (Teng & Zhang 2017).
 
-        y_hat = argmax over candidates y of f(x, y)                                                  (18)
-        f(x, y) = sum over constituents A of Score(A)                                                (19)
-        o = ReLU(W_L n_B + W_R n_C + W_H h_A + b),   Score(A) = log softmax(o)[A]                    (20)
-        r_i = max(0, max over candidates y of f(x_i, y) + Delta(y_i, y) - f(x_i, y_i))               (22)
-        Delta(y_i, y) = kappa * number of constituents of y that the oracle y_i does not have        (23)
+        y_hat = argmax over candidates y of f(x, y)                                         (18)
+        f(x, y) = sum over constituents A of Score(A)                                       (19)
+        o = ReLU(W_L n_B + W_R n_C + W_H h_A + b),   Score(A) = log softmax(o)[A]           (20)
+        r_i = max(0, max over candidates y of f(x_i, y) + Delta(y_i, y) - f(x_i, y_i))      (22)
+        Delta(y_i, y) = kappa * number of constituents of y that the oracle y_i has not     (23)
 
     `forward` and `scores` take a row for each constituent. `loss` takes whole trees: whoever knows
     the constituents' labels picks and sums their scores, (19). The paper averages r_i over
@@ -35,7 +34,17 @@ class TreeRanker(TaskHead):
         kappa: loss for each constituent that is wrong.
     """
 
-    def __init__(self, *, hidden_size: int, classes: int, word_size: int = 0, kappa: float = 0.1):
+    name = "tree_ranker.v1"
+    summary = "score of a candidate tree, Teng & Zhang 2017, (18)-(23)"
+
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        classes: int,
+        word_size: int = 0,
+        kappa: Annotated[float, Field(ge=0)] = 0.1,
+    ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="candidates")
         self.kappa = float(kappa)
         self.linear = nn.Linear(
@@ -74,32 +83,3 @@ class TreeRanker(TaskHead):
         return (
             rival - oracle
         ).sum()  # not below 0: the oracle is one of its own rivals, with a margin of 0
-
-
-class TreeRankerOptions(BaseModel):
-    """Options of `tree_ranker.v1`: `kappa`, the loss for each constituent of a candidate that its
-    oracle does not have."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kappa: float = Field(default=0.1, ge=0)
-
-
-def _build(
-    *, hidden_size: int, word_size: int, classes: int, options: TreeRankerOptions
-) -> TaskHead:
-    return TreeRanker(
-        hidden_size=hidden_size, classes=classes, word_size=word_size, kappa=options.kappa
-    )
-
-
-@hookimpl
-def thinstack_heads() -> Iterable[HeadSpec]:
-    """Register `tree_ranker.v1`."""
-    spec = HeadSpec(
-        name="tree_ranker.v1",
-        build=_build,
-        config=TreeRankerOptions,
-        summary="score of a candidate tree, Teng & Zhang 2017, (18)-(23)",
-    )
-    return [spec]

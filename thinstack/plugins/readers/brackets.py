@@ -1,16 +1,14 @@
 """Penn Treebank brackets, one label at every node."""
 
-from collections.abc import Iterable
-
 from thinstack.data.treebank import read_trees
-from thinstack.plugins import ReaderSpec, hookimpl
+from thinstack.plugins import Reader
+
+__all__ = ["Brackets"]
 
 
-@hookimpl
-def thinstack_readers() -> Iterable[ReaderSpec]:
-    """Register `brackets.v1`."""
-    return [
-        ReaderSpec(
-            name="brackets.v1", read=read_trees, summary="Penn Treebank brackets with labels"
-        )
-    ]
+class Brackets(Reader):
+    """See `thinstack.data.treebank`."""
+
+    name = "brackets.v1"
+    summary = "Penn Treebank brackets with labels"
+    read = staticmethod(read_trees)

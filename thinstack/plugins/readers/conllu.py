@@ -1,12 +1,14 @@
 """Dependency trees in CoNLL-U."""
 
-from collections.abc import Iterable
-
 from thinstack.data.conllu import read_conllu
-from thinstack.plugins import ReaderSpec, hookimpl
+from thinstack.plugins import Reader
+
+__all__ = ["Conllu"]
 
 
-@hookimpl
-def thinstack_readers() -> Iterable[ReaderSpec]:
-    """Register `conllu.v1`."""
-    return [ReaderSpec(name="conllu.v1", read=read_conllu, summary="CoNLL-U dependency trees")]
+class Conllu(Reader):
+    """See `thinstack.data.conllu`."""
+
+    name = "conllu.v1"
+    summary = "CoNLL-U dependency trees"
+    read = staticmethod(read_conllu)

@@ -1,18 +1,14 @@
 """Questions with their classes and constituency parses."""
 
-from collections.abc import Iterable
-
 from thinstack.data.questions import read_questions
-from thinstack.plugins import ReaderSpec, hookimpl
+from thinstack.plugins import Reader
+
+__all__ = ["Questions"]
 
 
-@hookimpl
-def thinstack_readers() -> Iterable[ReaderSpec]:
-    """Register `questions.v1`."""
-    return [
-        ReaderSpec(
-            name="questions.v1",
-            read=read_questions,
-            summary="JSON lines of questions with their class and parse, as TREC's",
-        )
-    ]
+class Questions(Reader):
+    """See `thinstack.data.questions`."""
+
+    name = "questions.v1"
+    summary = "JSON lines of questions with their class and parse, as TREC's"
+    read = staticmethod(read_questions)

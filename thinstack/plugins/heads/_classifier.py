@@ -1,0 +1,48 @@
+"""What classifiers of single rows share."""
+
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.head import Reads, TaskHead
+
+__all__ = ["Classifier", "Share", "Width"]
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Width = Annotated[int, Field(ge=0)]
+
+
+class Classifier(TaskHead):
+    """p(y | row) = softmax(W h + b), where h is the row or, with a hidden layer, ReLU(W' row + b').
+    The loss is the negative log-likelihood, summed over labelled rows. Dropout falls on the row.
+
+    Args:
+        hidden: width of the hidden layer, 0 for none.
+    """
+
+    def __init__(
+        self, *, hidden_size: int, classes: int, hidden: int, dropout: float, reads: Reads
+    ):
+        super().__init__(hidden_size=hidden_size, classes=classes, reads=reads)
+        self.dropout = nn.Dropout(dropout)
+        self.hidden = (
+            nn.Sequential(nn.Linear(hidden_size, hidden), nn.ReLU()) if hidden else nn.Identity()
+        )
+        self.linear = nn.Linear(hidden or hidden_size, classes)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Logits (n, C) of rows (n, H)."""
+        logits: Tensor = self.linear(self.hidden(self.dropout(rows)))
+        return logits
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """Probabilities (n, C) of rows (n, H)."""
+        return torch.softmax(self.forward(rows), 1)
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
+        where there is none."""
+        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
