@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Answer, run_command
-from integrations.last_word_model import LABELS, best, expected, write_last_word_bundle
-from integrations.own_parse import own_parse
+from last_word_model import LABELS, best, expected, write_last_word_bundle
+from last_word_model import own_parse
 
 import thinstack
 from thinstack.cli import main
@@ -247,7 +247,7 @@ def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     """A package that brings one model along, named sst."""
     folder = tmp_path / "bundled"
     write_last_word_bundle(folder / "sst")
-    monkeypatch.setattr("thinstack.bundle.bundle.BUNDLED", folder)
+    monkeypatch.setattr("thinstack.bundle.reading.BUNDLED", folder)
     return folder
 
 

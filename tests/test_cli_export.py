@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 import torch
 
-from thinstack.bundle.bundle import open_bundle, write_bundle
+from thinstack.bundle import open_bundle, write_bundle
 from thinstack.cli import main
 from thinstack.export import onnx_verify
 from thinstack.models import load_model

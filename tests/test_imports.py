@@ -316,7 +316,7 @@ BAD = [
     ("training.parser", "from thinc.api import Adam"),
     ("tables.run", "import matplotlib.pyplot as plt"),
     ("tables.run", "def f():\n    from spacy.tokens import Doc"),
-    ("training.recipe", "from thinstack.tables import run"),
+    ("training.seeds", "from thinstack.tables import run"),
     ("export.bundle", "def f():\n    from thinstack.tables.run import job"),
     ("models.build", "from thinstack.tables import run"),
     ("testing.cells", "from thinstack.tables import run"),
@@ -453,7 +453,7 @@ SKELETON += ["config", "config.base", "config.model", "config.recipe"]
 SKELETON += [
     "training",
     "training.loop",
-    "training.recipe",
+    "training.seeds",
     "training.parser",
     "tables",
     "tables.run",

@@ -23,7 +23,7 @@ from bundle_folders import record, reseal
 from onnx import TensorProto, helper, numpy_helper
 from peak_memory import peak_memory
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.runtime.predictor import Predictor
 

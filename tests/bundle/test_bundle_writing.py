@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bundle_folders import FILES, write
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 
 

@@ -11,14 +11,15 @@ import onnxruntime
 import pytest
 
 import thinstack
-from thinstack.bundle.bundle import BUNDLED, Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.reading import BUNDLED
 from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import validate
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 NO_TORCH = (

@@ -9,8 +9,8 @@ from bundle_folders import CONFIG, FILES, WRITTEN, record, reseal, write
 
 import thinstack
 from thinstack._version import __version__
-from thinstack.bundle import bundle as bundles
-from thinstack.bundle.bundle import bundled_names, open_bundle
+from thinstack.bundle import reading
+from thinstack.bundle import bundled_names, open_bundle
 from thinstack.config import EmbeddingConfig, ModelConfig
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -99,7 +99,7 @@ def test_a_file_changed_after_opening_is_refused(folder: Path) -> None:
 
 def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the bundle was opened, and after its size was looked at."""
-    bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", bundles._file_size
+    bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", reading._file_size
 
     def append(path: Path) -> None:
         with path.open("ab") as file:
@@ -111,7 +111,7 @@ def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
         return size
 
     with monkeypatch.context() as patch:
-        patch.setattr(bundles, "_file_size", size_before)
+        patch.setattr(reading, "_file_size", size_before)
         with pytest.raises(BundleError, match=r"model\.onnx.*damaged"):
             bundle.read("onnx/model.onnx")
     path.write_bytes(FILES["onnx/model.onnx"])
@@ -183,7 +183,7 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     write(tmp_path / "bundled" / "tiny")
     write(tmp_path / "bundled" / "other")
     (tmp_path / "bundled" / "no_model").mkdir()
-    monkeypatch.setattr(bundles, "BUNDLED", tmp_path / "bundled")
+    monkeypatch.setattr(reading, "BUNDLED", tmp_path / "bundled")
     monkeypatch.chdir(tmp_path)
     assert bundled_names() == ["other", "tiny"]
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"

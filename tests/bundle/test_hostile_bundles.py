@@ -16,14 +16,14 @@ import pytest
 from bundle_folders import FILES, reseal, write
 from hostile_bundles import Creating, claimed, listed, replaced, zipped
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
 from thinstack.data import vectors
 from thinstack.errors import BundleError, DataError
 from thinstack.models import load_model
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS / "golden" / "schema-1" / "words"
 
 
@@ -94,7 +94,7 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
-    command = [sys.executable, str(TESTS / "hostile_bundles.py"), str(GOLDEN), str(tmp_path)]
+    command = [sys.executable, str(Path(__file__).with_name("hostile_bundles.py")), str(GOLDEN), str(tmp_path)]
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
         command,
@@ -162,7 +162,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(
 ) -> None:
     bundle = open_bundle(folder)
     monkeypatch.setattr(
-        "thinstack.bundle.bundle.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
+        "thinstack.bundle.reading.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
     )
     with pytest.raises(BundleError, match=r"vocabulary\.txt: 5 entries; expected at most 4"):
         bundle.vocabulary()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bundle_folders import FILES, record, reseal, write
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 
 

@@ -14,11 +14,11 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
-from integrations.tiny_onnx import model as tiny_model
+from last_word_model import last_word_model
 from numpy.typing import NDArray
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.onnx_gate import (
     DEEPEST,
     MOST_FIELDS,
@@ -106,7 +106,7 @@ def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
 @pytest.mark.parametrize("kind", ["words", "wordpieces"])
 @pytest.mark.parametrize("parser", [None, "capped"])
 def test_hand_made_models_pass(kind: str, parser: str | None) -> None:
-    content = tiny_model(kind, parser=parser, metadata={"labels": '["schön"]'})
+    content = last_word_model(kind, parser=parser, metadata={"labels": '["schön"]'})
     check_onnx(content, source="a file")
     assert metadata(content) == {"labels": '["schön"]'}
 
@@ -226,7 +226,7 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "model.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
-    onnxruntime.InferenceSession(tiny_model("words"), options, providers=["CPUExecutionProvider"])
+    onnxruntime.InferenceSession(last_word_model("words"), options, providers=["CPUExecutionProvider"])
     content = (tmp_path / "model.ort").read_bytes()
     onnxruntime.InferenceSession(
         content, providers=["CPUExecutionProvider"]
@@ -441,7 +441,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
     generator = np.random.default_rng(0)
     tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
     hostile = nested(3, [node("Constant", [], ["out"], value=tensor)]).SerializeToString()
-    files = [tiny_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
+    files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
     read = 0
     for _ in range(4000):
         content = bytearray(files[int(generator.integers(2))])
@@ -462,7 +462,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
 
 
 def test_every_truncation_is_refused() -> None:
-    content = tiny_model("words")
+    content = last_word_model("words")
     for size in range(len(content)):
         assert (
             not look_at(content[:size])

@@ -11,7 +11,7 @@ import srsly
 from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 
-from thinstack.bundle.bundle import open_bundle, write_bundle
+from thinstack.bundle import open_bundle, write_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy.component import TreeSentiment
 

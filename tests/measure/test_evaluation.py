@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from integrations.last_word_model import best, expected, write_last_word_bundle
+from last_word_model import best, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.errors import InputError, TreeError
-from thinstack.measure.evaluation import evaluate, evaluate_file
+from thinstack.measure.evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -85,7 +85,7 @@ def test_raw_text_runs_on_the_model_that_is_given(
     monkeypatch.setattr(
         predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
     )
-    for name in ("thinstack.bundle.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
+    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
         monkeypatch.setattr(name, opened)
     evaluate_file(predictor, file, source="auto", text=True)
     assert sum(ran) == 5
@@ -98,9 +98,11 @@ def test_raw_text_is_what_a_user_would_write(
     file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")
     given: list[str] = []
 
-    def watch(texts: Iterable[str], **settings: Any) -> Iterator[list[Prediction]]:
+    def watch(
+        predictor: Predictor, texts: Iterable[str], **settings: Any
+    ) -> Iterator[list[Prediction]]:
         given.extend(texts)
-        return predict_text(given, **settings)
+        return predict_text(predictor, given, **settings)
 
     monkeypatch.setattr("thinstack.measure.evaluation.predict_text", watch)
     evaluate_file(predictor, file, source="auto", text=True)
@@ -215,7 +217,7 @@ def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
     assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
     json.dumps(figures, allow_nan=False)
     assert {
-        value for key, value in evaluate(predictor, []).items() if key.endswith("accuracy")
+        value for key, value in evaluate_predictor(predictor, []).items() if key.endswith("accuracy")
     } == {None}
 
 

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from thinstack.measure.metrics import measure
-from thinstack.measure.pairs import entailment, pearson, relatedness, selection
+from thinstack.measure.accuracy import accuracy
+from thinstack.measure.figures import selection
+from thinstack.measure.pairs import entailment, pearson, relatedness
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -117,15 +118,11 @@ def test_selection_takes_the_figures_of_the_task() -> None:
     )
 
 
-def test_selection_of_phrases_is_that_of_accuracy() -> None:
-    generator = np.random.default_rng(0)
-    for labels in (
-        [np.array([0, 2, 1, 2])],
-        [np.array([0, 2, 1, 1])],
-        [np.array([-1, -1])],
-    ):  # the last: no figure at all
-        accuracy = measure([generator.random((len(tree), 3)) for tree in labels], labels)
-        assert selection("phrases", accuracy.to_dict()) == accuracy.selection
+def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
+    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])])
+    assert neutral["root_binary_accuracy"] is None
+    assert selection("phrases", neutral) == 200
+    assert selection("phrases", accuracy([], [])) == 0
 
 
 def test_an_undefined_figure_counts_as_no_correlation() -> None:

@@ -303,7 +303,7 @@ def test_a_model_of_other_inputs_is_refused(tmp_path: Path) -> None:
 
 def test_a_bundle_without_onnx_is_refused(tmp_path: Path) -> None:
     whole = bundle(tmp_path / "model")
-    bare = thinstack.bundle.bundle.write_bundle(
+    bare = thinstack.bundle.write_bundle(
         tmp_path / "bare", {"vocabulary.txt": whole.read("vocabulary.txt")}, config=whole.config
     )
     with pytest.raises(BundleError, match=r"no onnx/model\.onnx"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from integrations.own_parse import own_parse
+from last_word_model import own_parse
 from onnx import TensorProto
 from tiny_onnx import WORDS, bundle, expected, model, parsing_bundle, random_tree
 

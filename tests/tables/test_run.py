@@ -22,7 +22,7 @@ from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finis
 from thinstack.tables.table import Table
 from thinstack.training.digests import data_digests
 from thinstack.training.material import prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from thinstack.errors import DataError
-from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from thinstack.data.files import write_atomically
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 
 
 def parts(

@@ -17,14 +17,14 @@ from safetensors.torch import load
 from trained import Trained, train
 
 import thinstack
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import EvaluationSource
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.models import TreeModel, load_model, weights_of
 from thinstack.training import command, publish
-from thinstack.training.recipe import SeedResult
+from thinstack.training.seeds import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 

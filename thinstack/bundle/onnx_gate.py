@@ -36,14 +36,10 @@ _SHAPED = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Range": 0}
 # Operators whose outputs are no larger than their first input, and those whose output is no larger
 # than all multiplied.
 _SHRINKING = frozenset(
-    """Abs Cast Ceil Clip Cos CumSum DequantizeLinear Erf Exp Flatten Floor Identity IsInf IsNaN LayerNormalization LeakyRelu
-    Log LogSoftmax Neg Not QuantizeLinear Reciprocal ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape
-    Round ScatterElements ScatterND Selu Shape Sigmoid Sign Sin Size Slice Softmax Softplus Split Sqrt Squeeze Tanh Transpose
-    Trilu Unsqueeze""".split()
+    ["Abs", "Cast", "Ceil", "Clip", "Cos", "CumSum", "DequantizeLinear", "Erf", "Exp", "Flatten", "Floor", "Identity", "IsInf", "IsNaN", "LayerNormalization", "LeakyRelu", "Log", "LogSoftmax", "Neg", "Not", "QuantizeLinear", "Reciprocal", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "Relu", "Reshape", "Round", "ScatterElements", "ScatterND", "Selu", "Shape", "Sigmoid", "Sign", "Sin", "Size", "Slice", "Softmax", "Softplus", "Split", "Sqrt", "Squeeze", "Tanh", "Transpose", "Trilu", "Unsqueeze"]
 )
 _BROADCASTING = frozenset(
-    """Add And Div Einsum Equal Gather GatherElements GatherND Gemm Greater GreaterOrEqual Less LessOrEqual MatMul Max
-    MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where Xor""".split()
+    ["Add", "And", "Div", "Einsum", "Equal", "Gather", "GatherElements", "GatherND", "Gemm", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "MatMul", "Max", "MatMulInteger", "Mean", "Min", "Mod", "Mul", "Or", "Pow", "PRelu", "Sub", "Sum", "Where", "Xor"]
 )
 
 

@@ -1,29 +1,17 @@
-"""Figures of pairs of sentences, by scipy, and the figure of each task that early stopping looks
-at."""
+"""Figures of pairs of sentences, by scipy."""
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from thinstack.config import Task
+from thinstack.measure.figures import Figures, percentage
 
-__all__ = ["entailment", "pearson", "relatedness", "selection"]
-
-Figures = dict[str, float | None]
-
-WATCHED: Final[dict[Task, tuple[str, ...]]] = {
-    "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
-    "sentences": ("root_accuracy",),
-    "relatedness": ("pearson",),
-    "entailment": ("accuracy",),
-}
-"""Figures whose sum chooses the epoch, by task; those of phrases are what `Accuracy.selection` adds
-up."""
+__all__ = ["entailment", "pearson", "relatedness"]
 
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
@@ -71,17 +59,8 @@ def entailment(
     """
     right = predicted == gold
     return {
-        "accuracy": _percent(right),
-        "negation_accuracy": _percent(right[negated]),
+        "accuracy": percentage(right),
+        "negation_accuracy": percentage(right[negated]),
         "pairs": len(right),
         "negations": int(negated.sum()),
     }
-
-
-def _percent(right: NDArray[np.bool_]) -> float | None:
-    return 100.0 * float(right.mean()) if right.size else None
-
-
-def selection(task: Task, figures: Mapping[str, float | None]) -> float:
-    """What early stopping looks at, the higher the better; a figure that is undefined counts 0."""
-    return sum(figures[name] or 0.0 for name in WATCHED[task])

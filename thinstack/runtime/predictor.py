@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MEND, ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Tree

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import Device
-from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError
+from thinstack.errors import BundleError, DeviceError, InputError, needs_extra
 
 __all__ = ["open_session"]
 
@@ -34,10 +34,8 @@ def open_session(
             f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there "
             "are cores"
         )
-    try:
+    with needs_extra("cpu"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("onnxruntime", "cpu") from None
     check_onnx(model, source=source)
     options = _options(onnxruntime, threads, largest_constant=max(_SMALL, 4 * len(model)))
     if device != "cpu":

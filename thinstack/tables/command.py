@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
 from thinstack.tables.curves import Point, points
 from thinstack.tables.markdown import markdown
@@ -20,7 +21,6 @@ from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finis
 from thinstack.tables.table import Row, Run, Table
 from thinstack.tables.workers import each
 from thinstack.training.cases import Cases
-from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
 
 __all__ = ["Options", "run"]

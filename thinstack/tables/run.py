@@ -11,20 +11,20 @@ from pathlib import Path
 
 from thinstack._version import __version__
 from thinstack.config import Recipe
+from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.models import Model
 from thinstack.tables.provenance import recipe_digest
 from thinstack.tables.table import Run
 from thinstack.training.cases import Cases
-from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
 from thinstack.training.material import Material, prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 __all__ = ["Failure", "Job", "Outcome", "attempt", "cases_of", "finished", "job_of", "run_one"]
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
-CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.partial", "metrics.jsonl")
+CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.safetensors.partial", "metrics.jsonl")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
-from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of, pair_examples_of
+from thinstack.training.fit_distances import fit
 from thinstack.training.parser import parse, train_parser
 
 __all__ = ["Material", "Split", "prepare", "read_pair_files", "read_sentences", "tree_reader"]

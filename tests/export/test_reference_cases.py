@@ -9,7 +9,7 @@ from export_models import LABELS, Exported, make_config
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.export import cases
-from thinstack.export.cases import reference_cases
+from thinstack.export.reference_cases import reference_cases
 
 PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, tree_source="self")
 
