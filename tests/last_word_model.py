@@ -24,9 +24,7 @@ KNOWN = {"words": WORDS, "wordpieces": tuple(IDS_OF_PIECES)}
 """Words of the vocabulary of each kind."""
 
 # Values that sums keep exactly. Row 0 is any other word's.
-TABLE = np.array(
-    [[0, 1, 0], [0, 0, 3], [3, 0, 0], [0, 0.5, 0], [0, 2, 0], [1, 0, 1]], np.float32
-)
+TABLE = np.array([[0, 1, 0], [0, 0, 3], [3, 0, 0], [0, 0.5, 0], [0, 2, 0], [1, 0, 1]], np.float32)
 PHRASE = np.array([0, 0, 0.25], np.float32)
 
 OUTPUTS = {

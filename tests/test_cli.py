@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Answer, run_command
-from last_word_model import LABELS, best, expected, write_last_word_bundle
-from last_word_model import own_parse
+from last_word_model import LABELS, best, expected, own_parse, write_last_word_bundle
 
 import thinstack
 from thinstack.cli import main

@@ -179,7 +179,7 @@ def test_obvious_sentences_are_on_the_right_side(
 ) -> None:
     from thinstack.runtime.text import predict_text
 
-    ((found,),) = predict_text([text])
+    ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
     assert np.sign(scores[3:].sum() - scores[:2].sum()) == sign
     assert found.label in (LABELS[3:] if sign > 0 else LABELS[:2])

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import spacy
-from last_word_model import own_parse
 from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -15,8 +14,6 @@ from spacy.tokens import Doc, Span
 from thinstack.core.transitions import spans_of
 from thinstack.errors import BundleError, InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
-from thinstack.runtime.text import predict_text
-from thinstack.show.html import page
 
 TEXTS = [
     "what a good film",
@@ -186,8 +183,6 @@ def test_a_model_without_a_parser_is_refused_when_it_is_added(tmp_path: Path) ->
     component = TreeSentiment(model=str(plain), source="self")
     with pytest.raises(InputError, match=message):
         component.load()
-    with pytest.raises(InputError, match=message):
-        next(predict_text(["good"], model=str(plain), source="self"))
 
 
 def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> None:
@@ -201,11 +196,3 @@ def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> No
     assert len(failed) == 1
     assert failed[0].startswith("good film: ")
     assert "own parse is no tree" in failed[0]
-
-
-def test_own_parses_are_drawn(bundle: Path) -> None:
-    ((found,),) = predict_text(["what a good film"], model=str(bundle))
-    assert found.transitions.tolist() == own_parse(4)
-    html = page([found])
-    assert html.count('class="row"') == 7
-    assert "<bdi>what a good</bdi>" in html

@@ -160,9 +160,9 @@ def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.M
     doc = nlp("So good. Very awful. " * 50)
     real, read = spacy_results._decoded, []
 
-    def decoded(item: dict[str, Any], labels: tuple[str, ...]) -> object:
+    def decoded(item: dict[str, Any]) -> object:
         read.append(item["start"])
-        return real(item, labels)
+        return real(item)
 
     monkeypatch.setattr(spacy_results, "_decoded", decoded)
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100

@@ -11,12 +11,13 @@ from spacy.tokens import Doc, Span
 from thinstack.core import Tree
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import InputError
+from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import (
     constituency_tree,
     constituency_trees,
     dependency_tree,
     dependency_trees,
-    reading,
+    parses_of,
 )
 
 
@@ -44,11 +45,10 @@ def parsed() -> Iterator[Callable[..., Doc]]:
 
 def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
-    found = reading(doc, parsed=True)
-    steps = found.parses[number]
-    return to_brackets(
-        Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps))
-    ).replace("(x ", "(")
+    sentences = sentences_of(doc)
+    steps = parses_of(doc, sentences)[number]
+    found = Tree.from_transitions(steps, sentences[number].words, ["x"] * len(steps))
+    return to_brackets(found).replace("(x ", "(")
 
 
 def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
@@ -59,10 +59,7 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
     )
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in reading(doc, parsed=True).sentences] == [
-        (0, 5),
-        (5, 7),
-    ]
+    assert [(item.start, item.end) for item in sentences_of(doc)] == [(0, 5), (5, 7)]
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
@@ -114,14 +111,14 @@ def test_a_parse_that_does_not_fit_is_refused(
     parsed: Callable[..., Doc], parse: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        reading(parsed("a b c", parse), parsed=True)
+        tree(parsed("a b c", parse))
     assert "'a b c'" in str(caught.value)
 
 
 def test_without_any_parses_the_message_names_benepar() -> None:
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
-        reading(doc, parsed=True)
+        tree(doc)
 
 
 def test_the_tokens_of_each_word() -> None:
@@ -133,7 +130,7 @@ def test_the_tokens_of_each_word() -> None:
             (word, doc[first:last].text)
             for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)
         ]
-        for found in reading(doc, parsed=False).sentences
+        for found in sentences_of(doc)
     ]
     assert words == [
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],

@@ -31,7 +31,11 @@ def test_an_example_counted_by_hand() -> None:
         ("( a b )", "( a b )"),
         ("( a )", "( a )"),
     )
-    assert (figures["spans"], figures["spans_with_root"], figures["trees"]) == (2 + 1 + 1, 3 + 2 + 2 + 1, 3)
+    assert (figures["spans"], figures["spans_with_root"], figures["trees"]) == (
+        2 + 1 + 1,
+        3 + 2 + 2 + 1,
+        3,
+    )
     assert figures["span_f1"] == pytest.approx(100 * (1 + 1 + 0) / 4)
     assert figures["span_f1_with_root"] == pytest.approx(100 * (2 + 2 + 1 + 1) / 8)
     assert figures["span_f1_by_sentence"] == pytest.approx(100 * (2 / 3 + 1 + 1 / 2 + 1) / 4)

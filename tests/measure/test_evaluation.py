@@ -217,7 +217,9 @@ def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
     assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
     json.dumps(figures, allow_nan=False)
     assert {
-        value for key, value in evaluate_predictor(predictor, []).items() if key.endswith("accuracy")
+        value
+        for key, value in evaluate_predictor(predictor, []).items()
+        if key.endswith("accuracy")
     } == {None}
 
 

@@ -42,8 +42,16 @@ def test_words_stand_where_they_are_in_the_text(predictor: Predictor) -> None:
     first, second = next(predict_text(predictor, [text]))
     assert (first.text, second.text) == ("It isn't\n  well-made – so (awful)!", "Good")
     words = {
-        "It": "It", "is": "is", "n't": "n't", "well-made": "well-made", "–": "--", "so": "so",
-        "(": "-LRB-", "awful": "awful", ")": "-RRB-", "!": "!",
+        "It": "It",
+        "is": "is",
+        "n't": "n't",
+        "well-made": "well-made",
+        "–": "--",
+        "so": "so",
+        "(": "-LRB-",
+        "awful": "awful",
+        ")": "-RRB-",
+        "!": "!",
     }
     assert first.words == tuple(words.values())
     assert [first.text[a:b] for a, b in first.offsets.tolist()] == list(words)
@@ -71,7 +79,10 @@ def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.setattr(module, "splitter", lambda **_: bars)
     found = list(predict_text(predictor, ["so good|very awful", " | "]))
-    assert [[one.words for one in read] for read in found] == [[("so", "good"), ("very", "awful")], []]
+    assert [[one.words for one in read] for read in found] == [
+        [("so", "good"), ("very", "awful")],
+        [],
+    ]
 
 
 def test_the_package_need_not_be_installed(predictor: Predictor) -> None:
