@@ -206,17 +206,6 @@ def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: 
     assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
 
 
-def test_own_parses_are_drawn(cli: Cli, parsing: Path, tmp_path: Path) -> None:
-    answer = cli(
-        "predict", "What a good film", "--model", parsing, "--html", tmp_path / "page.html"
-    )
-    assert answer == Answer(0, "", "")
-    assert "<bdi>What a good</bdi>" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    drawing = cli("predict", "What a good film", "--model", parsing).out.splitlines()
-    assert sum(line.endswith("What a good") for line in drawing) == 1
-    assert sum(line.endswith("a good") for line in drawing) == 2
-
-
 def test_the_agreement_of_own_parses_is_shown(cli: Cli, parsing: Path, trees: Path) -> None:
     # Of three words the own parse is left-branching, the treebank's is not.
     figures = json.loads(cli("evaluate", parsing, trees, "--json", "--source", "self").out)

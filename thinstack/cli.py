@@ -63,7 +63,7 @@ def _options(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
-        print(__version__)
+        print(__version__)  # noqa: T201
         raise typer.Exit
 
 
@@ -98,7 +98,7 @@ def predict(
     found = []
     for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):
         if not sentences:
-            print(f"warning: text {number} has no words", file=sys.stderr)
+            print(f"warning: text {number} has no words", file=sys.stderr)  # noqa: T201
         found.extend(sentences)
     if not found:
         raise InputError(
@@ -250,7 +250,7 @@ def table(
     if show is not None:
         with needs_extra("export"):
             import tomli_w
-        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")
+        print(tomli_w.dumps(ResultTable.read(file).show(show), multiline_strings=True), end="")  # noqa: T201
         return
     with needs_extra("export"):
         from thinstack.tables.command import Options, run
@@ -364,4 +364,4 @@ def _lines_of_input() -> list[str]:
 def _print_json(data: Any) -> None:
     """Print readable JSON, or its escaped form where the output cannot hold every character."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
-    print(json.dumps(data, ensure_ascii=not unicode, indent=2))
+    print(json.dumps(data, ensure_ascii=not unicode, indent=2))  # noqa: T201

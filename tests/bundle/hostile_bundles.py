@@ -200,11 +200,11 @@ def main(golden: Path, work: Path) -> None:
         folder = work / str(number)
         shutil.copytree(golden, folder)
         damage(folder)
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             use(folder)
         except BundleError:
-            slowest = max(slowest, time.perf_counter() - started)
+            slowest = max(slowest, time.process_time() - started)
         else:
             raise AssertionError(f"{name}: not refused")
         shutil.rmtree(folder)

@@ -125,40 +125,6 @@ def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
             )
 
 
-def test_predict_prints_json_of_the_promised_form() -> None:
-    (found,) = json.loads(predict(SENTENCE, "--json"))
-    words = [
-        "The",
-        "acting",
-        "is",
-        "superb",
-        ",",
-        "but",
-        "the",
-        "plot",
-        "never",
-        "comes",
-        "alive",
-        ".",
-    ]
-    assert (list(found), found["text"]) == (
-        ["text", "label", "scores", "tree", "transitions", "nodes"],
-        SENTENCE,
-    )
-    assert list(thinstack.from_brackets(found["tree"]).words) == words
-    assert len(found["nodes"]) == 2 * len(words) - 1
-    for node in found["nodes"]:
-        assert list(node) == ["start", "end", "text", "label", "scores"]
-        assert node["text"] == SENTENCE[node["start"] : node["end"]]
-        assert list(node["scores"]) == LABELS
-        assert sum(node["scores"].values()) == pytest.approx(1, abs=1e-4)
-        assert node["label"] == max(LABELS, key=lambda label: node["scores"][label])
-    assert (found["label"], found["scores"]) == (
-        found["nodes"][-1]["label"],
-        found["nodes"][-1]["scores"],
-    )
-
-
 def test_predict_draws_the_tree() -> None:
     drawing = predict(SENTENCE)
     assert any(label in drawing for label in LABELS)

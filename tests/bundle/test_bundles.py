@@ -9,8 +9,7 @@ from bundle_folders import CONFIG, FILES, WRITTEN, record, reseal, write
 
 import thinstack
 from thinstack._version import __version__
-from thinstack.bundle import reading
-from thinstack.bundle import bundled_names, open_bundle
+from thinstack.bundle import bundled_names, open_bundle, reading
 from thinstack.config import EmbeddingConfig, ModelConfig
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary

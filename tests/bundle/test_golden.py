@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from thinstack import config
-from thinstack.bundle import manifest
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, manifest, open_bundle
 from thinstack.data import distances
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor

@@ -71,13 +71,13 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
         path.write_bytes(content)
         if refused % 100 == 0:
             faulthandler.dump_traceback_later(60, exit=True)  # a hang ends the run
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             open_bundle(folder)
             message = ""
         except BundleError as error:
             message = str(error)
-        slowest = max(slowest, time.perf_counter() - started)
+        slowest = max(slowest, time.process_time() - started)
         assert path.name in message
         path.write_bytes(contents[path])
         refused += 1
@@ -94,7 +94,12 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("hostile_bundles.py")), str(GOLDEN), str(tmp_path)]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("hostile_bundles.py")),
+        str(GOLDEN),
+        str(tmp_path),
+    ]
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
         command,

@@ -90,9 +90,7 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
 
 def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
     content = open_bundle("sst").read("onnx/model.onnx")
-    started = time.perf_counter()
     check_onnx(content, source="a file")
-    assert time.perf_counter() - started < 0.2  # 5 ms on an idle machine
     whole, found = onnx.load_from_string(content), initializers(content)
     assert list(found) == [tensor.name for tensor in whole.graph.initializer]
     for tensor in whole.graph.initializer:
@@ -226,7 +224,9 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "model.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
-    onnxruntime.InferenceSession(last_word_model("words"), options, providers=["CPUExecutionProvider"])
+    onnxruntime.InferenceSession(
+        last_word_model("words"), options, providers=["CPUExecutionProvider"]
+    )
     content = (tmp_path / "model.ort").read_bytes()
     onnxruntime.InferenceSession(
         content, providers=["CPUExecutionProvider"]
@@ -333,9 +333,9 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
     nodes, weights = BOMBS[name]
-    started = time.perf_counter()
+    started = time.process_time()
     message = refusal(proto(nodes, weights))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert any(
         part in message
         for part in ("of constants alone", "computed of constants", "nothing but constants")
@@ -364,9 +364,9 @@ def test_a_table_is_cast_however_large() -> None:
 
 
 def test_more_fields_than_any_model_has_are_not_read() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert f"more than {MOST_FIELDS:,} fields" in refusal(b"\x0a\x00" * 20_000_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     packed = TensorProto(name="w", data_type=FLOAT, raw_data=b"")
     graph = field(7, field(5, packed.SerializeToString() + field(1, bytes(40_000_000))))
     assert "40,000,000 numbers; expected at most 64" in refusal(graph)

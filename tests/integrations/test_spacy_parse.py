@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import spans_of
-from thinstack.errors import BundleError, InputError
+from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 
 TEXTS = [
@@ -94,12 +94,6 @@ def test_the_phrases_of_a_span_are_those_inside(nlp: Language) -> None:
     assert nlp.make_doc("what a film")[0:2]._.sentiment_phrases is None
 
 
-def test_fixed_shapes_can_be_asked_for(bundle: Path) -> None:
-    doc = pipeline(bundle, source="right")("what a good film")
-    assert doc[1:4]._.sentiment_label is not None
-    assert doc[0:3]._.sentiment_label is None
-
-
 @pytest.fixture
 def benepar() -> Iterator[None]:
     """Parses from elsewhere, of four words, for every sentence but `boom`."""
@@ -128,34 +122,6 @@ def test_parses_from_elsewhere_can_be_asked_for(bundle: Path) -> None:
         assert doc.text == text
         assert [found.transitions.tolist() for found in predictions(doc)] == [[0, 0, 0, 0, 1, 1, 1]]
         assert doc.cats == pytest.approx(expected(text.split()[-1], 4), abs=1e-6)
-
-
-def test_batches_and_worker_processes_give_what_single_documents_give(nlp: Language) -> None:
-    alone = [stored(nlp(text)) for text in TEXTS]
-    for settings in ({"batch_size": 1}, {"batch_size": 100}, {"batch_size": 2, "n_process": 2}):
-        assert [stored(doc) for doc in nlp.pipe(TEXTS, **settings)] == alone
-
-
-def test_a_failing_document_harms_no_neighbour(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nlp = pipeline(bundle)
-    alone = {text: stored(nlp(text)) for text in TEXTS}
-    predictor = nlp.get_pipe("tree_sentiment").predictor
-    real, failed = predictor.trees_and_scores, []
-
-    def parse(words: list[list[str]], trees: Any) -> Any:
-        if any("boom" in sentence for sentence in words):
-            raise BundleError("the model's own parse is no tree")
-        return real(words, trees)
-
-    monkeypatch.setattr(predictor, "trees_and_scores", parse)
-    nlp.set_error_handler(
-        lambda name, component, docs, error: failed.append((docs[0].text, type(error)))
-    )
-    docs = list(nlp.pipe([*TEXTS[:2], "boom it goes", *TEXTS[2:]]))
-    assert {doc.text: stored(doc) for doc in docs} == alone
-    assert failed == [("boom it goes", BundleError)]
 
 
 def test_a_saved_pipeline_parses(bundle: Path, tmp_path: Path) -> None:

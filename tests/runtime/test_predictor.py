@@ -282,12 +282,6 @@ def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key:
         )
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"garbage" * 100])
-def test_what_is_no_model_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(BundleError, match=r"model\.onnx"):
-        Predictor(write_last_word_bundle(tmp_path / "model", onnx=content))
-
-
 def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
     proto = load_model_from_string(last_word_model("words"))
     proto.graph.node[-1].op_type = "Softmaxing"
@@ -332,15 +326,6 @@ def test_scores_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     predictor.predict([["film"]])
     with pytest.raises(BundleError, match=r"\d+ not finite"):
         predictor.predict([["film", "goods", "film"]])
-
-
-def test_weights_that_are_nan_are_refused_at_once(tmp_path: Path) -> None:
-    table = TABLE.copy()
-    table[4] = np.nan
-    with pytest.raises(BundleError, match=r"model\.onnx: .*weight 'table' holds NaN"):
-        Predictor(
-            write_last_word_bundle(tmp_path / "model", onnx=last_word_model("words", table=table))
-        )
 
 
 def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:

@@ -17,24 +17,7 @@ from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
 from thinstack.config.base import problems
 from thinstack.errors import BundleError
 
-__all__ = [
-    "BUNDLE_SCHEMA",
-    "CARD_FILE",
-    "CASES_FILE",
-    "CONFIG_FILE",
-    "DISTANCES_FILE",
-    "MANIFEST_FILE",
-    "MEND",
-    "ONNX_FILE",
-    "REPORT_FILE",
-    "TORCHSCRIPT_FILE",
-    "VOCABULARY_FILE",
-    "WEIGHTS_FILE",
-    "FileRecord",
-    "Manifest",
-    "Producer",
-    "check_schema",
-]
+__all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check_schema"]
 
 BUNDLE_SCHEMA: Final = 1
 
@@ -175,13 +158,11 @@ def check_schema(
     found = raw.get("schema_version")
     if isinstance(found, int) and found > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
-        wanted = (
-            f"thinstack>={version}" if re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) else "thinstack"
-        )
+        plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
+        wanted = f"thinstack>={version}" if plain else "thinstack"
         raise BundleError(
             f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
-            f"{readable}; "
-            f'a newer thinstack is needed: pip install --upgrade "{wanted}"'
+            f'{readable}; a newer thinstack is needed: pip install --upgrade "{wanted}"'
         )
 
 

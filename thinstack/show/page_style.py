@@ -87,4 +87,4 @@ svg {{ display: block; overflow: hidden; }}
   body {{ font-size: 10pt; }}
   * {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
 }}
-"""
+"""  # noqa: E501

@@ -52,7 +52,7 @@ def load_checkpoint(
     try:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
-            tensors = {key: file.get_tensor(key) for key in file.keys()}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():

@@ -8,27 +8,22 @@ Settings (the factory's arguments):
 
 - `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
 - `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained
-  for; `self` is the parse of a model that has a parser, made as it scores; `balanced`, `left` and
-  `right` are fixed shapes; `benepar` reads the parses of the component of that name
-  (`thinstack.integrations.spacy.trees`).
+  for; `self` is the parse of a model that has a parser; `balanced`, `left` and `right` are fixed
+  shapes; `benepar` reads the parses of the component of that name.
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
-  runs, else a warning and the CPU). `spacy.prefer_gpu` is of no account.
-- `threads`: that one operator may take on the CPU; None (default) is all the cores that the process
-  may use. At most 256; they do not spin while they wait. With `n_process`, set it to 1.
+  runs, else a warning and the CPU). `spacy.prefer_gpu` does not matter.
+- `threads`: of one operator on the CPU, at most 256; None (default) is all the cores that the
+  process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
 - `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats`
   for exclusive classes.
 
-What it sets on a Doc, sentences being `doc.sents` where boundaries are set, else the whole Doc:
-
-- `doc.cats`: {label: probability} for every label of the model, summing to 1; all 0.0 for a Doc
-  without words. With two such components in a pipeline the labels of both are there, and where they
-  have the same the later one holds.
-- `Doc._.tree_sentiment`, plain data, and what is read from it: `Doc._.sentiment_phrases`,
-  `Span._.sentiment_label`, `Span._.sentiment_scores`, `Span._.sentiment_tree`,
-  `Span._.sentiment_phrases`, described in `thinstack.integrations.spacy.results`.
-  `predictions(doc)` gives each sentence in a form that can be drawn.
+It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
+Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
+`thinstack.integrations.spacy.results` describes with the attributes that read it.
+`predictions(doc)` gives each sentence in a form that can be drawn. Sentences are `doc.sents` where
+boundaries are set, else the whole Doc.
 
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
 folder that `model` names is not needed any more. Settings are in spaCy's `config.cfg` and can be
@@ -43,6 +38,7 @@ from typing import Any, Literal
 import numpy as np
 from spacy.language import Language
 from spacy.pipeline import Pipe
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.util import registry
 
@@ -51,7 +47,6 @@ from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import bundle as spacy_bundle
 from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
-from thinstack.integrations.spacy.scorer import WEIGHTS, make_scorer
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.predictor import Predictor, Trees
@@ -60,6 +55,9 @@ __all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
+
+_PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
+_UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
 
 
 class TreeSentiment(Pipe):
@@ -234,10 +232,10 @@ def make_tree_sentiment(
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
-    A saved pipeline is read by calling the factory, then `from_disk`: the bundle that `model` names
-    may be gone, or another. What a pipeline holds is noted in its `meta`, which comes with it: a
-    bundle that is noted may be missing or unfit here, and a `model` other than the noted one was
-    overridden, so that `from_disk` leaves it in place.
+    A saved pipeline is read by calling the factory, then `from_disk`. The pipeline's `meta` notes
+    the `model` that it was saved with, since that bundle may be gone here, or be another: if the
+    setting is the noted one, the bundle may be missing or unfit; if it is not, it was overridden,
+    and `from_disk` leaves it in place.
     """
     component = TreeSentiment(
         name,
@@ -261,6 +259,12 @@ def make_tree_sentiment(
     return component
 
 
+def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
+    """`Scorer.score_cats` on `doc.cats` for exclusive classes: `cats_score` (macro F),
+    `cats_micro_f` (accuracy) and more."""
+    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
+
+
 def _rebuilt(state: dict[str, Any]) -> TreeSentiment:
     component = TreeSentiment.__new__(TreeSentiment)
     for name, value in state.items():
@@ -270,7 +274,7 @@ def _rebuilt(state: dict[str, Any]) -> TreeSentiment:
 
 # spaCy imports this module, which its entry point names, to find the factory whenever a pipeline is
 # made: nothing here may fail.
-registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=make_scorer)
+registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=lambda: score)
 Language.factory(
     "tree_sentiment",
     assigns=["doc.cats", "doc._.tree_sentiment"],
@@ -282,6 +286,6 @@ Language.factory(
         "aggregation": "words",
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
     },
-    default_score_weights=WEIGHTS,
+    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in _UNWEIGHTED},
     func=make_tree_sentiment,
 )
