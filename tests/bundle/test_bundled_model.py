@@ -60,18 +60,10 @@ def test_it_adds_eight_megabytes_at_most() -> None:
 
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
-    common = {
-        "config.json",
-        "vocabulary.txt",
-        "onnx/model.onnx",
-        "verification.json",
-        "cases.json",
-        "README.md",
-    }
-    assert set(bundle.manifest.files) == common | {"model.safetensors"}
-    assert (
-        bundle.manifest.files["model.safetensors"].size < 0.5e6
-    )  # what the ONNX file does not hold
+    described = {"config.json", "vocabulary.txt", "verification.json", "cases.json", "README.md"}
+    assert set(bundle.manifest.files) == described | {"onnx/model.onnx", "model.safetensors"}
+    # Only what the ONNX file does not hold.
+    assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 
 
 def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
@@ -100,12 +92,8 @@ def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
     given = predictor.node_scores([words], [own.transitions])[0]
     np.testing.assert_allclose(given, own.scores, atol=1e-6)
     spans = {tuple(span) for span in Tree.from_transitions(own.transitions, words).spans.tolist()}
-    assert {
-        (0, 2),
-        (0, 4),
-        (6, 8),
-        (6, 11),
-    } <= spans  # the acting, the acting is superb, the plot, the plot never comes alive
+    # The acting, the acting is superb, the plot, the plot never comes alive.
+    assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans
 
 
 def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:

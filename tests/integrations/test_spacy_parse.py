@@ -15,20 +15,13 @@ from thinstack.core.transitions import spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 
-TEXTS = [
-    "what a good film",
-    "so good. A very awful film.",
-    "",
-    "film",
-    "a film (good) was so awful !",
-]
+TEXTS = ["what a good film", "so good. A very awful film.", "", "a film (good) was awful !"]
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(
-        tmp_path_factory.mktemp("bundles") / "parsing", parser="capped"
-    ).path
+    path = tmp_path_factory.mktemp("bundles") / "parsing"
+    return write_last_word_bundle(path, parser="capped").path
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +55,11 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
         scores = expected(words[behind - 1], behind - first)
         assert (phrase["start"], phrase["end"]) == (tokens[first].i, tokens[behind - 1].i + 1)
         assert phrase["text"] == text[phrase["start_char"] : phrase["end_char"]]
-        assert (phrase["label"], phrase["scores"]) == (
-            best(scores),
-            pytest.approx(scores, abs=1e-6),
-        )
+        assert phrase["label"] == best(scores)
+        assert phrase["scores"] == pytest.approx(scores, abs=1e-6)
         span = doc[phrase["start"] : phrase["end"]]
-        assert (span._.sentiment_label, span._.sentiment_scores) == (
-            phrase["label"],
-            phrase["scores"],
-        )
+        found = (span._.sentiment_label, span._.sentiment_scores)
+        assert found == (phrase["label"], phrase["scores"])
     assert doc[1:3]._.sentiment_label is None  # "It was" is no phrase of this tree
     classes = [str(LABELS.index(best(expected(words[b - 1], b - a)))) for a, b in spans]
     assert [part[0] for part in sent._.sentiment_tree.split("(")[1:]] == [
@@ -81,13 +70,8 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
 
 def test_the_phrases_of_a_span_are_those_inside(nlp: Language) -> None:
     doc = nlp("what a good film")
-    assert [item["text"] for item in doc[0:3]._.sentiment_phrases] == [
-        "what",
-        "a",
-        "good",
-        "a good",
-        "what a good",
-    ]
+    inside = [item["text"] for item in doc[0:3]._.sentiment_phrases]
+    assert inside == ["what", "a", "good", "a good", "what a good"]
     assert [item["text"] for item in doc[3:4]._.sentiment_phrases] == ["film"]
     assert doc[2:4]._.sentiment_phrases is None
     assert [len(sent._.sentiment_phrases) for sent in nlp(TEXTS[1]).sents] == [2 * 3 - 1, 2 * 5 - 1]

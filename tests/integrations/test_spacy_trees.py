@@ -101,10 +101,10 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
         ("(S (A a) (B b))", "at 2 expected 'c', found None"),
         ("(S (A a) (B b) (C c) (D d))", "at 3 expected None, found 'd'"),
         ("(S (A a) (X x) (C c))", "at 1 expected 'b', found 'x'"),
-        ("(S (A a) (B b) (C c)", "holds no tree: 1:? ?.*unbalanced|holds no tree: .*unbalanced"),
+        ("(S (A a) (B b) (C c)", "unbalanced"),
         ("", "holds no tree"),
-        (None, "is None, expected labelled brackets"),
-        (RuntimeError("no parse here"), "cannot be read: no parse here"),
+        (None, "is None"),
+        (RuntimeError("no parse here"), "no parse here"),
     ],
 )
 def test_a_parse_that_does_not_fit_is_refused(
@@ -203,10 +203,7 @@ def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
     doc = parsed_doc("Sleeps/0/ROOT", "not/0/neg", "the/3/det", "dog/0/nsubj", "./0/punct")
     assert dependency_tree(doc[2:4]) == Tree.from_parents([1, -1], ["the", "dog"], ["det", "nsubj"])
     doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
-    with pytest.raises(
-        InputError,
-        match=r"'the old' has 2 roots, expected one, found 'the', 'old'; take one of doc.sents",
-    ):
+    with pytest.raises(InputError, match="'the old' has 2 roots"):
         dependency_tree(doc[:2])
 
 
@@ -219,18 +216,12 @@ def test_a_root_without_a_relation_has_no_label() -> None:
 @pytest.mark.parametrize(
     ("doc", "message"),
     [
-        (
-            Doc(VOCAB, words=["a", "b"]),
-            r"the sentence 'a b' has no dependency parse: run .* with a parser",
-        ),
+        (Doc(VOCAB, words=["a", "b"]), "'a b' has no dependency parse"),
         (Doc(VOCAB, words=["a"]), "has no dependency parse"),
-        (Doc(VOCAB), "has no words; a tree needs at least one"),
+        (Doc(VOCAB), "has no words"),
         (parsed_doc(" /0/ROOT"), "has no words"),
-        (
-            parsed_doc("a/0/ROOT", "b/1/ROOT"),
-            r"has 2 roots, expected one, found 'a', 'b'; .* dependency_trees\(doc\)",
-        ),
-        (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "has 2 roots, expected one, found 'a', 'b'"),
+        (parsed_doc("a/0/ROOT", "b/1/ROOT"), "2 roots, .*'a', 'b'"),
+        (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "2 roots, .*'a', 'b'"),
         (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
         (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
     ],
