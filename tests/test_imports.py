@@ -411,7 +411,7 @@ GOOD = [
     ),
     (
         "tables.run",
-        "import scipy\nfrom thinstack.training import recipe\nfrom thinstack.config import Recipe",
+        "import scipy\nfrom thinstack.training import seeds\nfrom thinstack.config import Recipe",
     ),
     ("config", "from thinstack.config.recipe import Recipe"),
     (

@@ -98,11 +98,8 @@ def test_unknown_words_take_row_0(predictor: Predictor) -> None:
 
 # Four words: ((a b) (c d)), (((a b) c) d), (a (b (c d))), written down from the pictures of the
 # trees.
-SHAPES = {
-    "balanced": [0, 0, 1, 0, 0, 1, 1],
-    "left": [0, 0, 1, 0, 1, 0, 1],
-    "right": [0, 0, 0, 0, 1, 1, 1],
-}
+SHAPES = {"balanced": [0, 0, 1, 0, 0, 1, 1], "left": [0, 0, 1, 0, 1, 0, 1]}
+SHAPES["right"] = [0, 0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("source", SHAPES)
@@ -177,15 +174,8 @@ if child == 0:
     os._exit(3 * any((a != b).any() for a, b in zip(before, after)) or 4 * (predictor._session is session))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
-    command = [
-        sys.executable,
-        "-W",
-        "ignore::DeprecationWarning",
-        "-c",
-        code,
-        str(tmp_path / "model"),
-    ]
-    assert subprocess.run(command, timeout=60, check=False).returncode == 0
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]
+    assert subprocess.run([*command, str(tmp_path / "model")], check=False).returncode == 0
 
 
 # -- bad input

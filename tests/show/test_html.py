@@ -19,14 +19,8 @@ class Reader(HTMLParser):
 
     def __init__(self, markup):
         super().__init__(convert_charrefs=True)
-        self.open, self.deepest, self.tags, self.ids, self.phrases, self.texts = (
-            [],
-            0,
-            [],
-            [],
-            [],
-            [],
-        )
+        self.open, self.tags, self.ids, self.phrases, self.texts = [], [], [], [], []
+        self.deepest = 0
         self.feed(markup)
         self.close()
         assert self.open == [], f"left open: {self.open[:5]}"
