@@ -199,8 +199,8 @@ def last_word_model(
     metadata: dict[str, str] | None = None,
     parser: str | None = None,
 ) -> bytes:
-    """The model: softmax of the last word's row of the table (of its pieces' rows, summed), to which
-    PHRASE is added where there are several words. Its inputs are of type `index`."""
+    """The model: softmax of the last word's row of the table (the sum of its pieces' rows), to
+    which PHRASE is added where there are several words. Its inputs are of type `index`."""
     name = {TensorProto.INT32: "int32", TensorProto.INT64: "int64"}[index]
     inputs = ["token_ids"] if kind == "words" else ["piece_ids", "pieces_per_word"]
     outputs = [f"float[N, {len(LABELS)}] node_scores"]

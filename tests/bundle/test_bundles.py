@@ -163,7 +163,7 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
         open_bundle("huge")
     with pytest.raises(UnknownNameError, match="known: other, tiny"):
         thinstack.load("huge")
-    with pytest.raises(BundleError, match="no such folder.* other, tiny"):
+    with pytest.raises(BundleError, match=r"no such folder.* other, tiny"):
         open_bundle("./tiny")
     (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"

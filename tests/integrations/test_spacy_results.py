@@ -89,7 +89,13 @@ def test_predictions_can_be_drawn(doc: Doc) -> None:
     first, second = predictions(doc)
     assert (first.text, second.text) == ("A good (film).", "It was n't awful !")
     assert first.words == ("A", "good", "-LRB-", "film", "-RRB-", ".")
-    assert [first.text[a:b] for a, b in first.offsets.tolist()] == "A good ( film ) .".split()
+    assert [first.text[a:b] for a, b in first.offsets.tolist()] == [
+        "A",
+        "good",
+        *"(",
+        "film",
+        *").",
+    ]
     assert first.to_dict()["tree"] == next(doc.sents)._.sentiment_tree
     assert first.label == best(expected(".", 2))
 
@@ -124,8 +130,8 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
 def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
     code = (
-        "import sys, spacy; from spacy.tokens import DocBin; from thinstack.integrations.spacy.component "
-        "import predictions\n"
+        "import sys, spacy; from spacy.tokens import DocBin\n"
+        "from thinstack.integrations.spacy.component import predictions\n"
         "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
         "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
     )

@@ -171,7 +171,8 @@ session = predictor._session
 child = os.fork()
 if child == 0:
     after = predictor.node_scores(words, [predictor.tree_maker()(words[0])] * 3000)
-    os._exit(3 * any((a != b).any() for a, b in zip(before, after)) or 4 * (predictor._session is session))
+    differ = any((a != b).any() for a, b in zip(before, after))
+    os._exit(3 * differ or 4 * (predictor._session is session))
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]
@@ -230,7 +231,7 @@ def test_a_text_is_not_taken_for_its_letters(predictor: Predictor) -> None:
 
 
 def test_unknown_tree_sources_are_refused(predictor: Predictor) -> None:
-    with pytest.raises(InputError, match="'gold'.* balanced, left, right$"):
+    with pytest.raises(InputError, match=r"'gold'.* balanced, left, right$"):
         predictor.predict([["good"]], source="gold")
 
 

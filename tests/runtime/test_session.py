@@ -64,7 +64,7 @@ def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
     made = write_last_word_bundle(tmp_path / "model")
-    with pytest.raises(DeviceError, match="'tpu'.* cpu, cuda, auto"):
+    with pytest.raises(DeviceError, match=r"'tpu'.* cpu, cuda, auto"):
         Predictor(made, device="tpu")
     for threads in (0, -1, 257, 100_000):
         with pytest.raises(InputError, match=f"{threads}; expected 1 to 256"):

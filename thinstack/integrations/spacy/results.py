@@ -16,17 +16,14 @@ else is computed from it when asked for:
 - `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
   with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
   probability}; a phrase may be one word.
-- `Span._.sentiment_label`: the most probable class of the span,
-- `Span._.sentiment_scores`: {label: probability} of the span,
-- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers,
-- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence
-  `sent` both the brackets (`sent._.sentiment_tree`) and the spans are there, whoever made the tree,
-  the model itself included;
+- `Span._.sentiment_label`: the most probable class of the span.
+- `Span._.sentiment_scores`: {label: probability} of the span.
+- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers.
+- `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
 
-the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no
-account. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`,
-which can be drawn. The results are about the tokens of the Doc as they were: merge or split tokens
-before, not after.
+The last four are None for a span that is no phrase of a tree; white space at its ends does not
+matter. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`, which
+can be drawn. Merge or split tokens before the component runs, not after.
 """
 
 from bisect import bisect

@@ -67,12 +67,10 @@ def dependency_tree(sentence: "Span | Doc") -> Tree:
     if len(roots) != 1:
         raise InputError(
             f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; "
-            "take one of doc.sents, or all "
-            f"of them with dependency_trees(doc)"
+            "take one of doc.sents, or all of them with dependency_trees(doc)"
         )
-    return Tree.from_parents(
-        parents, [word.text for word in words], [word.dep_ or None for word in words]
-    )
+    labels = [word.dep_ or None for word in words]
+    return Tree.from_parents(parents, [word.text for word in words], labels)
 
 
 def constituency_tree(sentence: "Span | Doc") -> Tree:
@@ -150,13 +148,12 @@ def _parse(span: "Span") -> Tree:
     try:
         text = span._.parse_string
     except Exception as error:  # a stranger's getter may raise anything
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
-        ) from error
+        problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
+        raise InputError(problem) from error
     if not isinstance(text, str):
         raise InputError(
-            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; "
-            f"does the component benepar run, and before tree_sentiment?"
+            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; does "
+            "the component benepar run, and before tree_sentiment?"
         )
     dropped = 1
     while dropped:  # a token of white space leaves brackets without a word, perhaps nested
