@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from learning_subjects import Subject, all_subjects
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE
 from thinstack.config import ModelConfig
 from thinstack.models import Model, build_model, load_model

@@ -28,11 +28,11 @@ import typer
 from export_subjects import Exportable, exportables
 from rich.console import Console
 
-from thinstack.bundle.bundle import write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
-from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

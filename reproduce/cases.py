@@ -12,8 +12,8 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.checkpoint import write_atomically
 from thinstack.training.evaluate import Answers
 
 __all__ = ["NEGATIONS", "Cases", "negated"]

@@ -19,8 +19,8 @@ from reproduce.report import build
 from reproduce.run import Failure, Job, Outcome, attempt, cases_of, digests_of, finished, job_of
 from reproduce.table import Row, Run, Table
 from reproduce.workers import each
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
-from thinstack.training.checkpoint import write_atomically
 
 __all__ = ["Options", "run"]
 

@@ -20,12 +20,12 @@ from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
 from thinstack.config.recipe import PAIR_TASKS
+from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.models import Model
-from thinstack.training.checkpoint import write_atomically
 from thinstack.training.digests import data_digests
 from thinstack.training.material import Convert, Material, prepare, read_pair_files, read_sentences
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 __all__ = [
     "Failure",
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
-CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.partial", "metrics.jsonl")
+CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.safetensors.partial", "metrics.jsonl")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from thinstack.bundle.bundle import Bundle, write_bundle
+from thinstack.bundle import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 
 CONFIG = ModelConfig(

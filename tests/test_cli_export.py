@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 import torch
 
-from thinstack.bundle.bundle import open_bundle, write_bundle
+from thinstack.bundle import open_bundle, write_bundle
 from thinstack.cli import main
 from thinstack.export import onnx_verify
 from thinstack.models import load_model
@@ -52,18 +52,10 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
 
     def onnx(path: Path, inputs: dict[str, list[int]]) -> dict[str, np.ndarray]:
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        typed = {
-            item.name: np.int32 if "int32" in item.type else np.int64
-            for item in session.get_inputs()
-        }
+        types = {item.name: item.type[7:-1] for item in session.get_inputs()}
         names = [item.name for item in session.get_outputs()]
-        return dict(
-            zip(
-                names,
-                session.run(names, {n: np.array(v, typed[n]) for n, v in inputs.items()}),
-                strict=True,
-            )
-        )
+        found = session.run(names, {n: np.array(v, types[n]) for n, v in inputs.items()})
+        return dict(zip(names, found, strict=True))
 
     for number, options in enumerate([[], ["--outputs", "roots", "--index-type", "int64"]]):
         path = tmp_path / f"{number}.onnx"
@@ -71,13 +63,8 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
         assert code == 0
         assert f"{path}: {path.stat().st_size:,} bytes" in out
         assert all(part in out for part in ("onnxruntime", "onnx.reference", "opset 18, IR 8"))
-        assert (
-            max(
-                float(part.max(initial=0))
-                for part in scores(bundle, lambda inputs, path=path: onnx(path, inputs))
-            )
-            < 1e-5
-        )
+        found = scores(bundle, lambda inputs, path=path: onnx(path, inputs))
+        assert max(float(part.max(initial=0)) for part in found) < 1e-5
 
     path = tmp_path / "model.pt"
     assert run(bundle, path)[0] == 0
@@ -94,16 +81,8 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
 def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     (tmp_path / "trees.txt").write_text(TREES)
     report = tmp_path / "report.json"
-    code, out, _ = run(
-        GOLDEN / "words",
-        tmp_path / "m.onnx",
-        "--quantize",
-        "fp16",
-        "--data",
-        tmp_path / "trees.txt",
-        "--report",
-        report,
-    )
+    options = ("--quantize", "fp16", "--data", tmp_path / "trees.txt", "--report", report)
+    code, out, _ = run(GOLDEN / "words", tmp_path / "m.onnx", *options)
     assert code == 0
     found = json.loads(report.read_text())
     assert found["cost"]["fp16"]["bytes"] < found["cost"]["float32"]["bytes"]
@@ -118,11 +97,8 @@ def test_what_fails_the_verification_is_not_written(
     other = load_model(GOLDEN / "words")
     other.head.linear.bias.data[0] += 0.1
     export = onnx_verify.export_onnx
-    monkeypatch.setattr(
-        onnx_verify,
-        "export_onnx",
-        lambda model, config, **options: export(other, config, **options),
-    )
+    wrong = lambda model, config, **options: export(other, config, **options)
+    monkeypatch.setattr(onnx_verify, "export_onnx", wrong)
     path = tmp_path / "m.onnx"
     path.write_bytes(b"what was there")
     code, _, err = run(GOLDEN / "words", path)
@@ -136,14 +112,8 @@ def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
     trees.write_text(TREES)
     cases = [
         ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt"),
-        (
-            (words, tmp_path / "m.pt", "--quantize", "fp16"),
-            "quantize, outputs, index_type and data are for ONNX files",
-        ),
-        (
-            (words, tmp_path / "m.pt", "--data", trees),
-            "quantize, outputs, index_type and data are for ONNX files",
-        ),
+        ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data are for ONNX files"),
+        ((words, tmp_path / "m.pt", "--data", trees), "data are for ONNX files"),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),
         ((words, tmp_path / "m.onnx", "--data", tmp_path / "none.txt"), "none.txt"),
     ]

@@ -18,6 +18,7 @@ from thinstack.errors import (
     ThinstackError,
     TreeError,
     UnknownNameError,
+    needs_extra,
 )
 
 PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError, PluginError]
@@ -31,7 +32,8 @@ EXAMPLES = [
 
 
 def test_every_public_error_is_here() -> None:
-    assert {type(error).__name__ for error in EXAMPLES} | {"ThinstackError"} == set(errors.__all__)
+    found = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
+    assert {type(error).__name__ for error in EXAMPLES} | {"ThinstackError"} == found
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=repr)
@@ -77,6 +79,26 @@ def test_a_missing_extra_names_the_command_that_mends_it() -> None:
     error = MissingExtraError("onnxruntime", "cpu")
     assert "'onnxruntime'" in str(error)
     assert 'pip install "thinstack[cpu]"' in str(error)
+
+
+def test_a_missing_import_becomes_a_missing_extra() -> None:
+    with pytest.raises(MissingExtraError, match="'nowhere'") as caught, needs_extra("cpu"):
+        import nowhere.below
+    assert caught.value.extra == "cpu"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("libthing.so: not found"),  # the package is there, but broken
+        ModuleNotFoundError("no thinc", name="thinc"),  # a package that spaCy itself needs
+        ModuleNotFoundError("no thinstack.x", name="thinstack.x"),
+    ],
+)
+def test_any_other_failed_import_is_raised_as_it_is(error: ImportError) -> None:
+    with pytest.raises(type(error)) as caught, needs_extra("spacy", "spacy"):
+        raise error
+    assert caught.value is error
 
 
 @pytest.mark.parametrize(

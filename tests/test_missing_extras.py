@@ -6,7 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from runtime.last_word_model import write_last_word_bundle
+from last_word_model import write_last_word_bundle
+
+from thinstack import Tree
+from thinstack.data.nltk import from_nltk, to_nltk
+from thinstack.errors import MissingExtraError
 
 ROOT = Path(__file__).parents[1]
 RECIPE = """
@@ -69,47 +73,35 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert not (bundle.parent / "out").exists()
 
 
-def test_evaluate_needs_numpy_and_onnxruntime_only(bundle: Path) -> None:
-    missing = (
-        "torch",
-        "safetensors",
-        "accelerate",
-        "sklearn",
-        "scipy",
-        "spacy",
-        "thinc",
-        "onnx",
-        "onnxscript",
-    )
-    answer = thinstack("evaluate", bundle, bundle.parent / "trees.txt", "--json", blocked=missing)
-    assert answer.returncode == 0, answer.stderr
-    assert '"root_accuracy": 100.0' in answer.stdout
-    assert answer.stderr == ""
-
-
-def test_predict_needs_no_torch(bundle: Path) -> None:
-    missing = ("torch", "safetensors", "accelerate", "sklearn", "scipy", "onnx", "onnxscript")
-    answer = thinstack("predict", "A good film", "--model", bundle, blocked=missing)
-    assert answer.returncode == 0, answer.stderr
-    assert "film" in answer.stdout
-    assert answer.stderr == ""
+TRAINING = ("torch", "safetensors", "accelerate", "sklearn", "scipy", "onnx", "onnxscript")
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("args", "missing", "part"),
     [
-        "from thinstack.data.nltk import from_nltk; from_nltk(None)",
-        "from thinstack.data.nltk import to_nltk; to_nltk(thinstack.Tree.left(['a']))",
+        (
+            ["evaluate", "model", "trees.txt", "--json"],
+            ("spacy", "thinc"),
+            '"root_accuracy": 100.0',
+        ),
+        (["predict", "A good film", "--model", "./model"], (), "film"),
     ],
 )
-def test_a_converter_names_the_extra_that_it_needs(call: str) -> None:
-    program = f"import sys\nsys.modules['nltk'] = None\nimport thinstack\n{call}\n"
-    answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert answer.returncode == 1
-    message = (
-        "MissingExtraError: this needs the package 'nltk', which is not installed: pip install "
-        '"thinstack[trees]"'
-    )
-    assert answer.stderr.splitlines()[-1].endswith(message)
+def test_running_a_model_needs_nothing_of_training(
+    bundle: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    args: list[str],
+    missing: tuple[str, ...],
+    part: str,
+) -> None:
+    monkeypatch.chdir(bundle.parent)
+    answer = thinstack(*args, blocked=(*TRAINING, *missing))
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert part in answer.stdout
+
+
+def test_a_converter_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    for call in (lambda: from_nltk(None), lambda: to_nltk(Tree.left(["a"]))):
+        with pytest.raises(MissingExtraError, match=r"'nltk'.*thinstack\[trees\]"):
+            call()

@@ -35,7 +35,7 @@ def load(
     `threads` None: as many as the process may use. Raises UnknownNameError, BundleError or
     MissingExtraError (onnxruntime) where there is nothing to load.
     """
-    from thinstack.bundle.bundle import open_bundle
+    from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
 
     return Predictor(open_bundle(path_or_name), device=device, threads=threads)

@@ -3,8 +3,6 @@ message and exit code 2."""
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +13,7 @@ from rich.text import Text
 
 from thinstack._version import __version__
 from thinstack.config import Device, EvaluationSource, TreeSource
-from thinstack.errors import InputError, ThinstackError
+from thinstack.errors import InputError, ThinstackError, needs_extra
 
 __all__ = ["app", "main"]
 
@@ -92,13 +90,13 @@ def predict(
     threads: ThreadsOption = None,
 ) -> None:
     """Sentiment of each sentence of English texts, and of every phrase in it."""
+    import thinstack
     from thinstack.runtime.text import predict_text
 
     given = texts or _lines_of_input()
+    predictor = thinstack.load(model, device=device, threads=threads)
     found = []
-    for number, sentences in enumerate(
-        predict_text(given, model=model, source=source, device=device, threads=threads), 1
-    ):
+    for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):
         if not sentences:
             print(f"warning: text {number} has no words", file=sys.stderr)
         found.extend(sentences)
@@ -150,7 +148,7 @@ def evaluate(
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
-    from thinstack.measure.metrics import percent
+    from thinstack.measure.figures import percent
 
     model, file = ("sst", model) if file is None else (model, file)
     read = None
@@ -196,9 +194,9 @@ def train(
     from thinstack.config import Recipe
 
     read = Recipe.read(recipe)
-    with _needs_torch():
-        from thinstack.training.command import run
-    run(
+    with needs_extra("export"):
+        from thinstack.training.run_recipe import run_recipe
+    run_recipe(
         read,
         data=data,
         out=out,
@@ -246,10 +244,10 @@ def export(
         raise InputError(
             f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"
         )
-    with _needs_torch():
-        from thinstack.export.command import Options, run
+    with needs_extra("export"):
+        from thinstack.export.export_file import Options, export_file
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
-    run(
+    export_file(
         model,
         file,
         format=formats[file.suffix.lower()],
@@ -306,15 +304,3 @@ def _print_json(data: Any) -> None:
     """Print readable JSON, or its escaped form where the output cannot hold every character."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
     print(json.dumps(data, ensure_ascii=not unicode, indent=2))
-
-
-@contextmanager
-def _needs_torch() -> Iterator[None]:
-    from thinstack.errors import MissingExtraError
-
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("thinstack"):
-            raise
-        raise MissingExtraError(error.name, "export") from None

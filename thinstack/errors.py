@@ -1,6 +1,7 @@
 """Typed errors: each says what was expected, what was found and what to do next."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "BundleError",
@@ -14,6 +15,7 @@ __all__ = [
     "ThinstackError",
     "TreeError",
     "UnknownNameError",
+    "needs_extra",
 ]
 
 
@@ -103,3 +105,19 @@ class MissingExtraError(ThinstackError, ImportError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return MissingExtraError, (self.package, self.extra)
+
+
+@contextmanager
+def needs_extra(extra: str, package: str = "") -> Iterator[None]:
+    """Raise MissingExtraError if a package that the block imports is not installed.
+
+    `package`: the only one that belongs to the extra; any other that is missing is an error of that
+    package's installation, and raised as it is.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "thinstack") or (package and missing != package):
+            raise
+        raise MissingExtraError(missing, extra) from None

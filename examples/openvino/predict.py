@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openvino
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ThinstackError
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bundle_folders import FILES, write
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 
 NAMES = ("README.md", "cases.json")
 

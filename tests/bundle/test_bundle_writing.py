@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bundle_folders import FILES, write
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 
 
@@ -129,7 +129,7 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> No
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
     program, kills = Path(__file__).with_name("killed_writers.py"), 50
-    path = os.pathsep.join(map(str, (program.parent, program.parents[1], program.parents[2])))
+    path = os.pathsep.join(map(str, (program.parents[1], program.parents[2])))
     done = subprocess.run(
         [sys.executable, str(program), str(tmp_path), str(kills)],
         env={**os.environ, "PYTHONPATH": path},
@@ -140,10 +140,8 @@ def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert len(result["found"]) == kills + 1
-    assert (
-        len(set(result["found"])) > 10
-    )  # there were writers that got as far as to put bundles in place
-    assert len(result["left"]) > 10  # and that did not
+    # There were writers that got as far as to put bundles in place, and others that did not.
+    assert min(len(set(result["found"])), len(result["left"])) > 10
 
 
 def test_a_disk_error_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import onnxruntime
 import pytest
 
 import thinstack
-from thinstack.bundle.bundle import BUNDLED, Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.reading import BUNDLED
 from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import validate
@@ -59,18 +60,10 @@ def test_it_adds_eight_megabytes_at_most() -> None:
 
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
-    common = {
-        "config.json",
-        "vocabulary.txt",
-        "onnx/model.onnx",
-        "verification.json",
-        "cases.json",
-        "README.md",
-    }
-    assert set(bundle.manifest.files) == common | {"model.safetensors"}
-    assert (
-        bundle.manifest.files["model.safetensors"].size < 0.5e6
-    )  # what the ONNX file does not hold
+    described = {"config.json", "vocabulary.txt", "verification.json", "cases.json", "README.md"}
+    assert set(bundle.manifest.files) == described | {"onnx/model.onnx", "model.safetensors"}
+    # Only what the ONNX file does not hold.
+    assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 
 
 def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
@@ -99,12 +92,8 @@ def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
     given = predictor.node_scores([words], [own.transitions])[0]
     np.testing.assert_allclose(given, own.scores, atol=1e-6)
     spans = {tuple(span) for span in Tree.from_transitions(own.transitions, words).spans.tolist()}
-    assert {
-        (0, 2),
-        (0, 4),
-        (6, 8),
-        (6, 11),
-    } <= spans  # the acting, the acting is superb, the plot, the plot never comes alive
+    # The acting, the acting is superb, the plot, the plot never comes alive.
+    assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans
 
 
 def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
@@ -122,40 +111,6 @@ def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
             np.testing.assert_allclose(
                 scores, np.array(case["outputs"][name]), atol=reference["tolerance"], rtol=0
             )
-
-
-def test_predict_prints_json_of_the_promised_form() -> None:
-    (found,) = json.loads(predict(SENTENCE, "--json"))
-    words = [
-        "The",
-        "acting",
-        "is",
-        "superb",
-        ",",
-        "but",
-        "the",
-        "plot",
-        "never",
-        "comes",
-        "alive",
-        ".",
-    ]
-    assert (list(found), found["text"]) == (
-        ["text", "label", "scores", "tree", "transitions", "nodes"],
-        SENTENCE,
-    )
-    assert list(thinstack.from_brackets(found["tree"]).words) == words
-    assert len(found["nodes"]) == 2 * len(words) - 1
-    for node in found["nodes"]:
-        assert list(node) == ["start", "end", "text", "label", "scores"]
-        assert node["text"] == SENTENCE[node["start"] : node["end"]]
-        assert list(node["scores"]) == LABELS
-        assert sum(node["scores"].values()) == pytest.approx(1, abs=1e-4)
-        assert node["label"] == max(LABELS, key=lambda label: node["scores"][label])
-    assert (found["label"], found["scores"]) == (
-        found["nodes"][-1]["label"],
-        found["nodes"][-1]["scores"],
-    )
 
 
 def test_predict_draws_the_tree() -> None:
@@ -178,7 +133,7 @@ def test_obvious_sentences_are_on_the_right_side(
 ) -> None:
     from thinstack.runtime.text import predict_text
 
-    ((found,),) = predict_text([text])
+    ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
     assert np.sign(scores[3:].sum() - scores[:2].sum()) == sign
     assert found.label in (LABELS[3:] if sign > 0 else LABELS[:2])

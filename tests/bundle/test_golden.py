@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from thinstack import config
-from thinstack.bundle import manifest
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, manifest, open_bundle
 from thinstack.data import distances
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor
@@ -60,20 +59,12 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
     kinds = {"words": "distances", "wordpiece-parser": "self"}
     assert bundle.config.tree_source == kinds[bundle.path.name]
     assert bundle.config.labels == ("bad", "so-so", "schön")
-    assert (bundle.manifest.metrics, bundle.manifest.data, bundle.manifest.created) == (
-        {"accuracy": 33.5},
-        "none",
-        "2026-01-01",
+    told = (bundle.manifest.metrics, bundle.manifest.data, bundle.manifest.created)
+    assert told == ({"accuracy": 33.5}, "none", "2026-01-01")
+    weights = {"onnx/model.onnx", "model.safetensors", "torchscript/model.pt"}
+    assert weights | {"cases.json", "vocabulary.txt", "verification.json"} <= set(
+        bundle.manifest.files
     )
-    files = {
-        "onnx/model.onnx",
-        "model.safetensors",
-        "torchscript/model.pt",
-        "cases.json",
-        "vocabulary.txt",
-        "verification.json",
-    }
-    assert files <= set(bundle.manifest.files)
     assert "schön" in Predictor(bundle).predict([["the", "film", "is", "café"]])[0].labels
 
 

@@ -16,7 +16,7 @@ import pytest
 from bundle_folders import FILES, reseal, write
 from hostile_bundles import Creating, claimed, listed, replaced, zipped
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
 from thinstack.data import vectors
@@ -43,13 +43,8 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     generator = np.random.default_rng(2026)
     contents = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     paths = list(contents)
-    assert {path.name for path in paths} >= {
-        "manifest.json",
-        "config.json",
-        "model.onnx",
-        "model.safetensors",
-        "model.pt",
-    }
+    names = {"manifest.json", "config.json", "model.onnx", "model.safetensors", "model.pt"}
+    assert {path.name for path in paths} >= names
     refused, slowest = 0, 0.0
     while refused < 10_000:
         path = paths[int(generator.integers(len(paths)))]
@@ -71,13 +66,13 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
         path.write_bytes(content)
         if refused % 100 == 0:
             faulthandler.dump_traceback_later(60, exit=True)  # a hang ends the run
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             open_bundle(folder)
             message = ""
         except BundleError as error:
             message = str(error)
-        slowest = max(slowest, time.perf_counter() - started)
+        slowest = max(slowest, time.process_time() - started)
         assert path.name in message
         path.write_bytes(contents[path])
         refused += 1
@@ -96,7 +91,7 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
     command = [
         sys.executable,
-        str(TESTS / "bundle" / "hostile_bundles.py"),
+        str(Path(__file__).with_name("hostile_bundles.py")),
         str(GOLDEN),
         str(tmp_path),
     ]
@@ -121,13 +116,8 @@ def test_the_pickles_would_do_harm(tmp_path: Path) -> None:
 
 
 def test_torch_weights_are_never_unpickled(folder: Path, tmp_path: Path) -> None:
-    for content in (
-        pickle.dumps(Creating(tmp_path / "outside")),
-        zipped(1 << 20),
-        b"",
-        bytes(100),
-        b"[" * 1000,
-    ):
+    pickled = pickle.dumps(Creating(tmp_path / "outside"))
+    for content in (pickled, zipped(1 << 20), b"", bytes(100), b"[" * 1000):
         replaced("model.safetensors", content)(folder)
         with pytest.raises(BundleError, match=r"model\.safetensors"):
             load_model(folder)
@@ -136,10 +126,7 @@ def test_torch_weights_are_never_unpickled(folder: Path, tmp_path: Path) -> None
 
 def test_sizes_are_checked_before_anything_is_read(folder: Path) -> None:
     claimed("vocabulary.txt", 100 << 30)(folder)
-    with pytest.raises(
-        BundleError,
-        match=r"manifest\.json: .*vocabulary\.txt has 107,374,182,400 bytes; expected at most 33,5",
-    ):
+    with pytest.raises(BundleError, match=r"vocabulary\.txt has 107,374,182,400 .* most 33,5"):
         open_bundle(folder)
     shutil.rmtree(folder)
     shutil.copytree(GOLDEN, folder)
@@ -167,7 +154,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(
 ) -> None:
     bundle = open_bundle(folder)
     monkeypatch.setattr(
-        "thinstack.bundle.bundle.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
+        "thinstack.bundle.reading.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
     )
     with pytest.raises(BundleError, match=r"vocabulary\.txt: 5 entries; expected at most 4"):
         bundle.vocabulary()
@@ -184,22 +171,13 @@ def header_of(tensors: int) -> bytes:
 
 
 def test_safetensors_headers_are_bounded() -> None:
-    for path in (
-        GOLDEN / "model.safetensors",
-        GOLDEN.with_name("wordpiece-parser") / "model.safetensors",
-    ):
-        check_safetensors(path.read_bytes(), source="weights")
+    for folder in (GOLDEN, GOLDEN.with_name("wordpiece-parser")):
+        check_safetensors((folder / "model.safetensors").read_bytes(), source="weights")
     check_safetensors(header_of(10_000), source="weights")
-    with pytest.raises(
-        BundleError, match=r"weights: its header has 7,[0-9,]+ bytes; expected at most 1,048,576"
-    ):
+    with pytest.raises(BundleError, match=r"header has 7,[0-9,]+ bytes; .* 1,048,576"):
         check_safetensors(header_of(100_000), source="weights")
-    for content in (
-        b"",
-        b"1234567",
-        (1 << 60).to_bytes(8, "little") + b"{}",
-        (3).to_bytes(8, "little") + b"{}",
-    ):
+    claims = [length.to_bytes(8, "little") + b"{}" for length in (1 << 60, 3)]
+    for content in (b"", b"1234567", *claims):
         with pytest.raises(BundleError, match="weights: no safetensors file"):
             check_safetensors(content, source="weights")
 
@@ -212,9 +190,7 @@ def test_vectors_that_are_a_decompression_bomb_are_refused(
     for name, values in {"good.npz": table, "bomb.npz": np.zeros_like(table)}.items():
         np.savez_compressed(tmp_path / name, words=["a", "b"], vectors=values)
     assert vectors.read_vectors(tmp_path / "good.npz").vectors.shape == (2, 200_000)
-    with pytest.raises(
-        DataError, match=r"bomb\.npz: vectors\.npy grows from [0-9,]+ bytes to 3,200,128"
-    ):
+    with pytest.raises(DataError, match=r"bomb\.npz: .* to 3,200,128"):
         vectors.read_vectors(tmp_path / "bomb.npz")
     np.savez(
         tmp_path / "plain.npz",

@@ -14,11 +14,11 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
+from last_word_model import last_word_model
 from numpy.typing import NDArray
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
-from runtime.tiny_onnx import model as tiny_model
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper, parser
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.onnx_gate import (
     DEEPEST,
     MOST_FIELDS,
@@ -90,9 +90,7 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
 
 def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
     content = open_bundle("sst").read("onnx/model.onnx")
-    started = time.perf_counter()
     check_onnx(content, source="a file")
-    assert time.perf_counter() - started < 0.2  # 5 ms on an idle machine
     whole, found = onnx.load_from_string(content), initializers(content)
     assert list(found) == [tensor.name for tensor in whole.graph.initializer]
     for tensor in whole.graph.initializer:
@@ -104,9 +102,9 @@ def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
 
 
 @pytest.mark.parametrize("kind", ["words", "wordpieces"])
-@pytest.mark.parametrize("parser", [None, "capped"])
-def test_hand_made_models_pass(kind: str, parser: str | None) -> None:
-    content = tiny_model(kind, parser=parser, metadata={"labels": '["schön"]'})
+@pytest.mark.parametrize("parsed", [None, "capped"])
+def test_hand_made_models_pass(kind: str, parsed: str | None) -> None:
+    content = last_word_model(kind, parser=parsed, metadata={"labels": '["schön"]'})
     check_onnx(content, source="a file")
     assert metadata(content) == {"labels": '["schön"]'}
 
@@ -226,7 +224,9 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "model.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
-    onnxruntime.InferenceSession(tiny_model("words"), options, providers=["CPUExecutionProvider"])
+    onnxruntime.InferenceSession(
+        last_word_model("words"), options, providers=["CPUExecutionProvider"]
+    )
     content = (tmp_path / "model.ort").read_bytes()
     onnxruntime.InferenceSession(
         content, providers=["CPUExecutionProvider"]
@@ -282,60 +282,42 @@ def test_nodes_read_what_is_there_already() -> None:
 # -- constants that stand for more than they hold
 # ---------------------------------------------------------------------
 
-HUGE = 1 << 40
-DOUBLINGS = [node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(40)]
-BOMBS = {
-    "ConstantOfShape": ([node("ConstantOfShape", ["s"], ["y"])], {"s": np.array([HUGE])}),
-    "several dimensions": ([node("ConstantOfShape", ["s"], ["y"])], {"s": np.array([1 << 10] * 4)}),
-    "Expand": ([node("Expand", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
-    "Tile": ([node("Tile", ["x", "s"], ["y"])], {"s": np.array([HUGE])}),
-    "Range": (
-        [node("Range", ["a", "s", "b"], ["y"])],
-        {"a": np.array(0), "b": np.array(1), "s": np.array(HUGE)},
-    ),
+HUGE = np.array([1 << 40])
+ONE = np.array(1)
+DOUBLED = "".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
+SMALL = "".join(f"y{i} = ConstantOfShape(s)" for i in range(50))
+BOMBS: dict[str, tuple[str, dict[str, NDArray[Any]]]] = {
+    "ConstantOfShape": ("y = ConstantOfShape(s)", {"s": HUGE}),
+    "several dimensions": ("y = ConstantOfShape(s)", {"s": np.array([1 << 10] * 4)}),
+    "Expand": ("y = Expand(x, s)", {"s": HUGE}),
+    "Tile": ("y = Tile(x, s)", {"s": HUGE}),
+    "Range": ("y = Range(a, s, b)", {"a": 0 * ONE, "b": ONE, "s": HUGE[0]}),
     "Range of floats": (
-        [node("Range", ["a", "s", "b"], ["y"])],
-        {"a": np.array(0.0), "b": np.array(1e-300), "s": np.array(1e300)},
+        "y = Range(a, s, b)",
+        {"a": 0.0 * ONE, "b": 1e-300 * ONE, "s": 1e300 * ONE},
     ),
-    "in a Constant": (
-        [node("Constant", [], ["s"], value_ints=[HUGE]), node("ConstantOfShape", ["s"], ["y"])],
-        {},
-    ),
-    "computed": (
-        [node("Mul", ["s", "s"], ["t"]), node("ConstantOfShape", ["t"], ["y"])],
-        {"s": np.array([1 << 20])},
-    ),
-    "doubled": ([*DOUBLINGS, node("Identity", ["v40"], ["y"])], {"v0": np.ones(9, np.float32)}),
-    "outer product": (
-        [node("MatMul", ["a", "b"], ["y"])],
-        {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))},
-    ),
-    "a sum along no numbers": (
-        [node("ReduceSum", ["s"], ["y"])],
-        {"s": np.zeros((1 << 27, 0), np.float32)},
-    ),
+    "in a Constant": (f"s = Constant<value_ints=[{HUGE[0]}]>() y = ConstantOfShape(s)", {}),
+    "computed": ("t = Mul(s, s) y = ConstantOfShape(t)", {"s": np.array([1 << 20])}),
+    "doubled": (f"{DOUBLED} y = Identity(v40)", {"v0": np.ones(9, np.float32)}),
+    "outer product": ("y = MatMul(a, b)", {"a": np.ones((9000, 1)), "b": np.ones((1, 9000))}),
+    "a sum along no numbers": ("y = ReduceSum(s)", {"s": np.zeros((1 << 27, 0), np.float32)}),
     "a product of none": (
-        [node("MatMul", ["a", "b"], ["y"])],
+        "y = MatMul(a, b)",
         {"a": np.zeros((1 << 14, 0)), "b": np.zeros((0, 1 << 14))},
     ),
-    "many small ones": (
-        [node("ConstantOfShape", ["s"], [f"y{i}"]) for i in range(50)]
-        + [node("Identity", ["y0"], ["y"])],
-        {"s": np.array([1 << 20])},
-    ),
-    "an operator of unknown growth": (
-        [node("OneHot", ["s", "s", "v"], ["y"])],
-        {"s": np.array([HUGE]), "v": np.array([0, 1])},
-    ),
+    "many small ones": (f"{SMALL} y = Identity(y0)", {"s": np.array([1 << 20])}),
+    "an operator of unknown growth": ("y = OneHot(s, s, v)", {"s": HUGE, "v": np.array([0, 1])}),
 }
 
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
-    nodes, weights = BOMBS[name]
-    started = time.perf_counter()
+    text, weights = BOMBS[name]
+    nodes = list(parser.parse_graph(f"g (int64[n] x) => (float[m] y) {{{text}}}").node)
+    weights = {name: np.asarray(value) for name, value in weights.items()}
+    started = time.process_time()
     message = refusal(proto(nodes, weights))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert any(
         part in message
         for part in ("of constants alone", "computed of constants", "nothing but constants")
@@ -364,31 +346,20 @@ def test_a_table_is_cast_however_large() -> None:
 
 
 def test_more_fields_than_any_model_has_are_not_read() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert f"more than {MOST_FIELDS:,} fields" in refusal(b"\x0a\x00" * 20_000_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     packed = TensorProto(name="w", data_type=FLOAT, raw_data=b"")
     graph = field(7, field(5, packed.SerializeToString() + field(1, bytes(40_000_000))))
     assert "40,000,000 numbers; expected at most 64" in refusal(graph)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\x80\x04K\x01.",
-        b"PK\x03\x04" * 100,
-        b"\x1f\x8b\x08" * 100,
-        b"garbage" * 100,
-        b"\xff" * 100,
-        b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-        b"\x3a\x05",
-        b"\x38\x01",
-        b"\x3b\x3c",
-        b"\x00\x00",
-        b"[" * 4_000_000,
-    ],
-)
+NONSENSE = [b"", b"\x80\x04K\x01.", b"\x38\x01", b"\x3b\x3c", b"\x00\x00", b"\x3a\x05"]
+NONSENSE += [part * 100 for part in (b"PK\x03\x04", b"\x1f\x8b\x08", b"garbage", b"\xff")]
+NONSENSE += [b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"[" * 4_000_000]
+
+
+@pytest.mark.parametrize("content", NONSENSE, ids=range(len(NONSENSE)))
 def test_what_is_no_model_is_refused(content: bytes) -> None:
     refusal(content)
     if content != b"":
@@ -441,7 +412,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
     generator = np.random.default_rng(0)
     tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
     hostile = nested(3, [node("Constant", [], ["out"], value=tensor)]).SerializeToString()
-    files = [tiny_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
+    files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
     read = 0
     for _ in range(4000):
         content = bytearray(files[int(generator.integers(2))])
@@ -462,7 +433,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
 
 
 def test_every_truncation_is_refused() -> None:
-    content = tiny_model("words")
+    content = last_word_model("words")
     for size in range(len(content)):
         assert (
             not look_at(content[:size])

@@ -12,7 +12,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.config import ModelConfig
 from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript

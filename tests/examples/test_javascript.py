@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 import thinstack
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.config import ModelConfig
 from thinstack.data.brackets import from_brackets
 
@@ -180,8 +180,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle's model and cases: dependency trees with relations, in pairs; int64."""
     import torch
 
-    from thinstack.export.cases import reference_cases
     from thinstack.export.onnx_model import export_onnx
+    from thinstack.export.reference_cases import reference_cases
     from thinstack.models import build_model
 
     settings = {

@@ -15,7 +15,7 @@ from predict_program import (
     run_readme,
 )
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 
 pytest.importorskip("openvino", reason="needs openvino")
 

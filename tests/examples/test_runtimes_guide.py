@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import load_model
 

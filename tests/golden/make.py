@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from thinstack.bundle.bundle import write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import BUNDLE_SCHEMA
 from thinstack.config import ModelConfig
 from thinstack.data.distances import WINDOW, DistanceTable, forms
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model, weights_of
 

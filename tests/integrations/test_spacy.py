@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import spacy
-from runtime.last_word_model import (
+from last_word_model import (
     LABELS,
     TABLE,
     best,
@@ -94,10 +94,8 @@ def test_the_tree_source_is_what_was_asked_for(
 ) -> None:
     doc = pipeline(bundle, source=source)("what a good film")
     spans = {(item["start"], item["end"]) for item in doc._.sentiment_phrases}
-    others = {(0, 3), (1, 4), (0, 2), (1, 3)} - spans
     assert phrase in spans
-    assert phrase not in others
-    assert {(0, 3), (1, 4)} - {phrase} <= others
+    assert not spans & {(0, 3), (1, 4)} - {phrase}
 
 
 def test_auto_is_the_shape_of_the_model(tmp_path: Path) -> None:
@@ -108,13 +106,8 @@ def test_auto_is_the_shape_of_the_model(tmp_path: Path) -> None:
 
 
 def test_scores_for_nlp_evaluate(nlp: Language) -> None:
-    texts = {
-        "so good": "good",
-        "very awful": "bad",
-        "a film": "bad",
-        "this is so good": "good",
-        "": "bad",
-    }
+    texts = {"so good": "good", "very awful": "bad", "a film": "bad", "it is so good": "good"}
+    texts[""] = "bad"
     gold = [
         Example.from_dict(nlp.make_doc(text), {"cats": {x: float(x == label) for x in LABELS}})
         for text, label in texts.items()
@@ -158,15 +151,8 @@ def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     return calls
 
 
-TEXTS = [
-    "so good",
-    "very awful",
-    "",
-    "boom it goes. Fine.",
-    "a film. It is so good",
-    "ok boom",
-    "good",
-]
+TEXTS = ["so good", "very awful", "", "boom it goes. Fine.", "a film. It is so good"]
+TEXTS += ["ok boom", "good"]
 
 
 def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,14 +216,9 @@ def test_worker_processes_give_the_same(nlp: Language) -> None:
 
 def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     meta = Language.get_factory_meta("tree_sentiment")
-    assert meta.default_config == {
-        "model": "sst",
-        "source": "auto",
-        "device": "cpu",
-        "threads": None,
-        "aggregation": "words",
-        "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
-    }
+    settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
+    scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
+    assert meta.default_config == settings | {"aggregation": "words", "scorer": scorer}
     assert not meta.retokenizes
     assert meta.default_score_weights["cats_score"] == 1.0
 
@@ -246,8 +227,9 @@ def test_an_unknown_model_fails_when_it_is_added(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     with pytest.raises(UnknownNameError, match="unknown model 'stt'"):
         nlp.add_pipe("tree_sentiment", config={"model": "stt"})
-    with pytest.raises(BundleError, match="no such folder"):
-        nlp.add_pipe("tree_sentiment", config={"model": str(tmp_path / "gone")})
+    for _ in range(2):  # a failure is not remembered as a success
+        with pytest.raises(BundleError, match="no such folder"):
+            nlp.add_pipe("tree_sentiment", config={"model": str(tmp_path / "gone")})
     assert nlp.pipe_names == []
 
 
@@ -279,12 +261,6 @@ def test_added_again_it_is_read_again(
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(DeviceError, match="cuda"):
         nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
-
-
-def test_a_failure_is_not_forgotten(nlp: Language, tmp_path: Path) -> None:
-    for _ in range(2):
-        with pytest.raises(BundleError, match="no such folder"):
-            nlp.add_pipe("tree_sentiment", name="second", config={"model": str(tmp_path / "gone")})
 
 
 def test_too_many_threads_fail_when_it_is_added(bundle: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from runtime.last_word_model import (
+from last_word_model import (
     LABELS,
     TABLE,
     expected,
@@ -18,7 +18,7 @@ from runtime.last_word_model import (
 )
 from spacy.language import Language
 
-from thinstack.bundle.bundle import open_bundle, write_bundle
+from thinstack.bundle import open_bundle, write_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy.component import TreeSentiment
 
@@ -50,9 +50,8 @@ def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> No
     again.to_disk(saved.parent / "twice")
     shutil.rmtree(saved)
     assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
-    assert (
-        again.get_pipe("tree_sentiment").to_bytes() == loaded.get_pipe("tree_sentiment").to_bytes()
-    )
+    first, second = (pipes.get_pipe("tree_sentiment").to_bytes() for pipes in (again, loaded))
+    assert first == second
 
 
 def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
@@ -78,12 +77,10 @@ def test_another_model_can_be_taken_on_loading(
     assert from_bytes("so good").cats == loaded("so good").cats
     loaded.to_disk(tmp_path / "twice")
     shutil.rmtree(other)
-    assert (
-        spacy.load(tmp_path / "twice")("so good").cats == loaded("so good").cats
-    )  # it is the saved one now
-    assert (
-        loaded.from_disk(saved)("so good").cats == nlp("so good").cats
-    )  # as is the one that is read later
+    twice = spacy.load(tmp_path / "twice")  # the other model is the saved one now,
+    assert twice("so good").cats == loaded("so good").cats
+    loaded.from_disk(saved)  # and one that is read later takes its place
+    assert loaded("so good").cats == nlp("so good").cats
     with pytest.raises(BundleError, match="other: no such folder"):
         spacy.load(saved, config={"components": {"tree_sentiment": settings}})
 

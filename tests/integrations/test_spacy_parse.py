@@ -7,38 +7,21 @@ from typing import Any
 
 import pytest
 import spacy
-from runtime.last_word_model import (
-    LABELS,
-    best,
-    expected,
-    mean_of,
-    pipeline,
-    write_last_word_bundle,
-)
-from runtime.own_parse import own_parse
+from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import spans_of
-from thinstack.errors import BundleError, InputError
+from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
-from thinstack.runtime.text import predict_text
-from thinstack.show.html import page
 
-TEXTS = [
-    "what a good film",
-    "so good. A very awful film.",
-    "",
-    "film",
-    "a film (good) was so awful !",
-]
+TEXTS = ["what a good film", "so good. A very awful film.", "", "a film (good) was awful !"]
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(
-        tmp_path_factory.mktemp("bundles") / "parsing", parser="capped"
-    ).path
+    path = tmp_path_factory.mktemp("bundles") / "parsing"
+    return write_last_word_bundle(path, parser="capped").path
 
 
 @pytest.fixture(scope="module")
@@ -72,15 +55,11 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
         scores = expected(words[behind - 1], behind - first)
         assert (phrase["start"], phrase["end"]) == (tokens[first].i, tokens[behind - 1].i + 1)
         assert phrase["text"] == text[phrase["start_char"] : phrase["end_char"]]
-        assert (phrase["label"], phrase["scores"]) == (
-            best(scores),
-            pytest.approx(scores, abs=1e-6),
-        )
+        assert phrase["label"] == best(scores)
+        assert phrase["scores"] == pytest.approx(scores, abs=1e-6)
         span = doc[phrase["start"] : phrase["end"]]
-        assert (span._.sentiment_label, span._.sentiment_scores) == (
-            phrase["label"],
-            phrase["scores"],
-        )
+        found = (span._.sentiment_label, span._.sentiment_scores)
+        assert found == (phrase["label"], phrase["scores"])
     assert doc[1:3]._.sentiment_label is None  # "It was" is no phrase of this tree
     classes = [str(LABELS.index(best(expected(words[b - 1], b - a)))) for a, b in spans]
     assert [part[0] for part in sent._.sentiment_tree.split("(")[1:]] == [
@@ -91,23 +70,12 @@ def test_everything_is_about_the_own_parse(bundle: Path, source: str) -> None:
 
 def test_the_phrases_of_a_span_are_those_inside(nlp: Language) -> None:
     doc = nlp("what a good film")
-    assert [item["text"] for item in doc[0:3]._.sentiment_phrases] == [
-        "what",
-        "a",
-        "good",
-        "a good",
-        "what a good",
-    ]
+    inside = [item["text"] for item in doc[0:3]._.sentiment_phrases]
+    assert inside == ["what", "a", "good", "a good", "what a good"]
     assert [item["text"] for item in doc[3:4]._.sentiment_phrases] == ["film"]
     assert doc[2:4]._.sentiment_phrases is None
     assert [len(sent._.sentiment_phrases) for sent in nlp(TEXTS[1]).sents] == [2 * 3 - 1, 2 * 5 - 1]
     assert nlp.make_doc("what a film")[0:2]._.sentiment_phrases is None
-
-
-def test_fixed_shapes_can_be_asked_for(bundle: Path) -> None:
-    doc = pipeline(bundle, source="right")("what a good film")
-    assert doc[1:4]._.sentiment_label is not None
-    assert doc[0:3]._.sentiment_label is None
 
 
 @pytest.fixture
@@ -140,34 +108,6 @@ def test_parses_from_elsewhere_can_be_asked_for(bundle: Path) -> None:
         assert doc.cats == pytest.approx(expected(text.split()[-1], 4), abs=1e-6)
 
 
-def test_batches_and_worker_processes_give_what_single_documents_give(nlp: Language) -> None:
-    alone = [stored(nlp(text)) for text in TEXTS]
-    for settings in ({"batch_size": 1}, {"batch_size": 100}, {"batch_size": 2, "n_process": 2}):
-        assert [stored(doc) for doc in nlp.pipe(TEXTS, **settings)] == alone
-
-
-def test_a_failing_document_harms_no_neighbour(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nlp = pipeline(bundle)
-    alone = {text: stored(nlp(text)) for text in TEXTS}
-    predictor = nlp.get_pipe("tree_sentiment").predictor
-    real, failed = predictor.trees_and_scores, []
-
-    def parse(words: list[list[str]], trees: Any) -> Any:
-        if any("boom" in sentence for sentence in words):
-            raise BundleError("the model's own parse is no tree")
-        return real(words, trees)
-
-    monkeypatch.setattr(predictor, "trees_and_scores", parse)
-    nlp.set_error_handler(
-        lambda name, component, docs, error: failed.append((docs[0].text, type(error)))
-    )
-    docs = list(nlp.pipe([*TEXTS[:2], "boom it goes", *TEXTS[2:]]))
-    assert {doc.text: stored(doc) for doc in docs} == alone
-    assert failed == [("boom it goes", BundleError)]
-
-
 def test_a_saved_pipeline_parses(bundle: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(bundle, tmp_path / "gone")
     nlp = pipeline(folder, source="self")
@@ -193,8 +133,6 @@ def test_a_model_without_a_parser_is_refused_when_it_is_added(tmp_path: Path) ->
     component = TreeSentiment(model=str(plain), source="self")
     with pytest.raises(InputError, match=message):
         component.load()
-    with pytest.raises(InputError, match=message):
-        next(predict_text(["good"], model=str(plain), source="self"))
 
 
 def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> None:
@@ -208,11 +146,3 @@ def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> No
     assert len(failed) == 1
     assert failed[0].startswith("good film: ")
     assert "own parse is no tree" in failed[0]
-
-
-def test_own_parses_are_drawn(bundle: Path) -> None:
-    ((found,),) = predict_text(["what a good film"], model=str(bundle))
-    assert found.transitions.tolist() == own_parse(4)
-    html = page([found])
-    assert html.count('class="row"') == 7
-    assert "<bdi>what a good</bdi>" in html

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from runtime.last_word_model import LABELS, best, expected, write_last_word_bundle
+from last_word_model import LABELS, best, expected, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
@@ -64,10 +64,8 @@ def test_every_phrase_is_listed(doc: Doc) -> None:
 def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
     for start in range(len(doc)):
         for end in range(start + 1, len(doc) + 1):
-            span, words = (
-                doc[start:end],
-                [token.i for token in doc[start:end] if not token.is_space],
-            )
+            span = doc[start:end]
+            words = [token.i for token in span if not token.is_space]
             if words and (words[0], words[-1] + 1) in PHRASES:
                 scores = expected(doc[words[-1]].text, len(words))
                 assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
@@ -75,11 +73,8 @@ def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
                 leaves = from_brackets(span._.sentiment_tree).words
                 assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
             else:
-                assert (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree) == (
-                    None,
-                    None,
-                    None,
-                )
+                found = (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree)
+                assert found == (None, None, None)
     assert doc[3:3]._.sentiment_label is None
 
 
@@ -97,10 +92,9 @@ def test_predictions_can_be_drawn(doc: Doc) -> None:
     assert [first.text[a:b] for a, b in first.offsets.tolist()] == [
         "A",
         "good",
-        "(",
+        *"(",
         "film",
-        ")",
-        ".",
+        *").",
     ]
     assert first.to_dict()["tree"] == next(doc.sents)._.sentiment_tree
     assert first.label == best(expected(".", 2))
@@ -124,16 +118,9 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) ->
 
 
 def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
-    copies = [
-        Doc(nlp.vocab).from_bytes(doc.to_bytes()),
-        next(
-            DocBin()
-            .from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
-            .get_docs(nlp.vocab)
-        ),
-        doc.copy(),
-    ]
-    for copy in copies:
+    binned = DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
+    whole = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    for copy in (whole, *binned.get_docs(nlp.vocab), doc.copy()):
         assert copy._.sentiment_phrases == doc._.sentiment_phrases
         assert [sent._.sentiment_tree for sent in copy.sents] == [
             sent._.sentiment_tree for sent in doc.sents
@@ -160,9 +147,9 @@ def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.M
     doc = nlp("So good. Very awful. " * 50)
     real, read = spacy_results._decoded, []
 
-    def decoded(item: dict[str, Any], labels: tuple[str, ...]) -> object:
+    def decoded(item: dict[str, Any]) -> object:
         read.append(item["start"])
-        return real(item, labels)
+        return real(item)
 
     monkeypatch.setattr(spacy_results, "_decoded", decoded)
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100

@@ -11,12 +11,13 @@ from spacy.tokens import Doc, Span
 from thinstack.core import Tree
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import InputError
+from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import (
     constituency_tree,
     constituency_trees,
     dependency_tree,
     dependency_trees,
-    reading,
+    parses_of,
 )
 
 
@@ -44,11 +45,10 @@ def parsed() -> Iterator[Callable[..., Doc]]:
 
 def tree(doc: Doc, number: int = 0) -> str:
     """The tree that is made of a sentence's parse, in brackets without labels."""
-    found = reading(doc, parsed=True)
-    steps = found.parses[number]
-    return to_brackets(
-        Tree.from_transitions(steps, found.sentences[number].words, ["x"] * len(steps))
-    ).replace("(x ", "(")
+    sentences = sentences_of(doc)
+    steps = parses_of(doc, sentences)[number]
+    found = Tree.from_transitions(steps, sentences[number].words, ["x"] * len(steps))
+    return to_brackets(found).replace("(x ", "(")
 
 
 def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
@@ -59,10 +59,7 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
     )
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
-    assert [(item.start, item.end) for item in reading(doc, parsed=True).sentences] == [
-        (0, 5),
-        (5, 7),
-    ]
+    assert [(item.start, item.end) for item in sentences_of(doc)] == [(0, 5), (5, 7)]
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
@@ -104,24 +101,24 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
         ("(S (A a) (B b))", "at 2 expected 'c', found None"),
         ("(S (A a) (B b) (C c) (D d))", "at 3 expected None, found 'd'"),
         ("(S (A a) (X x) (C c))", "at 1 expected 'b', found 'x'"),
-        ("(S (A a) (B b) (C c)", "holds no tree: 1:? ?.*unbalanced|holds no tree: .*unbalanced"),
+        ("(S (A a) (B b) (C c)", "unbalanced"),
         ("", "holds no tree"),
-        (None, "is None, expected labelled brackets"),
-        (RuntimeError("no parse here"), "cannot be read: no parse here"),
+        (None, "is None"),
+        (RuntimeError("no parse here"), "no parse here"),
     ],
 )
 def test_a_parse_that_does_not_fit_is_refused(
     parsed: Callable[..., Doc], parse: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        reading(parsed("a b c", parse), parsed=True)
+        tree(parsed("a b c", parse))
     assert "'a b c'" in str(caught.value)
 
 
 def test_without_any_parses_the_message_names_benepar() -> None:
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
-        reading(doc, parsed=True)
+        tree(doc)
 
 
 def test_the_tokens_of_each_word() -> None:
@@ -133,7 +130,7 @@ def test_the_tokens_of_each_word() -> None:
             (word, doc[first:last].text)
             for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)
         ]
-        for found in reading(doc, parsed=False).sentences
+        for found in sentences_of(doc)
     ]
     assert words == [
         [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],
@@ -206,10 +203,7 @@ def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
     doc = parsed_doc("Sleeps/0/ROOT", "not/0/neg", "the/3/det", "dog/0/nsubj", "./0/punct")
     assert dependency_tree(doc[2:4]) == Tree.from_parents([1, -1], ["the", "dog"], ["det", "nsubj"])
     doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
-    with pytest.raises(
-        InputError,
-        match=r"'the old' has 2 roots, expected one, found 'the', 'old'; take one of doc.sents",
-    ):
+    with pytest.raises(InputError, match="'the old' has 2 roots"):
         dependency_tree(doc[:2])
 
 
@@ -222,18 +216,12 @@ def test_a_root_without_a_relation_has_no_label() -> None:
 @pytest.mark.parametrize(
     ("doc", "message"),
     [
-        (
-            Doc(VOCAB, words=["a", "b"]),
-            r"the sentence 'a b' has no dependency parse: run .* with a parser",
-        ),
+        (Doc(VOCAB, words=["a", "b"]), "'a b' has no dependency parse"),
         (Doc(VOCAB, words=["a"]), "has no dependency parse"),
-        (Doc(VOCAB), "has no words; a tree needs at least one"),
+        (Doc(VOCAB), "has no words"),
         (parsed_doc(" /0/ROOT"), "has no words"),
-        (
-            parsed_doc("a/0/ROOT", "b/1/ROOT"),
-            r"has 2 roots, expected one, found 'a', 'b'; .* dependency_trees\(doc\)",
-        ),
-        (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "has 2 roots, expected one, found 'a', 'b'"),
+        (parsed_doc("a/0/ROOT", "b/1/ROOT"), "2 roots, .*'a', 'b'"),
+        (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "2 roots, .*'a', 'b'"),
         (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
         (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
     ],

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runtime.last_word_model import best, expected, write_last_word_bundle
+from last_word_model import best, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.errors import InputError, TreeError
-from thinstack.measure.evaluation import evaluate, evaluate_file
+from thinstack.measure.evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -65,13 +65,8 @@ def test_gold_trees(predictor: Predictor, file: Path) -> None:
 def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:
     figures = evaluate_file(predictor, file, source="auto", text=True)
     whole = {key: value for key, value in GOLD.items() if "root" in key}
-    nothing = {
-        "phrase_accuracy": None,
-        "phrase_binary_accuracy": None,
-        "phrases": 0,
-        "binary_phrases": 0,
-    }
-    assert figures == pytest.approx(whole | nothing)
+    nothing = dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"))
+    assert figures == pytest.approx(whole | nothing | {"phrases": 0, "binary_phrases": 0})
 
 
 def test_raw_text_runs_on_the_model_that_is_given(
@@ -85,7 +80,7 @@ def test_raw_text_runs_on_the_model_that_is_given(
     monkeypatch.setattr(
         predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
     )
-    for name in ("thinstack.bundle.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
+    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
         monkeypatch.setattr(name, opened)
     evaluate_file(predictor, file, source="auto", text=True)
     assert sum(ran) == 5
@@ -98,9 +93,11 @@ def test_raw_text_is_what_a_user_would_write(
     file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")
     given: list[str] = []
 
-    def watch(texts: Iterable[str], **settings: Any) -> Iterator[list[Prediction]]:
+    def watch(
+        predictor: Predictor, texts: Iterable[str], **settings: Any
+    ) -> Iterator[list[Prediction]]:
         given.extend(texts)
-        return predict_text(given, **settings)
+        return predict_text(predictor, given, **settings)
 
     monkeypatch.setattr("thinstack.measure.evaluation.predict_text", watch)
     evaluate_file(predictor, file, source="auto", text=True)
@@ -130,9 +127,8 @@ def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
         "(1 film))\n"
     )
     figures = evaluate_file(predictor, file, source="balanced")
-    assert (
-        figures["phrases"] == 7 + 6
-    )  # the second tree's first three words are no phrase of the balanced one
+    # The second tree's first three words are no phrase of the balanced one.
+    assert figures["phrases"] == 7 + 6
     assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
 
 
@@ -143,15 +139,8 @@ def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
     file.write_text(
         "(0 (2 good) (1 (1 film) (0 awful)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))\n"
     )
-    keys = (
-        "span_f1",
-        "span_f1_with_root",
-        "span_f1_by_sentence",
-        "exact_trees",
-        "spans",
-        "spans_with_root",
-        "trees",
-    )
+    keys = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees", "spans")
+    keys += ("spans_with_root", "trees")
     # The right tree of the second shares its whole with the left-branching one of the file, and the
     # left tree all of it.
     found = [
@@ -178,20 +167,11 @@ def test_own_parses_are_measured_as_any_other_trees(tmp_path: Path) -> None:
         evaluate_file(parsing, file, source=source) for source in ("self", "auto", "gold")
     )
     assert own == auto
-    assert (own["phrases"], own["phrase_accuracy"]) == (
-        5 + 7 + 3,
-        pytest.approx(100 * 14 / 15),
-    )  # wrong: the `film` that is 0
-    assert (own["span_f1"], own["span_f1_with_root"]) == (
-        pytest.approx(100 * 2 / 4),
-        pytest.approx(100 * 5 / 7),
-    )
-    assert (own["exact_trees"], own["trees"], own["spans"], own["spans_with_root"]) == (
-        50.0,
-        2,
-        4,
-        7,
-    )
+    assert own["phrases"] == 5 + 7 + 3
+    assert own["phrase_accuracy"] == pytest.approx(100 * 14 / 15)  # wrong: the `film` that is 0
+    found = [own[key] for key in ("span_f1", "span_f1_with_root", "exact_trees")]
+    assert found == pytest.approx([100 * 2 / 4, 100 * 5 / 7, 50])
+    assert [own[key] for key in ("trees", "spans", "spans_with_root")] == [2, 4, 7]
     assert gold["phrases"] == 17
     assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
     text = evaluate_file(parsing, file, source="self", text=True)
@@ -200,10 +180,7 @@ def test_own_parses_are_measured_as_any_other_trees(tmp_path: Path) -> None:
 
 def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor: Predictor, file: Path) -> None:
     for text in (False, True):
-        with pytest.raises(
-            InputError,
-            match="no parser for the tree source 'self'; this model has balanced, left, right",
-        ):
+        with pytest.raises(InputError, match="'self'; this model has balanced, left, right"):
             evaluate_file(predictor, file, source="self", text=text)
 
 
@@ -215,7 +192,9 @@ def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
     assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
     json.dumps(figures, allow_nan=False)
     assert {
-        value for key, value in evaluate(predictor, []).items() if key.endswith("accuracy")
+        value
+        for key, value in evaluate_predictor(predictor, []).items()
+        if key.endswith("accuracy")
     } == {None}
 
 

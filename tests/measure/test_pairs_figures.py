@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from thinstack.measure.metrics import measure
-from thinstack.measure.pairs import entailment, pearson, relatedness, selection
+from thinstack.measure.accuracy import accuracy
+from thinstack.measure.figures import selection
+from thinstack.measure.pairs import entailment, pearson, relatedness
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -50,11 +51,8 @@ def test_the_order_counts_for_spearman_only() -> None:
 @pytest.mark.parametrize(
     ("predicted", "gold", "mse"),
     [
-        (
-            [3.3, 3.3, 3.3],
-            [1.0, 2, 3],
-            (2.3**2 + 1.3**2 + 0.3**2) / 3,
-        ),  # an untrained model, or one that has died
+        # An untrained model, or one that has died.
+        ([3.3, 3.3, 3.3], [1.0, 2, 3], (2.3**2 + 1.3**2 + 0.3**2) / 3),
         ([1.0, 2, 3], [4.0, 4, 4], (9 + 4 + 1) / 3),
         ([2.0], [5.0], 9.0),
         ([], [], None),
@@ -84,36 +82,21 @@ def test_accuracy_over_no_pair_is_none() -> None:
 
 
 def test_selection_takes_the_figures_of_the_task() -> None:
-    figures = {
-        "root_accuracy": 50.0,
-        "root_binary_accuracy": 85.0,
-        "phrase_accuracy": 80.5,
-        "phrase_binary_accuracy": 90.0,
-    }
-    assert selection("phrases", figures) == 215.5
-    assert selection("sentences", figures) == 50.0
-    assert (
-        selection("relatedness", {"pearson": 0.87, "spearman": 0.8, "mse": 0.25, "pairs": 500})
-        == 0.87
-    )
-    assert selection("entailment", {"accuracy": 80.0, "pairs": 9}) == 80.0
+    figures = {"root_accuracy": 50.0, "root_binary_accuracy": 85.0, "phrase_accuracy": 80.5}
+    figures |= {"phrase_binary_accuracy": 90.0, "accuracy": 81.0, "negation_accuracy": 60.0}
+    figures |= {"pearson": 0.87, "spearman": 0.8, "mse": 0.25, "pairs": 500}
+    tasks = {"phrases": 215.5, "sentences": 50.0, "relatedness": 0.87, "entailment": 81.0}
+    assert {task: selection(task, figures) for task in tasks} == tasks
 
 
-def test_selection_of_phrases_is_that_of_accuracy() -> None:
-    generator = np.random.default_rng(0)
-    for labels in (
-        [np.array([0, 2, 1, 2])],
-        [np.array([0, 2, 1, 1])],
-        [np.array([-1, -1])],
-    ):  # the last: no figure at all
-        accuracy = measure([generator.random((len(tree), 3)) for tree in labels], labels)
-        assert selection("phrases", accuracy.to_dict()) == accuracy.selection
+def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
+    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])])
+    assert neutral["root_binary_accuracy"] is None
+    assert selection("phrases", neutral) == 200
+    assert selection("phrases", accuracy([], [])) == 0
 
 
 def test_an_undefined_figure_counts_as_no_correlation() -> None:
-    assert (
-        selection("relatedness", {"pearson": None})
-        == 0
-        > selection("relatedness", {"pearson": -0.1})
-    )
+    assert selection("relatedness", {"pearson": None}) == 0
+    assert selection("relatedness", {"pearson": -0.1}) < 0
     assert selection("entailment", {"accuracy": None}) == 0

@@ -6,7 +6,7 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from thinstack.bundle.bundle import Bundle, write_bundle
+from thinstack.bundle import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.errors import BundleError
 from thinstack.export.onnx_model import export_onnx

@@ -25,7 +25,7 @@ from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.specs import EmbeddingSpec
 from thinstack.training.material import prepare
 from thinstack.training.optimizers import build_optimizers
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::thinstack.plugins.manager.PluginWarning"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from runtime.last_word_model import write_last_word_bundle
+from last_word_model import write_last_word_bundle
 from training import tiny_recipe
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.cli import main
 from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets

@@ -36,7 +36,7 @@ from thinstack.errors import DataError
 from thinstack.models import build_model
 from thinstack.training.digests import data_digests
 from thinstack.training.material import prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 
 @pytest.fixture(autouse=True)

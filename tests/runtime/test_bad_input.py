@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 from peak_memory import peak_memory
 
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 BUNDLES = {

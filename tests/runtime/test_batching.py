@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tiny_onnx import random_tree
+from last_word_model import random_tree
 
 from thinstack.errors import InputError
 from thinstack.runtime.batching import batches, joined_transitions

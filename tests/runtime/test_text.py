@@ -1,17 +1,19 @@
 """Predictions from raw text."""
 
-import builtins
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
-from runtime.last_word_model import best, expected, write_last_word_bundle
+from last_word_model import best, expected, write_last_word_bundle
 
 import thinstack
-from thinstack.errors import BundleError, InputError, MissingExtraError
-from thinstack.runtime.text import predict_text
+from thinstack.errors import InputError, MissingExtraError
+from thinstack.runtime import text as module
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import Sentence, predict_text
 
 REPOSITORY = Path(__file__).parents[2]
 TEXTS = ["So good. Very awful", "", "A film"]
@@ -19,65 +21,84 @@ LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expect
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word").path
+def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+    path = tmp_path_factory.mktemp("bundles") / "last_word"
+    return thinstack.load(write_last_word_bundle(path).path, threads=1)
 
 
-def test_each_text_has_its_sentences(bundle: Path) -> None:
-    for model in (str(bundle), thinstack.load(bundle, threads=1)):
-        assert [
-            [found.label for found in read] for read in predict_text(TEXTS, model=model)
-        ] == LABELS
-        (whole, _, _) = predict_text(TEXTS, model=model, split=False)
-        assert [found.label for found in whole] == [best(expected("awful", 5))]
+@pytest.mark.parametrize("batch", [1, 2, 128])
+def test_each_text_has_its_sentences(
+    predictor: Predictor, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_TEXTS", batch)
+    read = list(predict_text(predictor, TEXTS))
+    assert [[found.label for found in sentences] for sentences in read] == LABELS
+    (whole, _, _) = predict_text(predictor, TEXTS, split=False)
+    assert [found.label for found in whole] == [best(expected("awful", 5))]
 
 
-def test_settings_reach_the_model(bundle: Path) -> None:
-    ((left,),) = predict_text(["what a good film"], model=str(bundle), source="left")
+def test_words_stand_where_they_are_in_the_text(predictor: Predictor) -> None:
+    text = "  It isn't\n  well-made – so (awful)!  Good"
+    first, second = next(predict_text(predictor, [text]))
+    assert (first.text, second.text) == ("It isn't\n  well-made – so (awful)!", "Good")
+    words = {
+        "It": "It",
+        "is": "is",
+        "n't": "n't",
+        "well-made": "well-made",
+        "–": "--",
+        "so": "so",
+        "(": "-LRB-",
+        "awful": "awful",
+        ")": "-RRB-",
+        "!": "!",
+    }
+    assert first.words == tuple(words.values())
+    assert [first.text[a:b] for a, b in first.offsets.tolist()] == list(words)
+
+
+def test_the_source_reaches_the_model(predictor: Predictor) -> None:
+    ((left,),) = predict_text(predictor, ["what a good film"], source="left")
     assert left.transitions.tolist() == [0, 0, 1, 0, 1, 0, 1]
-    with pytest.raises(InputError, match="threads is 257"):
-        next(predict_text(TEXTS, model=str(bundle), threads=257))
+    for texts in (TEXTS, [""], []):
+        with pytest.raises(InputError, match="'self'"):
+            list(predict_text(predictor, texts, source="self"))
 
 
-def test_an_unusable_model_fails_before_any_text_is_read(tmp_path: Path) -> None:
-    texts = iter(TEXTS)
-    with pytest.raises(BundleError, match="no such folder"):
-        next(predict_text(texts, model=str(tmp_path / "gone")))
-    assert list(texts) == TEXTS
+def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without spaCy: sentences end at a bar, words at a space."""
+
+    def bars(texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        for text in texts:
+            parts = [part.split() for part in text.split("|") if part.split()]
+            yield [
+                Sentence(" ".join(words), words, np.zeros((len(words), 2), np.int64))
+                for words in parts
+            ]
+
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.setattr(module, "splitter", lambda **_: bars)
+    found = list(predict_text(predictor, ["so good|very awful", " | "]))
+    assert [[one.words for one in read] for read in found] == [
+        [("so", "good"), ("very", "awful")],
+        [],
+    ]
 
 
-def test_the_package_need_not_be_installed(bundle: Path) -> None:
+def test_the_package_need_not_be_installed(predictor: Predictor) -> None:
     code = (
         "import importlib.metadata as m, sys; m.entry_points = lambda **_: m.EntryPoints()\n"
-        "from thinstack.runtime.text import predict_text\n"
-        "print([found.label for (found,) in predict_text(['so good'], model=sys.argv[1])])\n"
+        "import thinstack; from thinstack.runtime.text import predict_text\n"
+        "(found,), = predict_text(thinstack.load(sys.argv[1]), ['so good']); print(found.label)\n"
     )
-    command = [sys.executable, "-c", code, str(bundle)]
+    command = [sys.executable, "-c", code, str(predictor.bundle.path)]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    assert result.stdout == f"{[best(expected('good', 2))]}\n"
+    assert result.stdout == f"{best(expected('good', 2))}\n"
 
 
-def test_without_spacy_the_pip_command_is_told(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_spacy_the_pip_command_is_named(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "thinstack\[spacy\]"'):
-        next(predict_text(TEXTS, model=str(bundle)))
-
-
-@pytest.mark.parametrize(
-    "error", [ImportError("libthing.so: not found"), ModuleNotFoundError("no thinc", name="thinc")]
-)
-def test_a_spacy_that_is_broken_is_not_called_missing(
-    monkeypatch: pytest.MonkeyPatch, error: ImportError
-) -> None:
-    real = builtins.__import__
-
-    def broken(name: str, *rest: Any) -> Any:
-        if name.startswith("spacy"):
-            raise error
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", broken)
-    with pytest.raises(type(error), match=str(error)):
-        next(predict_text(TEXTS))
+    with pytest.raises(MissingExtraError, match=r"thinstack\[spacy\]"):
+        next(predict_text(predictor, TEXTS))

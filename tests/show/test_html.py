@@ -2,16 +2,14 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-import numpy as np
 import pytest
+from drawn import LABELS, predict, uniform
 
 from thinstack.core import transitions
-from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.html import MAX_DEPTH, page
 from thinstack.show.page_style import DARK, LIGHT, STYLE
 
-LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 VOID = {"meta"}
 
@@ -21,14 +19,8 @@ class Reader(HTMLParser):
 
     def __init__(self, markup):
         super().__init__(convert_charrefs=True)
-        self.open, self.deepest, self.tags, self.ids, self.phrases, self.texts = (
-            [],
-            0,
-            [],
-            [],
-            [],
-            [],
-        )
+        self.open, self.tags, self.ids, self.phrases, self.texts = [], [], [], [], []
+        self.deepest = 0
         self.feed(markup)
         self.close()
         assert self.open == [], f"left open: {self.open[:5]}"
@@ -68,20 +60,6 @@ class Reader(HTMLParser):
     @property
     def text(self):
         return "".join(self.texts)
-
-
-def predict(brackets, labels=LABELS):
-    """A prediction that gives the class named in the brackets 0.6, all others an equal share."""
-    tree = from_brackets(brackets)
-    scores = np.full((len(tree), len(labels)), 0.4 / (len(labels) - 1), np.float32)
-    scores[np.arange(len(tree)), [int(label) for label in tree.labels]] = 0.6
-    return Prediction.of_words(tree.words, tree.transitions, scores, labels)
-
-
-def uniform(words, steps):
-    scores = np.full((len(steps), 5), 0.1, np.float32)
-    scores[:, 3] = 0.6
-    return Prediction.of_words(words, steps, scores, LABELS)
 
 
 def test_each_phrase_stands_once_in_its_place_with_its_label():

@@ -1,23 +1,16 @@
 import numpy as np
 import pytest
+from drawn import LABELS, uniform
 from rich.cells import cell_len
 
 from thinstack.core import transitions
 from thinstack.data.brackets import from_brackets
-from thinstack.runtime.prediction import Prediction
 from thinstack.show.outline import elide, outline, phrase, tones_of, visible
-
-LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
-
-
-def over(words, steps):
-    scores = np.full((len(steps), 5), 0.2, np.float32)
-    return Prediction.of_words(words, steps, scores, LABELS)
 
 
 def test_phrases_come_in_reading_order_with_depth_and_place():
     tree = from_brackets("(2 (2 (2 a) (2 b)) (2 (2 c) (2 (2 d) (2 e))))")
-    prediction = over(tree.words, tree.transitions)
+    prediction = uniform(tree.words, tree.transitions)
     rows = outline(prediction, depth=10)
     shown = [
         (phrase(prediction, *prediction.spans[row.node], 20), row.depth, row.last) for row in rows
@@ -41,7 +34,7 @@ def test_phrases_come_in_reading_order_with_depth_and_place():
     ("depth", "phrases"), [(0, None), (3, None), (50, 10), (50, 1), (50, 0), (4, 8), (50, None)]
 )
 def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phrases):
-    prediction = over([f"w{i}" for i in range(20)], shape(20))
+    prediction = uniform([f"w{i}" for i in range(20)], shape(20))
     rows = outline(prediction, depth=depth, phrases=phrases)
     assert len(rows) + sum(row.hidden for row in rows) == 39
     assert max(row.depth for row in rows) <= depth
@@ -56,7 +49,7 @@ def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phra
 
 
 def test_a_limit_keeps_the_top_of_the_tree():
-    prediction = over([f"w{i}" for i in range(16)], transitions.balanced(16))
+    prediction = uniform([f"w{i}" for i in range(16)], transitions.balanced(16))
     assert [row.depth for row in outline(prediction, depth=9, phrases=8)] == [0, 1, 2, 2, 1, 2, 2]
 
 
@@ -106,5 +99,5 @@ def test_elision_keeps_whole_words_of_both_ends():
 
 
 def test_a_long_phrase_shows_its_own_ends():
-    prediction = over([f"w{i}" for i in range(1000)], transitions.left(1000))
+    prediction = uniform([f"w{i}" for i in range(1000)], transitions.left(1000))
     assert phrase(prediction, 5, 990, 16) == "w5 w6 … w989"

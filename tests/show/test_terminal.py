@@ -3,33 +3,18 @@ import re
 
 import numpy as np
 import pytest
+from drawn import LABELS, predict, uniform
 from rich.cells import cell_len
 from rich.console import Console
 
 from thinstack.core import transitions
-from thinstack.data.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.terminal import MAX_PHRASES, render
 
-LABELS = ("very negative", "negative", "neutral", "positive", "very positive")
 BRACKETS = (
     "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"
     " (1 (2 but) (1 (1 (2 (2 the) (2 plot)) (1 (0 never) (2 (2 comes) (3 alive)))) (2 .))))"
 )
-
-
-def predict(brackets, labels=LABELS):
-    """A prediction that gives the class named in the brackets 0.6, all others an equal share."""
-    tree = from_brackets(brackets)
-    scores = np.full((len(tree), len(labels)), 0.4 / (len(labels) - 1), np.float32)
-    scores[np.arange(len(tree)), [int(label) for label in tree.labels]] = 0.6
-    return Prediction.of_words(tree.words, tree.transitions, scores, labels)
-
-
-def uniform(words, steps, label=2):
-    scores = np.full((len(steps), 5), 0.1, np.float32)
-    scores[:, label] = 0.6
-    return Prediction.of_words(words, steps, scores, LABELS)
 
 
 def draw(prediction, width=80, encoding="utf-8", **options):
@@ -192,5 +177,5 @@ def test_the_text_is_shown_as_it_was_written():
     words = ("The", "acting", "is", "n't", "bad", ".")
     scores = uniform(words, transitions.left(6)).scores
     shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
-    assert "neutral: The acting isn't bad.\n" in shown
+    assert "positive: The acting isn't bad.\n" in shown
     assert "├╴The acting isn't\n" in shown

@@ -25,7 +25,7 @@ class Bad(NamedTuple):
     check: str
     named: str
     alone: bool = True
-    sizes: dict[str, Any] = {}  # noqa: RUF012
+    sizes: dict[str, Any] = {}
 
 
 BAD = {

@@ -11,8 +11,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import nn
 
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 
 
 def parts(

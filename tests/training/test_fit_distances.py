@@ -7,7 +7,7 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.treebank import read_trees
-from thinstack.training.distances import fit
+from thinstack.training.fit_distances import fit
 
 
 def test_it_learns_to_cut_after_commas() -> None:

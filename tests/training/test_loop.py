@@ -23,7 +23,7 @@ from thinstack.models import TreeModel
 from thinstack.training import loop
 from thinstack.training.examples import Example
 from thinstack.training.material import Material, prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 History = list[dict[str, Any]]
@@ -120,7 +120,7 @@ def _fresh(recipe: Recipe, material: Material) -> TreeModel:
         return model, []
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thinstack.training.recipe.train", keep)
+        patch.setattr("thinstack.training.seeds.train", keep)
         run_seed(recipe, material, 1, Path("unused"))
     return found[0]
 
@@ -145,7 +145,7 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "join", watch)
         patch.setattr(loop, "evaluate_model", lambda *_: ({}, None))
-        patch.setattr("thinstack.training.recipe.evaluate_model", lambda *_: ({}, None))
+        patch.setattr("thinstack.training.seeds.evaluate_model", lambda *_: ({}, None))
         run_seed(
             tiny_recipe.recipe(epochs=2),
             material,

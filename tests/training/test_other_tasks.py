@@ -16,7 +16,7 @@ from trained import Trained, train
 from thinstack.config import Recipe
 from thinstack.models import load_model
 from thinstack.training.material import prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 RULES: tuple[dict[str, Any], ...] = (
     {"rule": "adagrad"},

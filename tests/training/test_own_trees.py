@@ -18,7 +18,7 @@ from thinstack.training.examples import Example, join
 from thinstack.training.material import Material, prepare
 from thinstack.training.oracle import right_transitions
 from thinstack.training.own_trees import agreement, own_trees, take_own_trees
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 FEEDS = {
     "cell": {"name": "spinn_lstm.v1"},

@@ -17,14 +17,14 @@ from safetensors.torch import load
 from trained import Trained, train
 
 import thinstack
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import EvaluationSource
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.models import TreeModel, load_model, weights_of
-from thinstack.training import command, publish
-from thinstack.training.recipe import SeedResult
+from thinstack.training import publish, run_recipe
+from thinstack.training.seeds import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 
@@ -231,7 +231,7 @@ def again(trained: Trained, out: Path, console: Console) -> None:
     shutil.copytree(trained.out / "seeds", out / "seeds")
     shutil.copy(trained.out / "recipe.json", out)
     seeds = trained.recipe.training.seeds
-    command.run(
+    run_recipe.run_recipe(
         trained.recipe, data=trained.data, out=out, seeds=seeds, threads=None, console=console
     )
 
@@ -271,7 +271,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
-    monkeypatch.setattr(command, "publish", lambda *_, **__: None)
+    monkeypatch.setattr(run_recipe, "publish", lambda *_, **__: None)
     again(words, tmp_path / "ascii", Console(file=output, width=200))
     spread = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))["dev"][
         "gold"
@@ -279,7 +279,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in output.buffer.getvalue().decode(
         "ascii"
     )
-    monkeypatch.setattr(command, "_table", lambda *_: 1 / 0)
+    monkeypatch.setattr(run_recipe, "_table", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         again(words, tmp_path / "broken", Console(file=io.StringIO()))
     assert (tmp_path / "broken" / "results.json").exists()
@@ -297,7 +297,7 @@ def test_a_second_call_trains_nothing_and_gives_the_same(
     before = (words.out / "results.json").read_bytes()
     published: list[SeedResult] = []
     monkeypatch.setattr(
-        command, "publish", lambda recipe, vocabulary, best, figures, **_: published.append(best)
+        run_recipe, "publish", lambda recipe, vocabulary, best, figures, **_: published.append(best)
     )
     assert "epoch" not in train(words.recipe, words.data, words.out).printed
     assert (words.out / "results.json").read_bytes() == before

@@ -8,9 +8,9 @@ import tiny_recipe
 from rich.console import Console
 
 import thinstack
-from thinstack.bundle.bundle import open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.measure.evaluation import evaluate_file
-from thinstack.training.command import run
+from thinstack.training.run_recipe import run_recipe
 
 KIND = {"model": {"encoder": {"tracker": {"size": 3, "lookahead": 2, "feeds": False}}}}
 
@@ -24,7 +24,7 @@ def trained(
     out = tmp_path_factory.mktemp("out")
     kind = {"model": {**KIND["model"], "tree_source": request.param}}
     recipe = tiny_recipe.recipe(**kind, epochs=2, sources=("self",), stop_on="dev")
-    run(recipe, data=data, out=out, seeds=(1, 2), threads=None, console=Console(quiet=True))
+    run_recipe(recipe, data=data, out=out, seeds=(1, 2), threads=None, console=Console(quiet=True))
     return request.param, data, out
 
 

@@ -12,7 +12,7 @@ from test_loop import History, KilledError, Weights, run
 from thinstack.models import TreeModel
 from thinstack.training import loop
 from thinstack.training.material import prepare
-from thinstack.training.recipe import run_seed
+from thinstack.training.seeds import run_seed
 
 
 @pytest.fixture(scope="module")

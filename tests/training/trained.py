@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Recipe
-from thinstack.training import command
+from thinstack.training.run_recipe import run_recipe
 
 
 class Trained(NamedTuple):
@@ -30,7 +30,7 @@ class Trained(NamedTuple):
 def train(recipe: Recipe, data: Path, out: Path) -> Trained:
     """Train all seeds of the recipe in the folder `out`."""
     file = io.StringIO()
-    command.run(
+    run_recipe(
         recipe,
         data=data,
         out=out,

@@ -14,30 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 
 from thinstack._version import __version__
 from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
+from thinstack.config.base import problems
 from thinstack.errors import BundleError
 
-__all__ = [
-    "BUNDLE_SCHEMA",
-    "CARD_FILE",
-    "CASES_FILE",
-    "CONFIG_FILE",
-    "DISTANCES_FILE",
-    "MANIFEST_FILE",
-    "MEND",
-    "ONNX_FILE",
-    "REPORT_FILE",
-    "TORCHSCRIPT_FILE",
-    "VOCABULARY_FILE",
-    "WEIGHTS_FILE",
-    "FileRecord",
-    "Manifest",
-    "Producer",
-    "check_schema",
-]
+__all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check_schema"]
 
 BUNDLE_SCHEMA: Final = 1
 
-_TOLD = 5  # problems that an error lists
+_LISTED = 5  # problems of a manifest that an error lists
 
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.txt"
@@ -134,7 +118,9 @@ class Manifest(_Part):
             manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
             return manifest.model_copy(update={"digest": _digest(manifest.model_dump(mode="json"))})
         except ValidationError as error:
-            raise BundleError(f"this cannot be written as a bundle: {_problems(error)}") from None
+            raise BundleError(
+                f"this cannot be written as a bundle: {problems(error, most=_LISTED)}"
+            ) from None
         except ValueError as error:
             raise BundleError(f"this cannot be written as a bundle: metrics: {error}") from None
 
@@ -158,7 +144,7 @@ class Manifest(_Part):
         try:
             return cls.model_validate(raw)
         except ValidationError as error:
-            raise BundleError(f"{source}: {_problems(error)}") from None
+            raise BundleError(f"{source}: {problems(error, most=_LISTED)}") from None
 
     def to_bytes(self) -> bytes:
         """The content of `manifest.json`."""
@@ -172,13 +158,11 @@ def check_schema(
     found = raw.get("schema_version")
     if isinstance(found, int) and found > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
-        wanted = (
-            f"thinstack>={version}" if re.fullmatch(r"[0-9][0-9A-Za-z.]*", version) else "thinstack"
-        )
+        plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
+        wanted = f"thinstack>={version}" if plain else "thinstack"
         raise BundleError(
             f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
-            f"{readable}; "
-            f'a newer thinstack is needed: pip install --upgrade "{wanted}"'
+            f'{readable}; a newer thinstack is needed: pip install --upgrade "{wanted}"'
         )
 
 
@@ -210,13 +194,3 @@ def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
-
-
-def _problems(error: ValidationError) -> str:
-    """The first of the problems: a hostile file can have any number."""
-    found = error.errors(include_url=False, include_context=False)
-    told = [
-        f"{'.'.join(map(str, item['loc']))}: {item['msg']} (found {item['input']!r:.80})"
-        for item in found[:_TOLD]
-    ]
-    return "; ".join(told) + (f"; and {len(found) - _TOLD:,} more" if len(found) > _TOLD else "")

@@ -36,10 +36,16 @@ _SHAPED = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Range": 0}
 # Operators whose outputs are no larger than their first input, and those whose output is no larger
 # than all multiplied.
 _SHRINKING = frozenset(
-    ["Abs", "Cast", "Ceil", "Clip", "Cos", "CumSum", "DequantizeLinear", "Erf", "Exp", "Flatten", "Floor", "Identity", "IsInf", "IsNaN", "LayerNormalization", "LeakyRelu", "Log", "LogSoftmax", "Neg", "Not", "QuantizeLinear", "Reciprocal", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "Relu", "Reshape", "Round", "ScatterElements", "ScatterND", "Selu", "Shape", "Sigmoid", "Sign", "Sin", "Size", "Slice", "Softmax", "Softplus", "Split", "Sqrt", "Squeeze", "Tanh", "Transpose", "Trilu", "Unsqueeze"]
+    """Abs Cast Ceil Clip Cos CumSum DequantizeLinear Erf Exp Flatten Floor Identity IsInf IsNaN
+    LayerNormalization LeakyRelu Log LogSoftmax Neg Not QuantizeLinear Reciprocal ReduceL2 ReduceMax
+    ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape Round ScatterElements ScatterND Selu
+    Shape Sigmoid Sign Sin Size Slice Softmax Softplus Split Sqrt Squeeze Tanh Transpose Trilu
+    Unsqueeze""".split()
 )
 _BROADCASTING = frozenset(
-    ["Add", "And", "Div", "Einsum", "Equal", "Gather", "GatherElements", "GatherND", "Gemm", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "MatMul", "Max", "MatMulInteger", "Mean", "Min", "Mod", "Mul", "Or", "Pow", "PRelu", "Sub", "Sum", "Where", "Xor"]
+    """Add And Div Einsum Equal Gather GatherElements GatherND Gemm Greater GreaterOrEqual Less
+    LessOrEqual MatMul Max MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where
+    Xor""".split()
 )
 
 
@@ -50,9 +56,9 @@ def check_onnx(content: bytes, *, source: str) -> None:
     Refused are: what cannot be read; tensors that keep their data in another file, are sparse, are
     not numbers, or are not as long as their shape says; operators of other domains than ONNX's own;
     functions; training graphs; nodes that read what no node before them made; graphs nested deeper
-    than DEEPEST; constants that stand for more than MOST_MADE numbers; weights that are NaN.
-    Nothing is decoded but small shapes. What a file that passes asks for once it runs is another
-    matter: the size of what it computes depends on its inputs. `source` names the file.
+    than DEEPEST; constants that stand for more than MOST_MADE numbers; weights that are NaN. What a
+    file asks for once it runs, which depends on its inputs, is not bounded. `source` names the
+    file.
     """
     try:
         _Check().model(content)
@@ -61,8 +67,8 @@ def check_onnx(content: bytes, *, source: str) -> None:
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
-    """The weights of the main graph by name, as arrays of one's own; raises BundleError where they
-    cannot be read."""
+    """The weights of the main graph by name, as new arrays. Raises BundleError if they cannot be
+    read."""
     try:
         reader = Reader(MOST_FIELDS)
         tensors = [Tensor(reader.read(data)) for data in _graph(reader, content).all(5)]
@@ -96,8 +102,8 @@ def _graph(reader: Reader, content: bytes) -> Message:
 
 
 class _Value(NamedTuple):
-    """What is known of a value before the graph runs: how many numbers it has at most, and a few of
-    them themselves."""
+    """What is known of a value before the graph runs: how many numbers it has at most, and if they
+    are few, the numbers."""
 
     size: int
     numbers: tuple[float, ...] | None = None
@@ -153,8 +159,7 @@ class _Check:
             self._node(self._reader.read(node), values, depth)
 
     def _check_axes(self, declared: Message) -> None:
-        """An input of a size that is told beforehand is worth any number of numbers to a runtime
-        that loads the file."""
+        """A runtime that loads a file may compute what depends on an input's fixed size alone."""
         message: Message | None = declared
         for number in (2, 1, 2):  # type, tensor type, shape
             content = message.one(number) if message is not None else None
@@ -203,19 +208,12 @@ class _Check:
             if attribute.fields.keys() & {22, 23}:
                 raise DamagedError("it has sparse tensors, which thinstack never writes")
             tensors = [attribute.one(5), *attribute.all(10)]
-            constants += [
-                _Value.of(self._tensor(tensor)) for tensor in tensors if tensor is not None
-            ]
+            constants += [_Value.of(self._tensor(item)) for item in tensors if item is not None]
             for number in (3, 8):
                 if count := attribute.count(number):
-                    constants.append(
-                        _Value(
-                            count,
-                            tuple(attribute.integers(number, most=count))
-                            if count <= _SHORT
-                            else None,
-                        )
-                    )
+                    short = count <= _SHORT
+                    numbers = tuple(attribute.integers(number, most=count)) if short else None
+                    constants.append(_Value(count, numbers))
             if floats := sum(map(len, attribute.fixed(7))):
                 constants.append(_Value(floats // 4))
             for graph in (attribute.one(6), *attribute.all(11)):
@@ -233,8 +231,8 @@ class _Check:
             size = _shaped_size(operator, inputs)
             if fixed and size is None:
                 raise DamagedError(
-                    f"node {operator!r:.40} is told a size that is computed of constants; "
-                    "expected the size itself"
+                    f"node {operator!r:.40} reads a size that is computed of constants; expected "
+                    "the size itself"
                 )
         else:
             size = _most(operator, [value.size for value in known]) if fixed else None

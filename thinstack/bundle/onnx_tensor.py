@@ -13,20 +13,9 @@ __all__ = ["Tensor"]
 _MOST_AXES, _MOST_INTEGERS = 64, 1 << 20
 # ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are
 # not raw bytes.
-_TYPES = {
-    1: ("<f4", 4),
-    2: ("|u1", 5),
-    3: ("|i1", 5),
-    4: ("<u2", 5),
-    5: ("<i2", 5),
-    6: ("<i4", 5),
-    7: ("<i8", 7),
-    9: ("|b1", 5),
-    10: ("<f2", 5),
-    11: ("<f8", 10),
-    12: ("<u4", 11),
-    13: ("<u8", 11),
-}
+_TYPES = {1: ("<f4", 4), 10: ("<f2", 5), 11: ("<f8", 10)}  # floats
+_TYPES |= {3: ("|i1", 5), 5: ("<i2", 5), 6: ("<i4", 5), 7: ("<i8", 7), 9: ("|b1", 5)}  # and bool
+_TYPES |= {2: ("|u1", 5), 4: ("<u2", 5), 12: ("<u4", 11), 13: ("<u8", 11)}
 _INTEGER_FIELDS = (5, 7, 11)
 _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 9, 13, 14
 
@@ -74,10 +63,9 @@ class Tensor:
             flat = np.frombuffer(self._raw, self.dtype)
         elif self._field in _INTEGER_FIELDS:
             numbers = np.array(self._message.integers(self._field, most=_MOST_INTEGERS), np.int64)
-            half = self.dtype.kind == "f"  # float16 is stored as the integer of the same bits
-            flat = (
-                numbers.astype(np.uint16).view(np.float16) if half else numbers.astype(self.dtype)
-            )
+            # float16 is stored as the integer of the same bits.
+            bits = numbers.astype(np.uint16 if self.dtype.kind == "f" else self.dtype)
+            flat = bits.view(np.float16) if self.dtype.kind == "f" else bits
         else:
             flat = np.frombuffer(b"".join(self._message.fixed(self._field)), self.dtype)
         return flat.reshape(self.shape).astype(self.dtype.newbyteorder("="))
@@ -90,10 +78,8 @@ class Tensor:
             return bool(np.isnan(self.array()).any())
         if self.dtype.itemsize == 2:  # numpy is slow with float16 itself
             bits = np.frombuffer(self._raw, "<u2")
-            return any(
-                bool(((part & 0x7FFF) > 0x7C00).any())
-                for part in np.array_split(bits, 1 + bits.size // (1 << 20))
-            )
+            parts = np.array_split(bits, 1 + bits.size // (1 << 20))
+            return any(bool(((part & 0x7FFF) > 0x7C00).any()) for part in parts)
         return bool(np.isnan(np.frombuffer(self._raw, self.dtype).min()))
 
     def _stored(self) -> int:

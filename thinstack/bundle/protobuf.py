@@ -27,9 +27,7 @@ class Message:
 
     def all(self, number: int) -> list[memoryview]:
         """The bytes of every field of this number."""
-        if number not in self.fields:
-            return []
-        return [_bytes(number, kind, value) for kind, value in self.fields[number]]
+        return [_bytes(number, kind, value) for kind, value in self.fields.get(number, ())]
 
     def one(self, number: int) -> memoryview | None:
         """The bytes of a field that may be there once."""
@@ -70,14 +68,11 @@ class Message:
         """How many numbers `integers` would give."""
         total = 0
         for kind, value in self.fields.get(number, ()):
-            single = isinstance(value, int)
-            total += (
-                1
-                if single
-                else int(
-                    np.count_nonzero(np.frombuffer(_bytes(number, kind, value), np.uint8) < 0x80)
-                )
-            )
+            if isinstance(value, int):
+                total += 1
+            else:  # the last byte of an integer is the one below 0x80
+                packed = np.frombuffer(_bytes(number, kind, value), np.uint8)
+                total += int(np.count_nonzero(packed < 0x80))
         return total
 
     def fixed(self, number: int) -> list[memoryview]:
@@ -122,10 +117,7 @@ class Reader:
             self._left -= 1
             if self._left < 0:
                 raise DamagedError(f"it has more than {self._limit:,} fields")
-            if number in message.fields:
-                message.fields[number].append((kind, value))
-            else:
-                message.fields[number] = [(kind, value)]
+            message.fields.setdefault(number, []).append((kind, value))
         return message
 
 

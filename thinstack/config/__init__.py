@@ -17,13 +17,7 @@ from thinstack.config.model import (
     TreeKind,
     TreeSource,
 )
-from thinstack.config.recipe import (
-    DataConfig,
-    ExportConfig,
-    Recipe,
-    Task,
-    TrainingConfig,
-)
+from thinstack.config.recipe import DataConfig, ExportConfig, Recipe, Task, TrainingConfig
 
 __all__ = [
     "SCHEMA_VERSION",

@@ -8,10 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thinstack.errors import ConfigError
 
-__all__ = ["Rate", "Strict", "read_toml"]
+__all__ = ["Rate", "Strict", "problems", "read_toml"]
 
 MOST_PROBLEMS: Final = 10
-"""Of a configuration that are told at once."""
+"""Of a configuration that are listed at once."""
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
@@ -26,15 +26,19 @@ class Strict(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found "
-                f"{item['input']!r:.80})"
-                for item in error.errors()[:MOST_PROBLEMS]
-            )
-            more = error.error_count() - MOST_PROBLEMS
-            raise ConfigError(
-                f"{source}: {problems}{f'; and {more} more' if more > 0 else ''}"
-            ) from None
+            raise ConfigError(f"{source}: {problems(error)}") from None
+
+
+def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
+    """What pydantic found: each field, what it should be and what was found. Only the first `most`,
+    since a hostile file can have any number."""
+    found = error.errors(include_url=False, include_context=False)
+    listed = [
+        f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
+        for item in found[:most]
+    ]
+    more = [f"and {len(found) - most:,} more"] if len(found) > most else []
+    return "; ".join(listed + more)
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:

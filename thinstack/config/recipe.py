@@ -8,14 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.model import MadeTree, ModelConfig
 
-__all__ = [
-    "PAIR_TASKS",
-    "DataConfig",
-    "ExportConfig",
-    "Recipe",
-    "Task",
-    "TrainingConfig",
-]
+__all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "Recipe", "Task", "TrainingConfig"]
 
 Task = Literal["phrases", "sentences", "relatedness", "entailment"]
 """What is learnt and measured: classes of phrases that go from negative to positive, classes of

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thinstack.core import Tree
-from thinstack.errors import MissingExtraError, TreeError
+from thinstack.errors import TreeError, needs_extra
 
 if TYPE_CHECKING:
     import nltk
@@ -87,10 +87,6 @@ def _string(value: object, what: str) -> str:
 
 
 def _tree_type() -> Any:
-    try:
+    with needs_extra("trees", "nltk"):
         from nltk import Tree as NltkTree
-    except ModuleNotFoundError as error:
-        if error.name != "nltk":  # nltk is there, and what it needs is not
-            raise
-        raise MissingExtraError("nltk", "trees") from None
     return NltkTree

@@ -16,7 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from thinstack._version import __version__
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
-from thinstack.errors import BundleError, ExportError, MissingExtraError
+from thinstack.errors import BundleError, ExportError, needs_extra
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
 from thinstack.export.onnx_model import IndexType, Outputs, export_int8, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
@@ -234,10 +234,8 @@ def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
 
 
 def _session(exported: bytes) -> tuple[Any, str]:
-    try:
+    with needs_extra("cpu"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("onnxruntime", "cpu") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3

@@ -1,55 +1,36 @@
 """How well trees agree with a treebank's: unlabelled bracketing, without torch."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.measure.metrics import fit_for_json
+from thinstack.measure.figures import Figures, percentage
 
-__all__ = ["Bracketing", "bracketing"]
+__all__ = ["bracketing"]
 
 IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Bracketing:
-    """Agreement of trees with a treebank's, in percent, and the numbers of cases that it is taken
-    over.
+def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
+    """Agreement of trees with the treebank's over the same sentences, each tree the words [start,
+    end) of its nodes (N, 2).
 
     A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at
     once (micro-averaged): twice the spans that both trees have, by the spans of both. Binary trees
-    over the same words have equally many, so that precision and recall are the same as F1. What is
-    over no case is NaN.
+    over the same words have equally many, so that precision and recall are the same as F1. Returns,
+    in percent and None over no case,
 
-    Attributes:
-        span_f1: without the whole sentence, a span that no tree can miss.
-        span_f1_with_root: with it.
-        span_f1_by_sentence: with it, as the mean of each sentence's of two words or more, to which
-            short ones count as much.
-        exact_trees: sentences of three words or more all of whose spans are the treebank's; over
-            fewer there is one tree only.
-        spans, spans_with_root: of the treebank's trees.
-        trees: sentences of three words or more.
+    - `span_f1`: without the whole sentence, a span that no tree can miss;
+    - `span_f1_with_root`: with it;
+    - `span_f1_by_sentence`: with it, the mean of each sentence's of two words or more, to which
+      short ones count as much;
+    - `exact_trees`: sentences of three words or more all of whose spans are the treebank's; over
+      fewer there is one tree only;
+
+    and the numbers `spans` and `spans_with_root` of the treebank's trees, and `trees`, sentences of
+    three words or more.
     """
-
-    span_f1: float
-    span_f1_with_root: float
-    span_f1_by_sentence: float
-    exact_trees: float
-    spans: int
-    spans_with_root: int
-    trees: int
-
-    def to_dict(self) -> dict[str, float | None]:
-        """The fields by name, fit for JSON: what is over no case is None."""
-        return fit_for_json(asdict(self))
-
-
-def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Bracketing:
-    """Agreement of trees with the treebank's over the same sentences, each tree the words [start,
-    end) of its nodes (N, 2)."""
     pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(found, gold, strict=True)]
     # Columns: spans in both trees, in the one found, in the treebank's.
     rows = [(len(np.intersect1d(*pair, assume_unique=True)), *map(len, pair)) for pair in pairs]
@@ -57,17 +38,18 @@ def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Bracketin
     words = np.array([spans.max() for spans in gold], np.int64)
     exact = (counts == counts[:, :1]).all(axis=1)[words >= 3]
     all_spans = counts.sum(axis=0)
-    by_sentence = [_f1(*row) for row in counts[words >= 2].tolist()]
     inner = all_spans - (words >= 2).sum()
-    return Bracketing(
-        span_f1=_f1(*inner.tolist()),
-        span_f1_with_root=_f1(*all_spans.tolist()),
-        span_f1_by_sentence=float(np.mean(by_sentence)) if by_sentence else float("nan"),
-        exact_trees=100 * float(exact.mean()) if exact.size else float("nan"),
-        spans=int(inner[2]),
-        spans_with_root=int(all_spans[2]),
-        trees=int(exact.size),
-    )
+    both, ours, theirs = counts[words >= 2].T
+    by_sentence = 200 * both / (ours + theirs)
+    return {
+        "span_f1": _f1(*inner.tolist()),
+        "span_f1_with_root": _f1(*all_spans.tolist()),
+        "span_f1_by_sentence": float(by_sentence.mean()) if by_sentence.size else None,
+        "exact_trees": percentage(exact),
+        "spans": int(inner[2]),
+        "spans_with_root": int(all_spans[2]),
+        "trees": int(exact.size),
+    }
 
 
 def _spans(spans: IntArray) -> IntArray:
@@ -76,5 +58,5 @@ def _spans(spans: IntArray) -> IntArray:
     return np.unique(starts * (spans.max() + 1) + ends)
 
 
-def _f1(both: int, found: int, gold: int) -> float:
-    return 100 * 2 * both / (found + gold) if found + gold else float("nan")
+def _f1(both: int, found: int, gold: int) -> float | None:
+    return 100 * 2 * both / (found + gold) if found + gold else None

@@ -3,26 +3,19 @@ words, or raw text."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.config import EvaluationSource
 from thinstack.core import Tree
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
+from thinstack.measure.accuracy import accuracy, labels_by_span
 from thinstack.measure.bracketing import bracketing
-from thinstack.measure.metrics import labels_by_span, measure
+from thinstack.measure.figures import Figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
-__all__ = ["evaluate", "evaluate_file"]
-
-
-_PHRASES = ("phrase_accuracy", "phrase_binary_accuracy")
-_PHRASE_COUNTS = ("phrases", "binary_phrases")
+__all__ = ["evaluate_file", "evaluate_predictor"]
 
 
 def evaluate_file(
@@ -32,69 +25,47 @@ def evaluate_file(
     source: EvaluationSource = "gold",
     text: bool = False,
     read: Callable[[str | Path], list[Tree]] | None = None,
-) -> dict[str, Any]:
-    """`evaluate` on a file of labelled PTB bracket trees, or one that `read` reads.
+) -> Figures:
+    """`evaluate_predictor` on a file of labelled PTB bracket trees, or one that `read` reads.
 
     Raises TreeError with the place of a malformed tree or a label out of range, DataError for an
     unreadable file.
     """
     treebank = read_labelled(path, predictor.labels, read=read)
-    return evaluate(predictor, treebank, source=source, text=text)
+    return evaluate_predictor(predictor, treebank, source=source, text=text)
 
 
-def evaluate(
+def evaluate_predictor(
     predictor: Predictor,
     treebank: Sequence[Labelled],
     *,
     source: EvaluationSource = "gold",
     text: bool = False,
-) -> dict[str, Any]:
-    """Accuracies in percent and counts, by the keys of `thinstack.measure.metrics.Accuracy`; what has no
-    case is None.
+) -> Figures:
+    """The figures of `thinstack.measure.accuracy.accuracy` over a treebank.
 
     `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases
-    are then those that both trees have, and the keys of `thinstack.measure.bracketing.Bracketing` tell how
-    well the trees agree. `text`: the words are detokenised first and read by spaCy, as a user's
-    text would be; only whole sentences are then compared. Raises TreeError for gold trees that are
-    not binary, InputError for gold trees over raw text.
+    are then those that both trees have, and the figures of `thinstack.measure.bracketing` say how
+    well the trees agree. `text`: the words are detokenised first and read as a user's text would
+    be; only whole sentences are then compared. Raises TreeError for gold trees that are not binary,
+    InputError for gold trees over raw text.
     """
+    trees, labels = [tree for tree, _ in treebank], [known for _, known in treebank]
     if text:
-        sentences = _sentences_of_text(predictor, treebank, source)
-        figures = measure(
-            [scores for scores, _ in sentences], [known for _, known in sentences]
-        ).to_dict()
-        return figures | dict.fromkeys(_PHRASES, None) | dict.fromkeys(_PHRASE_COUNTS, 0)
-    if source == "gold":
-        labels = [known for _, known in treebank]
-        scores = [
-            prediction.scores
-            for prediction in predictor.predict_trees([tree for tree, _ in treebank])
+        if source == "gold":
+            raise InputError("raw text has no gold trees: name another tree source, such as auto")
+        texts = (detokenize(tree.words) for tree in trees)
+        found = list(predict_text(predictor, texts, source=source, split=False))
+        # One that is white space to the splitter has no sentence, so no case.
+        read = [
+            (sentence.scores[-1:], known[-1:])
+            for sentences, known in zip(found, labels, strict=True)
+            for sentence in sentences
         ]
-        return measure(scores, labels).to_dict()
-    predictions = predictor.predict([tree.words for tree, _ in treebank], source=source)
-    spans, gold = (
-        [prediction.spans for prediction in predictions],
-        [tree.spans for tree, _ in treebank],
-    )
-    labels = [
-        labels_by_span(*item)
-        for item in zip(gold, (known for _, known in treebank), spans, strict=True)
-    ]
-    figures = measure([prediction.scores for prediction in predictions], labels).to_dict()
-    return figures | bracketing(spans, gold).to_dict()
-
-
-def _sentences_of_text(
-    predictor: Predictor, treebank: Sequence[Labelled], source: EvaluationSource
-) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-    """The scores (1, C) of each sentence, read as raw text, and its label (1,); one that is white
-    space to spaCy has none."""
+        return accuracy([rows for rows, _ in read], [known for _, known in read], phrases=False)
     if source == "gold":
-        raise InputError("raw text has no gold trees: name another tree source, such as auto")
-    texts = (detokenize(tree.words) for tree, _ in treebank)
-    found = predict_text(texts, model=predictor, source=source, split=False)
-    return [
-        (read[0].scores[-1:], known[-1:])
-        for read, (_, known) in zip(found, treebank, strict=True)
-        if read
-    ]
+        return accuracy([item.scores for item in predictor.predict_trees(trees)], labels)
+    predictions = predictor.predict([tree.words for tree in trees], source=source)
+    spans, gold = [item.spans for item in predictions], [tree.spans for tree in trees]
+    shared = [labels_by_span(*item) for item in zip(gold, labels, spans, strict=True)]
+    return accuracy([item.scores for item in predictions], shared) | bracketing(spans, gold)

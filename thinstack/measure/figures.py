@@ -1,9 +1,18 @@
-"""What the figures of a task are called and how they are shown."""
+"""The figures of a task: what they are called, how they are shown, and which of them early stopping
+watches."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.config import Task
-from thinstack.measure.metrics import percent
 
-__all__ = ["figure_names", "shown"]
+__all__ = ["WATCHED", "Figures", "figure_names", "percent", "percentage", "selection", "shown"]
+
+Figures = dict[str, float | None]
+"""What was measured, by name; None is undefined, as an accuracy over no case."""
 
 _ACCURACIES = {
     "root_accuracy": "root",
@@ -17,12 +26,34 @@ _NAMES: dict[Task, dict[str, str]] = {
     "relatedness": {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"},
     "entailment": {"accuracy": "accuracy"},
 }
+WATCHED: Final[dict[Task, tuple[str, ...]]] = {
+    "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
+    "sentences": ("root_accuracy",),
+    "relatedness": ("pearson",),
+    "entailment": ("accuracy",),
+}
+"""Figures whose sum chooses the epoch, by task."""
 
 
 def figure_names(task: Task) -> dict[str, str]:
     """The figures of a task, by their key, and what they are called: accuracies in percent,
     correlations and squared errors."""
     return _NAMES[task]
+
+
+def selection(task: Task, figures: Mapping[str, float | None]) -> float:
+    """What early stopping looks at, the higher the better; a figure that is undefined counts 0."""
+    return sum(figures[name] or 0.0 for name in WATCHED[task])
+
+
+def percentage(right: NDArray[np.bool_]) -> float | None:
+    """The share in percent of the cases (K,) that are right; None over no case."""
+    return 100.0 * float(right.mean()) if right.size else None
+
+
+def percent(value: float | None) -> str:
+    """A figure in percent as it is printed."""
+    return "-" if value is None else f"{value:.2f}"
 
 
 def shown(key: str, value: float | None) -> str:

@@ -1,29 +1,17 @@
-"""Figures of pairs of sentences, by scipy, and the figure of each task that early stopping looks
-at."""
+"""Figures of pairs of sentences, by scipy."""
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from thinstack.config import Task
+from thinstack.measure.figures import Figures, percentage
 
-__all__ = ["entailment", "pearson", "relatedness", "selection"]
-
-Figures = dict[str, float | None]
-
-WATCHED: Final[dict[Task, tuple[str, ...]]] = {
-    "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
-    "sentences": ("root_accuracy",),
-    "relatedness": ("pearson",),
-    "entailment": ("accuracy",),
-}
-"""Figures whose sum chooses the epoch, by task; those of phrases are what `Accuracy.selection` adds
-up."""
+__all__ = ["entailment", "pearson", "relatedness"]
 
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
@@ -63,9 +51,4 @@ def _correlation(
 def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
     """Accuracy in percent of classes of pairs (P,): `accuracy`, None over no pair, and `pairs`."""
     right = predicted == gold
-    return {"accuracy": 100.0 * float(right.mean()) if right.size else None, "pairs": len(right)}
-
-
-def selection(task: Task, figures: Mapping[str, float | None]) -> float:
-    """What early stopping looks at, the higher the better; a figure that is undefined counts 0."""
-    return sum(figures[name] or 0.0 for name in WATCHED[task])
+    return {"accuracy": percentage(right), "pairs": len(right)}

@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.bundle.onnx_gate import initializers
@@ -35,10 +35,9 @@ def state_of(module: nn.Module) -> dict[str, Tensor]:
 
 def load_state(module: nn.Module, state: dict[str, Tensor]) -> None:
     """Put back what `state_of` gave. Raises RuntimeError for the state of another module."""
-    others = {name: names[0] for names, _ in _shared(module) for name in names[1:]}
-    module.load_state_dict(
-        {**state, **{name: state[first] for name, first in others.items() if first in state}}
-    )
+    shared = ((name, names[0]) for names, _ in _shared(module) for name in names[1:])
+    copies = {name: state[first] for name, first in shared if first in state}
+    module.load_state_dict({**state, **copies})
 
 
 def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
@@ -132,15 +131,10 @@ def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:
     """The weights of an ONNX file in float32, those of 8 bits multiplied by their scale."""
     stored = initializers(exported)
     found = {
-        name: values.astype(np.float32)
-        for name, values in stored.items()
-        if values.dtype.kind == "f"
+        name: item.astype(np.float32) for name, item in stored.items() if item.dtype.kind == "f"
     }
-    pairs = [
-        (name.removesuffix(LEVELS), values)
-        for name, values in stored.items()
-        if name.endswith(LEVELS)
-    ]
-    return found | {
-        name: values * found[name + SCALE] for name, values in pairs if name + SCALE in found
-    }
+    for name, levels in stored.items():
+        weight = name.removesuffix(LEVELS)
+        if weight != name and weight + SCALE in found:
+            found[weight] = levels * found[weight + SCALE]
+    return found

@@ -45,11 +45,10 @@ class Prediction:
         scores: NDArray[np.float32],
         labels: tuple[str, ...],
     ) -> Self:
-        """A prediction over words whose text is not known: it is taken to be the words with a space
-        between."""
-        ends = np.cumsum([len(word) + 1 for word in words]) - 1
-        starts = ends - np.array([len(word) for word in words])
-        offsets = np.stack([starts, ends], axis=1)
+        """A prediction over words; the text is taken to be the words with a space between."""
+        sizes = np.array([len(word) for word in words])
+        ends = np.cumsum(sizes + 1) - 1
+        offsets = np.stack([ends - sizes, ends], axis=1)
         return cls(" ".join(words), tuple(words), offsets, transitions, scores, labels)
 
     @property
@@ -70,14 +69,13 @@ class Prediction:
 
     @property
     def tree(self) -> Tree:
-        """The tree, each node labelled with the number of its most probable class, as sentiment
-        treebanks do.
+        """The tree, each node labelled with the number of its most probable class.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
         return Tree.from_transitions(
-            self.transitions, words, [str(i) for i in self.label_ids.tolist()]
+            self.transitions, words, list(map(str, self.label_ids.tolist()))
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,22 +86,18 @@ class Prediction:
         in transition order.
         """
         spans = self.spans
-        starts, ends = (
-            self.offsets[spans[:, 0], 0].tolist(),
-            self.offsets[spans[:, 1] - 1, 1].tolist(),
-        )
-        rows = self.scores.astype(float).round(6).tolist()
+        starts = self.offsets[spans[:, 0], 0].tolist()
+        ends = self.offsets[spans[:, 1] - 1, 1].tolist()
+        best, rows = self.label_ids.tolist(), self.scores.astype(float).round(6).tolist()
         nodes = [
             {
                 "start": start,
                 "end": end,
                 "text": self.text[start:end],
-                "label": self.labels[best],
+                "label": self.labels[label],
                 "scores": dict(zip(self.labels, row, strict=True)),
             }
-            for start, end, best, row in zip(
-                starts, ends, self.label_ids.tolist(), rows, strict=True
-            )
+            for start, end, label, row in zip(starts, ends, best, rows, strict=True)
         ]
         return {
             "text": self.text,

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MEND, ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Tree
@@ -30,15 +30,14 @@ BATCH_NODES = 4096
 
 _WORD_INPUTS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
 PARSE_OUTPUT = "parse"
-"""The output of the trees that a model makes; a name of its own, since no two values of an ONNX
-graph may share one."""
+"""The output of the trees that a model makes; not "transitions", which is an input."""
 
 Inputs = dict[str, NDArray[np.integer]]
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
-# Sessions of a parent process: their threads are not there after a fork, and taking such a session
-# down waits for them.
+# Sessions of a parent process, kept alive: after a fork their threads are gone, and taking such a
+# session down would wait for them.
 _ORPHANS: list[Any] = []
 
 
@@ -88,8 +87,7 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """Probabilities (2n-1, C) of the classes for every node of each sentence's tree; see
-        `trees_and_scores`."""
+        """The scores (2n-1, C) alone of `trees_and_scores`."""
         return [found.scores for found in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
@@ -98,13 +96,13 @@ class Predictor:
         """The tree of each sentence and the probabilities of the classes for every node, in
         transition order.
 
-        `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: theirs, or the
-        source that they come from: "auto" is what the model was trained to get, "self" the parse of
-        the model, which it makes as it scores. Sentences run in batches of BATCH_NODES nodes; what
-        comes out for one does not depend on the others, but for rounding, which could tip a parse
-        where SHIFT and REDUCE score alike. Raises InputError for a source that the model does not
-        have, and, naming the sentence (from 0), for one without words or whose transitions are no
-        single tree; BundleError if the model fails, or its parses are no trees.
+        `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
+        or where these come from: "auto" is what the model was trained for, "self" the parse that
+        the model makes as it scores. Sentences run in batches of BATCH_NODES nodes; the others in
+        its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
+        and REDUCE score alike. Raises InputError for a source that the model does not have, and,
+        naming the sentence (from 0), for one without words or whose transitions are no single tree;
+        BundleError if the model fails, or its parses are no trees.
         """
         lengths = check_lengths(words)
         steps = self._given(words, trees)
@@ -117,9 +115,8 @@ class Predictor:
             if steps is None:
                 batch = self._parse(inputs, sizes, positions)
             else:
-                given = joined_transitions(
-                    [steps[i] for i in places], lengths[positions], positions
-                )
+                own = [steps[i] for i in places]
+                given = joined_transitions(own, lengths[positions], positions)
                 (scores,) = self._run({**inputs, "transitions": given}, ["node_scores"], len(given))
                 batch = Scored(given.astype(np.int8, copy=False), scores)
             ends = np.cumsum(sizes).tolist()
@@ -130,11 +127,8 @@ class Predictor:
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: TreeSource = "auto"
     ) -> list[Prediction]:
-        """Predictions over sentences of words (treebank conventions), whose trees are made as
-        `source` says.
-
-        Sources and errors are those of `trees_and_scores`.
-        """
+        """Predictions over sentences of words, with the sources and errors of
+        `trees_and_scores`."""
         return self._predictions(sentences, source)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
@@ -149,11 +143,8 @@ class Predictor:
         return self._predictions([tree.words for tree in trees], steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """The function from the n >= 1 words of a sentence to its transitions (2n-1,); "auto" is
-        the model's own source.
-
-        Raises InputError for a source that the model does not have.
-        """
+        """The function from the n >= 1 words of a sentence to its transitions (2n-1,). Raises
+        InputError for a source that the model does not have."""
 
         def parser(words: Sequence[str]) -> NDArray[np.int8]:
             return self.trees_and_scores([words], "self")[0].transitions
@@ -191,9 +182,9 @@ class Predictor:
         outputs = [item.name for item in self._session.get_outputs()]
         if self.config.trees != "binary" or "node_scores" not in outputs:
             raise BundleError(
-                f"{self._source}: expected a model that scores the nodes of binary trees; it "
-                f"reads {self.config.trees} trees "
-                f"and gives {', '.join(outputs)}; run the file itself with onnxruntime"
+                f"{self._source}: expected a model that scores the nodes of binary trees; it reads "
+                f"{self.config.trees} trees and gives {', '.join(outputs)}; run the file itself "
+                "with onnxruntime"
             )
         trees = ["lengths", "transitions"] if self.config.parses else ["transitions"]
         expected = [*_WORD_INPUTS[self.config.embedding.kind], *trees]
@@ -205,16 +196,14 @@ class Predictor:
         if self.config.parses and PARSE_OUTPUT not in outputs:
             raise BundleError(
                 f"{self._source}: the configuration says that the model parses, but it gives no "
-                f"{PARSE_OUTPUT}, only "
-                f"{', '.join(outputs)}; {MEND}"
+                f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
             )
         self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
 
     def _check_metadata(self, metadata: dict[str, str]) -> None:
-        """A vocabulary or labels that the model was not exported with would give ids beyond its
-        table, or wrong names."""
+        """With another vocabulary or other labels, ids or names would be wrong."""
         own = {
             "vocabulary_digest": self.vocabulary.digest(),
             "labels": json.dumps(self.labels, ensure_ascii=False),
@@ -259,9 +248,8 @@ class Predictor:
         try:
             check_trees(steps, sizes, positions)
         except InputError as error:
-            raise BundleError(
-                f"{self._source}: the model's own parse is no tree: {error}"
-            ) from None
+            problem = f"the model's own parse is no tree: {error}"
+            raise BundleError(f"{self._source}: {problem}") from None
         return Scored(steps.astype(np.int8), scores)
 
     def _run(self, inputs: Inputs, outputs: list[str], nodes: int) -> list[NDArray[Any]]:
@@ -275,15 +263,13 @@ class Predictor:
         try:
             found: list[NDArray[Any]] = self._session.run(outputs, feeds)
         except Exception as error:  # onnxruntime's errors have no base class of their own
-            raise BundleError(
-                f"{self._source}: the model failed on {nodes} nodes: {error}"
-            ) from None
+            problem = f"the model failed on {nodes} nodes: {error}"
+            raise BundleError(f"{self._source}: {problem}") from None
         scores = found[0]
         if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
             raise BundleError(
                 f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} "
-                "labels; "
-                f"found shape {scores.shape}, {int((~np.isfinite(scores)).sum())} not finite"
+                f"labels; found shape {scores.shape}, {(~np.isfinite(scores)).sum()} not finite"
             )
         return found
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import Device
-from thinstack.errors import BundleError, DeviceError, InputError, MissingExtraError
+from thinstack.errors import BundleError, DeviceError, InputError, needs_extra
 
 __all__ = ["open_session"]
 
@@ -18,12 +18,11 @@ _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 def open_session(
     model: bytes, *, device: Device, threads: int | None, source: str
 ) -> tuple[Any, Literal["cpu", "cuda"]]:
-    """An `onnxruntime.InferenceSession` of an ONNX file and the device that it really runs on.
+    """An `onnxruntime.InferenceSession` of an ONNX file, which `source` names, and the device that
+    it really runs on.
 
-    `auto` takes CUDA if it works and else warns and takes the CPU. `threads` None: as many as the
-    process may use. Raises InputError unless 1 <= `threads` <= 256, MissingExtraError without
-    onnxruntime, DeviceError if CUDA was asked for and does not work, BundleError if `check_onnx`
-    refuses the model or onnxruntime cannot load it (`source` names it).
+    `Predictor` describes `device`, `threads` and the errors; BundleError if `check_onnx` refuses
+    the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
         raise DeviceError(
@@ -34,10 +33,8 @@ def open_session(
             f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there "
             "are cores"
         )
-    try:
+    with needs_extra("cpu"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("onnxruntime", "cpu") from None
     check_onnx(model, source=source)
     options = _options(onnxruntime, threads, largest_constant=max(_SMALL, 4 * len(model)))
     if device != "cpu":
@@ -46,16 +43,12 @@ def open_session(
             return session, "cuda"
         if device == "cuda":
             raise DeviceError(
-                f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the "
-                "CUDA libraries and "
-                'onnxruntime-gpu (pip uninstall onnxruntime; pip install "thinstack[gpu]"); '
-                'device="cpu" runs anywhere'
+                f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the CUDA "
+                "libraries and onnxruntime-gpu (pip uninstall onnxruntime; pip install "
+                '"thinstack[gpu]"); device="cpu" runs anywhere'
             )
-        warnings.warn(
-            f"CUDA does not work here ({problem}); the model runs on the CPU",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        problem = f"CUDA does not work here ({problem}); the model runs on the CPU"
+        warnings.warn(problem, RuntimeWarning, stacklevel=4)
     try:
         return onnxruntime.InferenceSession(model, options, providers=[_CPU]), "cpu"
     except Exception as error:  # onnxruntime's errors have no base class of their own
@@ -72,8 +65,7 @@ def _options(onnxruntime: Any, threads: int | None, *, largest_constant: int) ->
     options.log_severity_level = 3
     # It would also take its own format, which check_onnx knows nothing of.
     options.add_session_config_entry("session.load_model_format", "ONNX")
-    # A few bytes of constants can stand for any number of numbers, which it would compute while it
-    # loads the file.
+    # It computes constants while it loads a file, and a few bytes can stand for terabytes.
     options.add_session_config_entry(
         "optimization.constant_folding_max_output_size_in_bytes", str(largest_constant)
     )

@@ -1,46 +1,66 @@
-"""From raw text to predictions, through spaCy's tokeniser and the `tree_sentiment` component."""
+"""From raw text to predictions: a splitter makes sentences of words, and the model scores them."""
 
-from collections.abc import Iterable, Iterator
-from itertools import count
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, count, islice
+from typing import NamedTuple
 
-from thinstack.config import Device, TreeSource
-from thinstack.errors import InputError, MissingExtraError
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.config import TreeSource
+from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["predict_text"]
+__all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
+
+BATCH_TEXTS = 128
+"""Texts whose sentences go to the model in one call."""
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text: its own text, its L >= 1 words in treebank conventions, and the
+    characters [start, end) of each in that text, (L, 2) int64."""
+
+    text: str
+    words: list[str]
+    offsets: NDArray[np.int64]
+
+
+Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
+"""What cuts texts into sentences of words: the sentences of each text, in order; a text without
+words has none."""
+
+
+def splitter(*, sentences: bool = True) -> Splitter:
+    """The splitter of English texts; this is the one place that chooses it. `sentences` False: each
+    text is one sentence. Raises MissingExtraError without spaCy."""
+    from thinstack.integrations.spacy.splitter import SpacySplitter
+
+    return SpacySplitter(sentences=sentences)
 
 
 def predict_text(
-    texts: Iterable[str],
-    *,
-    model: str | Predictor = "sst",
-    source: TreeSource = "auto",
-    device: Device = "cpu",
-    threads: int | None = None,
-    split: bool = True,
+    predictor: Predictor, texts: Iterable[str], *, source: TreeSource = "auto", split: bool = True
 ) -> Iterator[list[Prediction]]:
     """Predictions over the sentences of each English text; a text without words has none.
 
-    `split`: cut texts into sentences (by spaCy's sentencizer); otherwise each is one. The rest are
-    the settings of the component; a Predictor keeps its own `device` and `threads`. Raises
-    MissingExtraError without spaCy or onnxruntime, UnknownNameError or BundleError for an unusable
-    model, InputError for a text that is no Unicode (bytes that were not in the encoding that they
-    were read with).
+    `split`: cut texts into sentences; otherwise each is one. Raises MissingExtraError without
+    spaCy, InputError for a source that the model does not have and for a text that is no Unicode
+    (bytes that were not in the encoding that they were read with), BundleError if the model fails.
     """
-    nlp = _pipeline(split)
-    # Made here and not by nlp.add_pipe, whose settings cannot hold a model that is running.
-    from thinstack.integrations.spacy.component import TreeSentiment, predictions
-
-    name = str(model.bundle.path) if isinstance(model, Predictor) else model
-    component = TreeSentiment(model=name, source=source, device=device, threads=threads)
-    if isinstance(model, Predictor):
-        component.use(model)
-    else:
-        component.load()
-    for doc in component.pipe(nlp.pipe(map(_checked, texts, count(1)))):
-        yield predictions(doc)
+    cut = splitter(sentences=split)
+    predictor.tree_maker(source)  # an unknown source is an error even where no text has words
+    rest = cut(map(_checked, texts, count(1)))
+    while batch := list(islice(rest, BATCH_TEXTS)):
+        flat = list(chain.from_iterable(batch))
+        scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
+        found = (
+            Prediction(text, tuple(words), offsets, *scores, predictor.labels)
+            for (text, words, offsets), scores in zip(flat, scored, strict=True)
+        )
+        for sentences in batch:
+            yield list(islice(found, len(sentences)))
 
 
 def _checked(text: str, number: int) -> str:
@@ -51,17 +71,3 @@ def _checked(text: str, number: int) -> str:
             f"text {number}: no Unicode text, character {error.start} is {text[error.start]!r}"
         ) from None
     return text
-
-
-def _pipeline(split: bool) -> Any:
-    try:
-        import spacy
-    except ModuleNotFoundError as error:
-        if error.name != "spacy":  # spaCy is there, and what it needs is not
-            raise
-        raise MissingExtraError("spacy", "spacy") from None
-    nlp = spacy.blank("en")
-    nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
-    if split:
-        nlp.add_pipe("sentencizer")
-    return nlp

@@ -63,9 +63,8 @@ class _Marks:
         self.prediction = prediction
         self.names = [_text(label) for label in prediction.labels]
         self.tones = tones_of(prediction.labels)
-        self.classes = (
-            [f"t{tone}" for tone in self.tones] if self.tones else ["plain"] * len(self.names)
-        )
+        plain = ["plain"] * len(self.names)
+        self.classes = [f"t{tone}" for tone in self.tones] if self.tones else plain
         self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.scores = prediction.scores.astype(float).tolist()
 
@@ -94,9 +93,8 @@ class _Marks:
             for tone, start, score in blocks
             if score >= 0.005
         )
-        name = ", ".join(
-            f"{name} {score:.0%}" for name, score in zip(self.names, scores, strict=True)
-        )
+        named = zip(self.names, scores, strict=True)
+        name = ", ".join(f"{name} {score:.0%}" for name, score in named)
         return f'<svg class="bar" role="img"><title>{name}</title>{drawn}</svg>'
 
     def phrase(self, node: int) -> str:
@@ -112,9 +110,11 @@ def _sentence(marks: _Marks, number: int) -> Iterator[str]:
     text = visible(marks.prediction.text)
     heading = elide(text, MAX_HEADING)
     best, scores = marks.label_ids[-1], marks.scores[-1]
-    yield f'<section aria-labelledby="s{number}">\n<h2 id="s{number}"><bdi>{escape(heading)}</bdi></h2>\n'
+    yield f'<section aria-labelledby="s{number}">\n'
+    yield f'<h2 id="s{number}"><bdi>{escape(heading)}</bdi></h2>\n'
     if heading != text:
-        yield f"<details>\n<summary>The whole sentence</summary>\n<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
+        yield "<details>\n<summary>The whole sentence</summary>\n"
+        yield f"<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
     yield f'<p class="verdict">Label: <strong>{marks.names[best]}</strong></p>\n'
     yield "<table>\n<caption>Probability of each class</caption>\n"
     for label, score in enumerate(scores):
@@ -122,7 +122,8 @@ def _sentence(marks: _Marks, number: int) -> Iterator[str]:
         yield f'<tr><th scope="row">{marks.chip(label)}</th><td>{score:.0%}</td>'
         yield f'<td><svg class="long" aria-hidden="true">{block}</svg></td></tr>\n'
     count = len(marks.scores)
-    yield f"</table>\n<details open>\n<summary>Tree: {count:,} phrase{'s' * (count > 1)}</summary>\n"
+    yield "</table>\n<details open>\n"
+    yield f"<summary>Tree: {count:,} phrase{'s' * (count > 1)}</summary>\n"
     yield from _tree(marks)
     yield "</details>\n</section>\n"
 
@@ -144,7 +145,8 @@ def _tree(marks: _Marks) -> Iterator[str]:
 def _flat(marks: _Marks, row: Row) -> Iterator[str]:
     """The phrases inside one that are too deep to nest. In transition order they stand just before
     it."""
-    yield f'\n<p class="note">Too deep to nest: the {row.hidden:,} phrases inside, each before its parts.</p>\n'
+    inner = f"the {row.hidden:,} phrases inside, each before its parts"
+    yield f'\n<p class="note">Too deep to nest: {inner}.</p>\n'
     yield '<ul class="flat">\n'
     inside = range(row.node - row.hidden, row.node)
     for node in sorted(inside, key=lambda i: (marks.spans[i][0], -marks.spans[i][1])):

@@ -75,9 +75,8 @@ def tones_of(labels: tuple[str, ...]) -> tuple[int, ...] | None:
 def visible(text: str) -> str:
     """`text` on one line, with one space for white space and a backslash escape for any other
     control character."""
-    return _UNSAFE.sub(
-        lambda match: match.group().encode("unicode_escape").decode("ascii"), " ".join(text.split())
-    )
+    line = " ".join(text.split())
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line)
 
 
 def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:
@@ -85,18 +84,11 @@ def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str =
     `elide`)."""
 
     def cut(first: int, behind: int) -> str:
-        return visible(
-            prediction.text[
-                int(prediction.offsets[first, 0]) : int(prediction.offsets[behind - 1, 1])
-            ]
-        )
+        begin, close = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
+        return visible(prediction.text[int(begin) : int(close)])
 
-    ends = max(
-        width,
-        1,
-        # words at either end that are sure to fill the width: a long phrase costs no more than they
-        # do
-    )
+    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
+    ends = max(width, 1)
     if end - start <= 2 * ends:
         return elide(cut(start, end), width, dots)
     return elide(f"{cut(start, start + ends)} {cut(end - ends, end)}", width, dots)

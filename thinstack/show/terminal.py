@@ -19,6 +19,7 @@ MAX_CLASSES = 10
 """Classes of a sentence drawn at most; of more, the most probable."""
 
 # Orange and blue: told apart by colour-blind readers, legible on black and on white.
+_TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
 _SIGN_STYLES = (
     "bold reverse color(166)",
     "color(166)",
@@ -26,7 +27,6 @@ _SIGN_STYLES = (
     "color(32)",
     "bold reverse color(32)",
 )
-_TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
 
 
 def render(prediction: Prediction) -> RenderableType:
@@ -62,10 +62,8 @@ class _Pen:
         self.ascii = options.ascii_only or options.legacy_windows
         self.dots = " ... " if self.ascii else " … "
         self.tones = tones_of(prediction.labels)
-        self.names = [
-            elide(self.fit(label), max(self.width // 3, 4), self.dots)
-            for label in prediction.labels
-        ]
+        widest = max(self.width // 3, 4)
+        self.names = [elide(self.fit(label), widest, self.dots) for label in prediction.labels]
         self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
         self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.sign_width = max(map(cell_len, self.signs))
@@ -96,17 +94,13 @@ class _Pen:
 
     def classes(self) -> list[Text]:
         scores = self.prediction.scores[-1]
-        shown = (
-            range(len(scores))
-            if len(scores) <= MAX_CLASSES
-            else np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
-        )
+        hidden = len(scores) - MAX_CLASSES
+        best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
+        shown = range(len(scores)) if hidden <= 0 else best
         name_width = max(cell_len(self.names[i]) for i in shown)
         lines = [self.bar(i, float(scores[i]), name_width) for i in shown]
-        if len(scores) > MAX_CLASSES:
-            lines.append(
-                Text(f"  and {len(scores) - MAX_CLASSES} classes less probable", style="dim")
-            )
+        if hidden > 0:
+            lines.append(Text(f"  and {hidden} classes less probable", style="dim"))
         return lines
 
     def bar(self, label: int, score: float, name_width: int) -> Text:
@@ -116,10 +110,8 @@ class _Pen:
         line.append(f"{name} {score:>4.0%}", "bold" if best else "")
         room = min(self.width - line.cell_len - 2, 40)
         if room >= 8:
-            line.append(
-                "  " + ("#" if self.ascii else "━") * round(score * room),
-                self.style(label, _TEXT_STYLES) or "dim",
-            )
+            blocks = ("#" if self.ascii else "━") * round(score * room)
+            line.append(f"  {blocks}", self.style(label, _TEXT_STYLES) or "dim")
         return line
 
     def tree(self) -> list[Text]:
@@ -145,16 +137,12 @@ class _Pen:
         label = self.labels[row.node]
         line = self.sign(label)
         if row.depth:
-            line.append(
-                "".join("  " if last else pipe for last in above[1:])
-                + (corner if row.last else tee),
-                "dim",
-            )
+            guides = "".join("  " if last else pipe for last in above[1:])
+            line.append(guides + (corner if row.last else tee), "dim")
         more = f" (+{row.hidden:,})" if row.hidden else ""
         room = self.width - line.cell_len - len(more)
         start, end = self.spans[row.node]
-        text = elide(
-            self.fit(phrase(self.prediction, start, end, room, self.dots)), room, self.dots
-        )
+        text = self.fit(phrase(self.prediction, start, end, room, self.dots))
+        text = elide(text, room, self.dots)
         line.append(text, self.style(label, _TEXT_STYLES)).append(more, "dim")
         return line

@@ -13,7 +13,7 @@ from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Layer
-from thinstack.errors import ExportError, MissingExtraError
+from thinstack.errors import ExportError, needs_extra
 from thinstack.models import TreeModel
 from thinstack.plugins.manager import manager
 from thinstack.testing.forests import apart, batch_of, by_depth, random_forest
@@ -108,10 +108,8 @@ def onnx(subject: Subject) -> None:
 
 
 def _exported(model: TreeModel, subject: Subject) -> bytes:
-    try:
+    with needs_extra("testing"):
         from thinstack.export.onnx_model import export_onnx
-    except ImportError as error:
-        raise MissingExtraError(error.name or "onnx", "testing") from None
     trees = "constituency" if model.encoder.words_at_leaves else "dependency"
     config = {
         "labels": LABELS,
@@ -137,10 +135,8 @@ def _exported(model: TreeModel, subject: Subject) -> bytes:
 def session_of(model: bytes) -> Any:
     """An onnxruntime session of an ONNX model, on one thread. Raises MissingExtraError without
     onnxruntime."""
-    try:
+    with needs_extra("cpu"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("onnxruntime", "cpu") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.head import TaskHead
-from thinstack.errors import ExportError, MissingExtraError
+from thinstack.errors import ExportError, needs_extra
 from thinstack.testing.export_checks import compiled, session_of
 from thinstack.testing.forests import apart
 from thinstack.testing.subject import HeadSubject
@@ -63,11 +63,9 @@ def onnx(subject: HeadSubject) -> None:
 
 
 def _exported(head: TaskHead, width: int) -> bytes:
-    try:
+    with needs_extra("testing"):
         from thinstack.export.onnx_graph import Graph
         from thinstack.export.onnx_parts import export_head, inline
-    except ImportError as error:
-        raise MissingExtraError(error.name or "onnx", "testing") from None
     g = Graph("head")
     rows = g.input("rows", FLOAT, ["n", width])
     try:

@@ -9,7 +9,7 @@ from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.top_down import TopDown
-from thinstack.errors import MissingExtraError
+from thinstack.errors import needs_extra
 from thinstack.testing import reference
 from thinstack.testing.forests import (
     apart,
@@ -166,11 +166,9 @@ def neighbours(subject: Subject) -> None:
 
     Raises MissingExtraError without hypothesis.
     """
-    try:
+    with needs_extra("testing"):
         from hypothesis import HealthCheck, given, settings
         from hypothesis import strategies as st
-    except ImportError:
-        raise MissingExtraError("hypothesis", "testing") from None
     cell = subject.random_cell()
     run = DepthOrdered(cell)
     kinds = subject.edge_types(cell)

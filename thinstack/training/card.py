@@ -3,9 +3,8 @@
 from typing import Any
 
 from thinstack.config import Recipe
-from thinstack.measure.figures import figure_names, shown
-from thinstack.measure.metrics import percent
-from thinstack.training.recipe import SeedResult
+from thinstack.measure.figures import figure_names, percent, shown
+from thinstack.training.seeds import SeedResult
 
 __all__ = ["card"]
 

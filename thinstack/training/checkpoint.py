@@ -2,7 +2,6 @@
 killed. No pickle is involved."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from thinstack.data.files import replacing
 from thinstack.errors import DataError
 from thinstack.models.weights import load_state, state_of
 from thinstack.training.optimizers import load_state_tensors, state_tensors
 
-__all__ = ["load_checkpoint", "save_checkpoint", "write_atomically"]
+__all__ = ["load_checkpoint", "save_checkpoint"]
 
 
 def save_checkpoint(
@@ -34,14 +34,9 @@ def save_checkpoint(
         tensors.update(
             {f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()}
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".partial")
-    save_file(
-        {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()},
-        temporary,
-        {"state": json.dumps(state)},
-    )
-    _replace(temporary, path)
+    whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
+    with replacing(path) as temporary:
+        save_file(whole, temporary, {"state": json.dumps(state)})
 
 
 def load_checkpoint(
@@ -74,20 +69,6 @@ def load_checkpoint(
             f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh"
         ) from None
     return state
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a small file, text in UTF-8, or leave the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".partial")
-    temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-    _replace(temporary, path)
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    with temporary.open("rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

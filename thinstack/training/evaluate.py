@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.config import Task
-from thinstack.measure.metrics import measure
+from thinstack.measure.accuracy import accuracy
+from thinstack.measure.figures import Figures
 from thinstack.measure.pairs import entailment, relatedness
 from thinstack.models.model import Model
 from thinstack.training.examples import Batch, Example, join
@@ -20,8 +21,6 @@ EVALUATION_BATCH = 256
 
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
 """The output that holds a score for every target, by what the task head reads."""
-
-Figures = dict[str, float | None]
 
 
 class Answers(NamedTuple):
@@ -65,15 +64,9 @@ def evaluate_model(
         [*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given
     ]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
-    figures = measure(
-        [rows[places] for rows, places in zip(scores, order, strict=True)], targets
-    ).to_dict()
-    if model.head.reads == "roots" and all(len(one.targets) == 1 for one in given):
-        figures |= dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"), None) | {
-            "phrases": 0,
-            "binary_phrases": 0,
-        }
-    return figures, answers
+    rows = [found[places] for found, places in zip(scores, order, strict=True)]
+    phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
+    return accuracy(rows, targets, phrases=phrases), answers
 
 
 def moved(batch: Batch, device: torch.device) -> Batch:

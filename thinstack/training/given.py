@@ -11,7 +11,7 @@ from thinstack.core import Forest, Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.errors import TreeError
-from thinstack.measure.metrics import labels_by_span
+from thinstack.measure.accuracy import labels_by_span
 
 __all__ = ["Given", "given_chains", "given_pair", "given_tree", "structure_of"]
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.config import Task, TrainingConfig
+from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.measure.pairs import selection
+from thinstack.measure.figures import selection
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
-from thinstack.training.checkpoint import load_checkpoint, save_checkpoint, write_atomically
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.evaluate import evaluate_model, moved
 from thinstack.training.examples import Batch, Example, join
 from thinstack.training.optimizers import build_optimizers

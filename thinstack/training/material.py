@@ -20,8 +20,8 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
-from thinstack.training.distances import fit
 from thinstack.training.examples import AnyVocabulary, Example, examples_of, pair_examples_of
+from thinstack.training.fit_distances import fit
 
 __all__ = [
     "Convert",

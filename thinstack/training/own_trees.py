@@ -55,8 +55,8 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 
 def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
-    """How well the trees of "self", that were taken before, agree with the treebank's, by the keys
-    of `Bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
+    """How well the trees of "self", that were taken before, agree with the treebank's, by the names
+    of `bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
     treebank's trees that the model makes as they do.
     """
     own, gold = (
@@ -67,7 +67,7 @@ def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float
         ]
         for source in ("self", "gold")
     )
-    return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold).to_dict()
+    return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold)
 
 
 @torch.inference_mode()

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.bundle.bundle import Bundle, write_bundle
+from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
@@ -25,19 +25,19 @@ from thinstack.bundle.manifest import (
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ExportError
-from thinstack.export.cases import reference_cases
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
+from thinstack.export.reference_cases import reference_cases
 from thinstack.export.samples import Inputs
 from thinstack.export.torchscript import export_torchscript
-from thinstack.measure.evaluation import evaluate
+from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import figure_names, shown
 from thinstack.models import Model, weights_of
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
 from thinstack.training.examples import Example, join
 from thinstack.training.material import Material, read_sentences
-from thinstack.training.recipe import SeedResult
+from thinstack.training.seeds import SeedResult
 
 __all__ = ["publish"]
 
@@ -158,10 +158,10 @@ def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
         development = read_sentences(recipe, data)[2]
         figures: Figures = {
-            source: evaluate(predictor, development, source=source) for source in sources
+            source: evaluate_predictor(predictor, development, source=source) for source in sources
         }
         if find_spec("spacy") is not None:
-            figures["text"] = evaluate(predictor, development, source="auto", text=True)
+            figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
         return figures
 
 

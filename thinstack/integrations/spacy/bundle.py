@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thinstack.bundle.bundle import Bundle, open_bundle
+import srsly  # type: ignore[import-untyped]
+
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
 from thinstack.errors import BundleError
 
@@ -13,6 +15,8 @@ __all__ = ["Files", "from_bytes", "pack", "to_bytes", "unpacked", "write"]
 
 Files = dict[str, bytes]
 """The content of every file of a bundle, the manifest included, by its name in the bundle."""
+
+_SOURCE = "the saved tree_sentiment"
 
 
 def pack(bundle: Bundle) -> Files:
@@ -35,8 +39,6 @@ def write(files: Files, folder: Path) -> None:
 
 def to_bytes(files: Files) -> bytes:
     """The files of a bundle as one string of bytes."""
-    import srsly  # type: ignore[import-untyped]
-
     packed: bytes = srsly.msgpack_dumps(files)
     return packed
 
@@ -44,16 +46,12 @@ def to_bytes(files: Files) -> bytes:
 def from_bytes(data: bytes) -> Files:
     """What `to_bytes` was given, unchecked but for its form. Raises BundleError for anything
     else."""
-    import srsly
-
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds
-        raise BundleError(f"the saved tree_sentiment: not what to_bytes writes: {error}") from None
+        raise BundleError(f"{_SOURCE}: not what to_bytes writes: {error}") from None
     if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
-        raise BundleError(
-            "the saved tree_sentiment: not what to_bytes writes, expected the files of a bundle"
-        )
+        raise BundleError(f"{_SOURCE}: not what to_bytes writes, expected the files of a bundle")
     return files
 
 
@@ -63,13 +61,10 @@ def unpacked(files: Files) -> Iterator[Bundle]:
 
     Raises BundleError unless they are exactly what their manifest says.
     """
-    manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source="the saved tree_sentiment")
-    odd = set(files) ^ {*manifest.files, MANIFEST_FILE}
+    manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=_SOURCE)
+    odd = ", ".join(sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}))
     if odd:  # names that a manifest lists cannot lead out of the folder
-        raise BundleError(
-            "the saved tree_sentiment: its manifest lists other files than there are: "
-            f"{', '.join(sorted(odd))}"
-        )
+        raise BundleError(f"{_SOURCE}: its manifest lists other files than there are: {odd}")
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
         yield open_bundle(folder)

@@ -16,21 +16,18 @@ else is computed from it when asked for:
 - `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
   with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
   probability}; a phrase may be one word.
-- `Span._.sentiment_label`: the most probable class of the span,
-- `Span._.sentiment_scores`: {label: probability} of the span,
-- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers,
-- `Span._.sentiment_phrases`: the phrases of that tree, as those of the Doc, so that of a sentence
-  `sent` both the brackets (`sent._.sentiment_tree`) and the spans are there, whoever made the tree,
-  the model itself included;
+- `Span._.sentiment_label`: the most probable class of the span.
+- `Span._.sentiment_scores`: {label: probability} of the span.
+- `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers.
+- `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
 
-the four are None for a span that is no phrase of a tree. White space at the ends of a span is of no
-account. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`,
-which can be drawn. The results are about the tokens of the Doc as they were: merge or split tokens
-before, not after.
+The last four are None for a span that is no phrase of a tree; white space at its ends does not
+matter. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`, which
+can be drawn. Merge or split tokens before the component runs, not after.
 """
 
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,46 +36,37 @@ from numpy.typing import NDArray
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import ConfigError
+from thinstack.integrations.spacy.splitter import DocSentence, text_of
 from thinstack.runtime.prediction import Prediction
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-__all__ = ["Sentence", "predictions", "record", "register_extensions"]
+__all__ = ["Annotated", "predictions", "register_extensions", "store"]
 
 
-class Sentence(NamedTuple):
-    """Tokens [start, end) of a Doc as L words, and the tokens (L, 2) that each was made of."""
+class Annotated(NamedTuple):
+    """A sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its phrases."""
 
-    start: int
-    end: int
-    words: list[str]
-    tokens: NDArray[np.int64]
-
-
-class _Annotated(NamedTuple):
-    """A sentence with its tree (2L - 1,), the scores (2L - 1, C) of its phrases and the names of
-    the C classes."""
-
-    sentence: Sentence
+    sentence: DocSentence
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
-    labels: tuple[str, ...]
 
 
-def record(
-    sentence: Sentence, transitions: NDArray[np.int8], scores: NDArray[np.float32]
-) -> dict[str, Any]:
-    """The stored form of one sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its
-    phrases."""
-    return {
-        "start": sentence.start,
-        "end": sentence.end,
-        "words": sentence.words,
-        "tokens": sentence.tokens.astype("<i4").tobytes(),
-        "transitions": transitions.tobytes(),
-        "scores": scores.astype("<f4", copy=False).tobytes(),
-    }
+def store(doc: "Doc", found: Sequence[Annotated], labels: Sequence[str]) -> None:
+    """Leave the sentences of a Doc, scored by the classes `labels`, on it."""
+    records = [
+        {
+            "start": sentence.start,
+            "end": sentence.end,
+            "words": sentence.words,
+            "tokens": sentence.tokens.astype("<i4").tobytes(),
+            "transitions": transitions.tobytes(),
+            "scores": scores.astype("<f4", copy=False).tobytes(),
+        }
+        for sentence, transitions, scores in found
+    ]
+    doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
 
 
 def predictions(doc: "Doc") -> list[Prediction]:
@@ -121,39 +109,27 @@ def register_extensions() -> None:
         kind.set_extension(name, force=True, **options)
 
 
-def _sentences(doc: "Doc") -> Iterator[_Annotated]:
+def _sentences(doc: "Doc") -> Iterator[Annotated]:
     stored = doc._.tree_sentiment
-    for item in stored["sentences"] if stored else ():
-        yield _decoded(item, tuple(stored["labels"]))
+    return map(_decoded, stored["sentences"] if stored else ())
 
 
-def _decoded(item: dict[str, Any], labels: tuple[str, ...]) -> _Annotated:
+def _decoded(item: dict[str, Any]) -> Annotated:
     tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
     transitions = np.frombuffer(item["transitions"], np.int8)
-    scores = np.frombuffer(item["scores"], "<f4").reshape(-1, len(labels))
-    return _Annotated(
-        Sentence(item["start"], item["end"], item["words"], tokens), transitions, scores, labels
-    )
+    scores = np.frombuffer(item["scores"], "<f4").reshape(len(transitions), -1)
+    sentence = DocSentence(item["start"], item["end"], item["words"], tokens)
+    return Annotated(sentence, transitions, scores)
 
 
-def _phrase(doc: "Doc", found: _Annotated, node: int) -> Prediction:
+def _phrase(doc: "Doc", found: Annotated, node: int) -> Prediction:
     """The prediction for the phrase of one node."""
-    sentence = found.sentence
     first, behind = spans_of(found.transitions)[node].tolist()
-    tokens = sentence.tokens[first:behind]
-    span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
-    offsets = np.array(
-        [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()], np.int64
-    )
+    text, offsets = text_of(doc, found.sentence.tokens[first:behind])
     nodes = _subtree(node, behind - first)
-    return Prediction(
-        text=span.text,
-        words=tuple(sentence.words[first:behind]),
-        offsets=offsets - span.start_char,
-        transitions=found.transitions[nodes],
-        scores=found.scores[nodes],
-        labels=found.labels,
-    )
+    words = tuple(found.sentence.words[first:behind])
+    labels = tuple(doc._.tree_sentiment["labels"])
+    return Prediction(text, words, offsets, found.transitions[nodes], found.scores[nodes], labels)
 
 
 def _subtree(node: int, words: int) -> slice:
@@ -162,7 +138,7 @@ def _subtree(node: int, words: int) -> slice:
     return slice(node - 2 * words + 2, node + 1)
 
 
-def _node_of(span: "Span") -> tuple[_Annotated, int] | None:
+def _node_of(span: "Span") -> tuple[Annotated, int] | None:
     """The node whose phrase is the span."""
     inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
     if not inside or not stored:
@@ -171,7 +147,7 @@ def _node_of(span: "Span") -> tuple[_Annotated, int] | None:
     place = bisect(stored["sentences"], start, key=lambda item: int(item["start"])) - 1
     if place < 0 or end > stored["sentences"][place]["end"]:
         return None
-    found = _decoded(stored["sentences"][place], tuple(stored["labels"]))
+    found = _decoded(stored["sentences"][place])
     tokens = found.sentence.tokens
     first = int(np.searchsorted(tokens[:, 0], start))
     behind = int(np.searchsorted(tokens[:, 1], end, side="right"))
@@ -213,12 +189,12 @@ def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
     return list(_listed(span.doc, *place)) if place else None
 
 
-def _listed(doc: "Doc", found: _Annotated, node: int) -> Iterator[dict[str, Any]]:
+def _listed(doc: "Doc", found: Annotated, node: int) -> Iterator[dict[str, Any]]:
     """The phrases below and at one node."""
     spans, tokens = spans_of(found.transitions), found.sentence.tokens
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
     starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
-    rows = found.scores[nodes]
+    labels, rows = doc._.tree_sentiment["labels"], found.scores[nodes]
     for start, end, best, row in zip(
         starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True
     ):
@@ -229,6 +205,6 @@ def _listed(doc: "Doc", found: _Annotated, node: int) -> Iterator[dict[str, Any]
             "start_char": span.start_char,
             "end_char": span.end_char,
             "text": span.text,
-            "label": found.labels[best],
-            "scores": dict(zip(found.labels, row, strict=True)),
+            "label": labels[best],
+            "scores": dict(zip(labels, row, strict=True)),
         }

@@ -1,13 +1,12 @@
-"""From spaCy's parses to trees, and from a Doc to what a model reads: sentences as treebank words.
+"""From spaCy's parses to trees.
 
 Tokens of white space are in no tree: the words, which are the nodes of a dependency tree, are the
 other tokens in order.
 """
 
 import re
-from collections.abc import Iterable
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,42 +16,33 @@ from thinstack.core.tree import depths
 from thinstack.data import ptb
 from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
-from thinstack.data.raw_text import treebank_words
 from thinstack.errors import InputError, TreeError
-from thinstack.integrations.spacy.results import Sentence
+from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 __all__ = [
-    "Reading",
     "constituency_tree",
     "constituency_trees",
     "dependency_tree",
     "dependency_trees",
-    "reading",
+    "parses_of",
 ]
 
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
-class Reading(NamedTuple):
-    """Sentences, and the transitions (2L - 1,) of each where parses were read with them."""
-
-    sentences: list[Sentence]
-    parses: list[NDArray[np.int8]]
-
-
 def dependency_trees(doc: "Doc") -> list[Tree]:
     """The dependency tree of every sentence that holds words. Raises what `dependency_tree`
     raises."""
-    return [dependency_tree(span) for span in _spans(doc) if _read(span)]
+    return [dependency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def constituency_trees(doc: "Doc") -> list[Tree]:
     """The constituency tree of every sentence that holds words. Raises what `constituency_tree`
     raises."""
-    return [constituency_tree(span) for span in _spans(doc) if _read(span)]
+    return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def dependency_tree(sentence: "Span | Doc") -> Tree:
@@ -77,12 +67,10 @@ def dependency_tree(sentence: "Span | Doc") -> Tree:
     if len(roots) != 1:
         raise InputError(
             f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; "
-            "take one of doc.sents, or all "
-            f"of them with dependency_trees(doc)"
+            "take one of doc.sents, or all of them with dependency_trees(doc)"
         )
-    return Tree.from_parents(
-        parents, [word.text for word in words], [word.dep_ or None for word in words]
-    )
+    labels = [word.dep_ or None for word in words]
+    return Tree.from_parents(parents, [word.text for word in words], labels)
 
 
 def constituency_tree(sentence: "Span | Doc") -> Tree:
@@ -94,10 +82,8 @@ def constituency_tree(sentence: "Span | Doc") -> Tree:
     """
     span = sentence[:]
     tree = _parse(span)
-    expected, found = (
-        [_plain(token.text) for token in _read(span)],
-        [_plain(leaf) for leaf in tree.words],
-    )
+    expected = [_plain(token.text) for token in _read(span)]
+    found = [_plain(leaf) for leaf in tree.words]
     if expected != found:
         pairs = zip([*expected, None], [*found, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
@@ -108,24 +94,23 @@ def constituency_tree(sentence: "Span | Doc") -> Tree:
     return tree
 
 
-def reading(doc: "Doc", *, parsed: bool) -> Reading:
-    """The sentences of a Doc that hold words; the whole Doc is one where no sentence boundaries are
-    set.
+def parses_of(doc: "Doc", sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
+    """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    `parsed`: the labelled brackets that benepar leaves in `Span._.parse_string` are read, binarised
-    (`thinstack.data.binarize`); where treebank words and tokens differ, a token that makes several
+    Read are the labelled brackets that benepar leaves in `Span._.parse_string`, binarised
+    (`thinstack.data.binarize`). Where treebank words and tokens differ, a token that makes several
     words becomes a phrase of them, and a word made of several tokens stands where its first token
-    does. InputError is then raised if there are no such brackets, or they are not about the tokens
-    of the sentence.
+    does. Raises InputError if there are no such brackets, or they are not about the tokens of the
+    sentence.
     """
-    found = [Sentence(span.start, span.end, *_words(span)) for span in _spans(doc)]
-    worded = [sentence for sentence in found if sentence.words]
-    return Reading(worded, [_parsed(doc, sentence) for sentence in worded] if parsed else [])
-
-
-def _spans(doc: "Doc") -> "Iterable[Span]":
-    """The sentences of a Doc, or all of it where no boundaries are set."""
-    return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
+    found = []
+    for sentence in sentences:
+        span = doc[sentence.start : sentence.end]
+        groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
+        for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
+            groups[first].append(word)
+        found.append(binarize(constituency_tree(span), list(groups.values())).transitions)
+    return found
 
 
 def _read(span: "Span") -> "list[Token]":
@@ -152,37 +137,6 @@ def _heads(span: "Span", places: list[int]) -> list[int]:
     return parents
 
 
-def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
-    """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
-    read = list(span)
-    texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]
-    if not any(len(text.split()) > 1 for text in texts):
-        words, tokens = treebank_words(texts, spaces)
-        return words, tokens + span.start
-    # Merged tokens hold white space: to the treebank each part is a word.
-    parts = [text.split() or [text] for text in texts]
-    owners = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    spaces = [
-        j + 1 < len(part) or space
-        for part, space in zip(parts, spaces, strict=True)
-        for j in range(len(part))
-    ]
-    words, tokens = treebank_words(list(chain.from_iterable(parts)), spaces)
-    return words, np.stack(
-        [owners[tokens[:, 0]], owners[tokens[:, 1] - 1] + 1], axis=1
-    ) + span.start
-
-
-def _parsed(doc: "Doc", sentence: Sentence) -> NDArray[np.int8]:
-    """Transitions of the sentence's parse over its treebank words."""
-    span = doc[sentence.start : sentence.end]
-    tree = constituency_tree(span)
-    groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
-    for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
-        groups[first].append(word)
-    return binarize(tree, list(groups.values())).transitions
-
-
 def _parse(span: "Span") -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
@@ -193,21 +147,16 @@ def _parse(span: "Span") -> Tree:
         )
     try:
         text = span._.parse_string
-    except (
-        Exception
-    ) as error:  # whatever a stranger's getter raises, the reader is told which sentence
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
-        ) from error
+    except Exception as error:  # a stranger's getter may raise anything
+        problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
+        raise InputError(problem) from error
     if not isinstance(text, str):
         raise InputError(
-            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; "
-            f"does the component benepar run, and before tree_sentiment?"
+            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; does "
+            "the component benepar run, and before tree_sentiment?"
         )
     dropped = 1
-    while (
-        dropped
-    ):  # tokens of white space leave a bracket without a word, and perhaps one around it
+    while dropped:  # a token of white space leaves brackets without a word, perhaps nested
         text, dropped = _SPACE_LEAF.subn("", text)
     try:
         return from_brackets(text)

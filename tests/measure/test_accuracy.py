@@ -1,8 +1,6 @@
 """Accuracies against scikit-learn and against counts made by hand."""
 
 import json
-import math
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -11,7 +9,8 @@ from sklearn.metrics import accuracy_score
 
 from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets
-from thinstack.measure.metrics import Accuracy, labels_by_span, measure, percent
+from thinstack.measure.accuracy import accuracy, labels_by_span
+from thinstack.measure.figures import percent
 
 
 def random_forest(
@@ -44,25 +43,18 @@ def independent(
 @pytest.mark.parametrize("unlabelled", [0.0, 0.4])
 def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
     scores, labels = random_forest(classes, unlabelled=unlabelled)
-    found = measure(scores, labels)
+    found = accuracy(scores, labels)
     roots = independent(
         [rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes
     )
     flat = [label for known in labels for label in known.tolist()]
     phrases = independent([row for rows in scores for row in rows], flat, classes)
-    assert (
-        found.root_accuracy,
-        found.roots,
-        found.root_binary_accuracy,
-        found.binary_roots,
-    ) == pytest.approx(roots)
-    assert (
-        found.phrase_accuracy,
-        found.phrases,
-        found.phrase_binary_accuracy,
-        found.binary_phrases,
-    ) == pytest.approx(phrases)
-    assert found.selection == pytest.approx(roots[0] + roots[2] + phrases[0])
+    names = ("{}_accuracy", "{}s", "{}_binary_accuracy", "binary_{}s")
+    for part, figures in (("root", roots), ("phrase", phrases)):
+        assert [found[name.format(part)] for name in names] == pytest.approx(figures)
+    only_roots = accuracy(scores, labels, phrases=False)
+    nothing = dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"))
+    assert only_roots == found | nothing | {"phrases": 0, "binary_phrases": 0}
 
 
 def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
@@ -71,39 +63,19 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
         [0.3, 0.0, 0.4, 0.2, 0.1],  # most probable is neutral, the mass negative
         [0.9, 0.1, 0.0, 0.0, 0.0],
     ]
-    found = measure(
-        [np.array([row]) for row in rows], [np.array([3]), np.array([2]), np.array([4])]
-    )
-    assert (found.roots, found.root_accuracy) == (3, pytest.approx(100 / 3))
-    assert (found.binary_roots, found.root_binary_accuracy) == (2, 50.0)
+    labels = [np.array([3]), np.array([2]), np.array([4])]
+    found = accuracy([np.array([row]) for row in rows], labels)
+    assert (found["roots"], found["root_accuracy"]) == (3, pytest.approx(100 / 3))
+    assert (found["binary_roots"], found["root_binary_accuracy"]) == (2, 50.0)
 
 
 def test_no_case_gives_no_figure() -> None:
-    for nothing in (measure([], []), measure([np.ones((1, 5))], [np.array([-1])])):
-        data = nothing.to_dict()
-        assert {key for key, value in data.items() if value is None} == {
-            key for key in data if key.endswith("accuracy")
-        }
-        assert [data[key] for key in ("roots", "binary_roots", "phrases", "binary_phrases")] == [
-            0,
-            0,
-            0,
-            0,
-        ]
-        assert nothing.selection == 0
-        json.dumps(data, allow_nan=False)
-
-
-def test_selection_leaves_out_what_has_no_case() -> None:
-    neutral = measure([np.array([[0.1, 0.8, 0.1]])], [np.array([1])])
-    assert math.isnan(neutral.root_binary_accuracy)
-    assert neutral.selection == 200.0
-
-
-def test_data_has_every_field() -> None:
-    data = Accuracy(1.5, 2.5, 3.5, float("nan"), 4, 5, 6, 0).to_dict()
-    assert list(data) == [field.name for field in fields(Accuracy)]
-    assert list(data.values()) == [1.5, 2.5, 3.5, None, 4, 5, 6, 0]
+    accuracies = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+    counts = ("roots", "binary_roots", "phrases", "binary_phrases")
+    expected = dict.fromkeys((*accuracies, "phrase_binary_accuracy")) | dict.fromkeys(counts, 0)
+    for nothing in (accuracy([], []), accuracy([np.ones((1, 5))], [np.array([-1])])):
+        assert list(nothing.items()) == list(expected.items())
+        json.dumps(nothing, allow_nan=False)
     assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]
 
 

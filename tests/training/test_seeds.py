@@ -15,7 +15,7 @@ from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.models import TreeModel
 from thinstack.training.examples import Example
 from thinstack.training.material import prepare
-from thinstack.training.recipe import SeedResult, run_seed, summary
+from thinstack.training.seeds import SeedResult, run_seed, summary
 
 
 @pytest.fixture

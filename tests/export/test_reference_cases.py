@@ -8,8 +8,8 @@ import torch
 from export_models import LABELS, Exported, make_config
 from plain_parts import PlainCell, plain_spinn
 
-from thinstack.export import cases
-from thinstack.export.cases import reference_cases
+from thinstack.export import reference_cases as module
+from thinstack.export.reference_cases import reference_cases
 
 PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, tree_source="self")
 
@@ -59,14 +59,14 @@ def test_the_words_of_own_trees_are_those_of_the_clearest_choices(
     model = plain_spinn(PlainCell(2))
     leads = {}
     for wanted in (0.0, np.inf):
-        monkeypatch.setattr(cases, "LEAD", wanted)
+        monkeypatch.setattr(module, "LEAD", wanted)
         case = reference_cases(model, PLAIN)["cases"][-1]
         arrays = case["inputs"] | {"transitions": case["outputs"]["parse"]}
         joint = model.joint({name: torch.tensor(values) for name, values in arrays.items()})
         leads[wanted] = joint.choices.diff(dim=1).abs().squeeze(1)[joint.free > 0].min().item()
     assert leads[0.0] < leads[np.inf]
     # No other runtime is to take another transition for its rounding.
-    assert leads[np.inf] > 100 * cases.TOLERANCE
+    assert leads[np.inf] > 100 * module.TOLERANCE
 
 
 def test_a_parser_that_is_always_in_doubt_gets_cases_too() -> None:

@@ -13,22 +13,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from thinstack.config import Recipe, Task
-from thinstack.errors import ConfigError, MissingExtraError
-from thinstack.measure.figures import figure_names, shown
-from thinstack.measure.metrics import percent
-from thinstack.training.checkpoint import write_atomically
+from thinstack.data.files import write_atomically
+from thinstack.errors import ConfigError, needs_extra
+from thinstack.measure.figures import figure_names, percent, shown
 from thinstack.training.digests import data_digests
 from thinstack.training.material import Material, prepare
 from thinstack.training.publish import publish
-from thinstack.training.recipe import SeedResult, run_seed, summary
+from thinstack.training.seeds import SeedResult, run_seed, summary
 
-__all__ = ["run"]
+__all__ = ["run_recipe"]
 
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
 
 
-def run(
+def run_recipe(
     recipe: Recipe,
     *,
     data: Path,
@@ -80,10 +79,8 @@ def run(
 
 def _check_runtime() -> None:
     """The bundle is run at the end: what that needs is better missed now."""
-    try:
+    with needs_extra("cpu"):
         import onnxruntime
-    except ImportError:
-        raise MissingExtraError("onnxruntime", "cpu") from None
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:

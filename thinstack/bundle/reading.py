@@ -4,14 +4,9 @@ No pickle is ever read."""
 import hashlib
 import json
 import os
-import secrets
-import shutil
 import stat
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import JsonValue
 
 from thinstack.bundle.limits import MANIFEST_BYTES, MOST_ENTRIES
 from thinstack.bundle.manifest import (
@@ -30,7 +25,7 @@ from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError
 
-__all__ = ["Bundle", "bundled_names", "open_bundle", "write_bundle"]
+__all__ = ["Bundle", "aside", "bundled_names", "open_bundle", "read_manifest", "unlisted"]
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 
@@ -56,10 +51,9 @@ class Bundle:
         file holds none."""
         if DISTANCES_FILE not in self.manifest.files:
             return None
+        source = str(self.path / DISTANCES_FILE)
         try:
-            return DistanceTable.from_bytes(
-                self.read(DISTANCES_FILE), source=str(self.path / DISTANCES_FILE)
-            )
+            return DistanceTable.from_bytes(self.read(DISTANCES_FILE), source=source)
         except DataError as error:
             raise BundleError(str(error)) from None
 
@@ -88,7 +82,7 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     schema.
     """
     folder = _locate(path_or_name)
-    manifest = _read_manifest(folder)
+    manifest = read_manifest(folder)
     for name, record in manifest.files.items():
         path = _checked_path(folder, name, record)
         try:
@@ -97,16 +91,12 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
         except OSError as error:
             raise BundleError(f"{path}: cannot be read: {error}") from None
         _check_digest(path, digest, record)
-    extra = [
-        name
-        for name in _unlisted(folder, manifest)
-        if not any(part.startswith(".") for part in name.split("/"))
-    ]
-    if extra:
-        raise BundleError(
-            f"{folder / extra[0]}: not listed in the manifest; move what is no part of the bundle "
-            "out of it"
-        )
+    for name in unlisted(folder, manifest):
+        if not any(part.startswith(".") for part in name.split("/")):
+            raise BundleError(
+                f"{folder / name}: not listed in the manifest; move what is no part of the bundle "
+                "out of it"
+            )
     _read(folder, manifest, VOCABULARY_FILE)
     return Bundle(folder, _config(folder, manifest), manifest)
 
@@ -116,142 +106,14 @@ def bundled_names() -> list[str]:
     return sorted(path.parent.name for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
 
 
-def write_bundle(
-    path: str | Path,
-    files: Mapping[str, bytes],
-    *,
-    config: ModelConfig,
-    metrics: Mapping[str, JsonValue] | None = None,
-    data: str = "",
-    created: str | None = None,
-) -> Bundle:
-    """Write a bundle of these files, and `config.json` and `manifest.json`, and open it.
-
-    It is written beside `path`, checked, and then renamed, so that `open_bundle(path)` finds either
-    the old bundle or the new one, whole, wherever the writer is killed. `metrics`, `data` and
-    `created` are told in `Manifest`. Raises BundleError if `path` is a folder that holds anything
-    but a bundle, if a name is no plain relative one, or if the files cannot be written; what was
-    there is then still there.
-    """
-    reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
-    if reserved:
-        raise BundleError(
-            f"{sorted(reserved)[0]} is written from the configuration and the manifest: leave it "
-            "out of the files"
-        )
-    contents = {CONFIG_FILE: f"{config.model_dump_json(indent=2)}\n".encode(), **files}
-    manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
-    contents[MANIFEST_FILE] = manifest.to_bytes()
-    target = Path(path).resolve()
-    staging = target.parent / f".{target.name}.{secrets.token_hex(4)}.thinstack-new"
-    try:
-        _settle(target)
-        _check_replaceable(target)
-        _write_files(staging, contents)
-        open_bundle(staging)
-        _exchange(staging, target)
-    except OSError as error:
-        raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return Bundle(target, config, manifest)
-
-
-def _aside(folder: Path) -> Path:
+def aside(folder: Path) -> Path:
     """Where a bundle stands while another takes its place."""
     folder = folder.resolve()
     return folder.parent / f".{folder.name}.thinstack-old"
 
 
-def _settle(target: Path) -> None:
-    """Finish what a writer that was killed left undone: put the old bundle back, or remove it if
-    the new one is in place."""
-    old = _aside(target)
-    if old.is_dir() and target.exists():
-        shutil.rmtree(old)
-    elif old.is_dir():
-        os.rename(old, target)
-
-
-def _check_replaceable(target: Path) -> None:
-    if target.exists() and not target.is_dir():
-        raise BundleError(f"{target}: a file; a bundle is a folder: choose another path")
-    if not target.exists() or not any(target.iterdir()):
-        return
-    try:
-        other = _unlisted(target, _read_manifest(target))
-    except BundleError as error:
-        raise BundleError(
-            f"{target}: not empty and not a bundle that could be replaced ({error}); choose "
-            "another path"
-        ) from None
-    if other:
-        raise BundleError(
-            f"{target}: holds {other[0]}, which is no part of the bundle there: move it away or "
-            "choose another path"
-        )
-
-
-def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    folder.mkdir(parents=True)
-    for name, content in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    for top, _, _ in os.walk(folder, topdown=False):
-        _sync_folder(Path(top))
-
-
-def _exchange(staging: Path, target: Path) -> None:
-    old = _aside(target)
-    if target.exists():
-        os.rename(target, old)
-    try:
-        os.rename(staging, target)
-    except OSError:
-        if old.exists():
-            os.rename(old, target)
-        raise
-    _sync_folder(target.parent)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere a folder cannot be opened
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _locate(path_or_name: str | Path) -> Path:
-    plain = isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
-    if plain and path_or_name in bundled_names():
-        return BUNDLED / path_or_name
-    folder = Path(path_or_name)
-    try:
-        for candidate in (folder, _aside(folder)):
-            if candidate.is_dir():
-                return candidate
-        is_file = folder.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BundleError(f"{str(folder)!r:.200}: no path of a bundle: {error}") from None
-    if is_file:
-        raise BundleError(f"{folder}: a file; expected the folder of a bundle")
-    if plain:
-        raise UnknownNameError("model", str(path_or_name), bundled_names())
-    raise BundleError(
-        f"{folder}: no such folder; bundled models have the names "
-        f"{', '.join(bundled_names()) or '(none)'}"
-    )
-
-
-def _read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder. Raises BundleError if there is none that can be read."""
     path = folder / MANIFEST_FILE
     try:
         size = _file_size(path)
@@ -265,14 +127,36 @@ def _read_manifest(folder: Path) -> Manifest:
     return Manifest.parse(content, source=str(path))
 
 
-def _unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """Files and links in `folder`, at any depth, that the manifest does not list, by name relative
-    to it."""
+def unlisted(folder: Path, manifest: Manifest) -> list[str]:
+    """Names, relative to `folder`, of the files and links at any depth in it that the manifest does
+    not list."""
     found = []
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
         found += [(Path(top) / name).relative_to(folder).as_posix() for name in files + links]
     return sorted(set(found) - set(manifest.files) - {MANIFEST_FILE})
+
+
+def _locate(path_or_name: str | Path) -> Path:
+    plain = isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
+    names = bundled_names()
+    if plain and path_or_name in names:
+        return BUNDLED / path_or_name
+    folder = Path(path_or_name)
+    try:
+        for candidate in (folder, aside(folder)):
+            if candidate.is_dir():
+                return candidate
+        is_file = folder.is_file()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BundleError(f"{str(folder)!r:.200}: no path of a bundle: {error}") from None
+    if is_file:
+        raise BundleError(f"{folder}: a file; expected the folder of a bundle")
+    if plain:
+        raise UnknownNameError("model", str(path_or_name), names)
+    raise BundleError(
+        f"{folder}: no such folder; bundled models have the names {', '.join(names) or '(none)'}"
+    )
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:

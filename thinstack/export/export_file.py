@@ -3,9 +3,7 @@ written."""
 
 import dataclasses
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +12,9 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from thinstack.bundle.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
+from thinstack.data.files import write_atomically
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport
@@ -24,11 +23,11 @@ from thinstack.export.onnx_verify import VerificationReport, export_verified_onn
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_file
-from thinstack.measure.metrics import percent
+from thinstack.measure.figures import percent
 from thinstack.models import Model, load_model
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Format", "Options", "run"]
+__all__ = ["Format", "Options", "export_file"]
 
 Format = Literal["onnx", "torchscript"]
 ACCURACIES = {
@@ -47,7 +46,7 @@ class Options:
     outputs: Outputs = "nodes"
 
 
-def run(
+def export_file(
     source: str,
     path: Path,
     *,
@@ -171,17 +170,7 @@ def _print_cost(cost: Mapping[str, Mapping[str, Any]], trees: Path, console: Con
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Put a file in its place at once: whoever looks finds the old one or the new one, whole."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.thinstack-new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        write_atomically(path, content)
     except OSError as error:
         raise ExportError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -1,0 +1,111 @@
+"""Writing bundles: whole or not at all, wherever the writer is killed."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
+from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
+from thinstack.config import ModelConfig
+from thinstack.data.files import sync
+from thinstack.errors import BundleError
+
+__all__ = ["write_bundle"]
+
+
+def write_bundle(
+    path: str | Path,
+    files: Mapping[str, bytes],
+    *,
+    config: ModelConfig,
+    metrics: Mapping[str, JsonValue] | None = None,
+    data: str = "",
+    created: str | None = None,
+) -> Bundle:
+    """Write a bundle of these files, and `config.json` and `manifest.json`, and open it.
+
+    It is written beside `path`, checked, and then renamed, so that `open_bundle(path)` finds either
+    the old bundle or the new one, whole. `Manifest` describes `metrics`, `data` and `created`.
+    Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is no plain
+    relative one, or if the files cannot be written; what was there is then still there.
+    """
+    reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
+    if reserved:
+        raise BundleError(
+            f"{min(reserved)} is written from the configuration and the manifest: leave it out of "
+            "the files"
+        )
+    contents = {CONFIG_FILE: f"{config.model_dump_json(indent=2)}\n".encode(), **files}
+    manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
+    contents[MANIFEST_FILE] = manifest.to_bytes()
+    target = Path(path).resolve()
+    staging = target.parent / f".{target.name}.{secrets.token_hex(4)}.thinstack-new"
+    try:
+        _settle(target)
+        _check_replaceable(target)
+        _write_files(staging, contents)
+        open_bundle(staging)
+        _exchange(staging, target)
+    except OSError as error:
+        raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return Bundle(target, config, manifest)
+
+
+def _settle(target: Path) -> None:
+    """Finish what a writer that was killed left undone: put the old bundle back, or remove it if
+    the new one is in place."""
+    old = aside(target)
+    if old.is_dir() and target.exists():
+        shutil.rmtree(old)
+    elif old.is_dir():
+        os.rename(old, target)
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise BundleError(f"{target}: a file; a bundle is a folder: choose another path")
+    if not target.exists() or not any(target.iterdir()):
+        return
+    try:
+        other = unlisted(target, read_manifest(target))
+    except BundleError as error:
+        raise BundleError(
+            f"{target}: not empty and not a bundle that could be replaced ({error}); choose "
+            "another path"
+        ) from None
+    if other:
+        raise BundleError(
+            f"{target}: holds {other[0]}, which is no part of the bundle there: move it away or "
+            "choose another path"
+        )
+
+
+def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    folder.mkdir(parents=True)
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        sync(path)
+    for top, _, _ in os.walk(folder, topdown=False):
+        sync(Path(top))
+
+
+def _exchange(staging: Path, target: Path) -> None:
+    old = aside(target)
+    if target.exists():
+        os.rename(target, old)
+    try:
+        os.rename(staging, target)
+    except OSError:
+        if old.exists():
+            os.rename(old, target)
+        raise
+    sync(target.parent)
+    shutil.rmtree(old, ignore_errors=True)

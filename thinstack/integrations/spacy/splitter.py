@@ -1,0 +1,88 @@
+"""Sentences and treebank words, by spaCy's tokeniser and sentencizer: of texts, and of Docs."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.raw_text import treebank_words
+from thinstack.errors import needs_extra
+from thinstack.runtime.text import Sentence
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+__all__ = ["DocSentence", "SpacySplitter", "sentence_spans", "sentences_of", "text_of"]
+
+
+class SpacySplitter:
+    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one.
+    Raises MissingExtraError without spaCy."""
+
+    def __init__(self, *, sentences: bool = True):
+        with needs_extra("spacy", "spacy"):
+            import spacy
+        self._nlp = spacy.blank("en")
+        self._nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
+        if sentences:
+            self._nlp.add_pipe("sentencizer")
+
+    def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        for doc in self._nlp.pipe(texts):
+            found = sentences_of(doc)
+            places = (text_of(doc, sentence.tokens) for sentence in found)
+            yield [
+                Sentence(text, sentence.words, offsets)
+                for sentence, (text, offsets) in zip(found, places, strict=True)
+            ]
+
+
+class DocSentence(NamedTuple):
+    """Tokens [start, end) of a Doc as L words, and the tokens [first, last + 1) of the Doc that
+    each word was made of, (L, 2)."""
+
+    start: int
+    end: int
+    words: list[str]
+    tokens: NDArray[np.int64]
+
+
+def sentences_of(doc: "Doc") -> list[DocSentence]:
+    """The sentences of a Doc that hold words."""
+    found = [DocSentence(span.start, span.end, *_words(span)) for span in sentence_spans(doc)]
+    return [sentence for sentence in found if sentence.words]
+
+
+def sentence_spans(doc: "Doc") -> "Iterable[Span]":
+    """The sentences of a Doc, or all of it where no boundaries are set."""
+    return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
+
+
+def text_of(doc: "Doc", tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]]:
+    """The text over words made of these tokens of a Doc (L, 2), and the characters [start, end) of
+    each word in it, (L, 2)."""
+    span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
+    offsets = [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()]
+    return span.text, np.array(offsets, np.int64) - span.start_char
+
+
+def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
+    """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
+    read = list(span)
+    texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]
+    if not any(len(text.split()) > 1 for text in texts):
+        words, tokens = treebank_words(texts, spaces)
+        return words, tokens + span.start
+    # Merged tokens hold white space: to the treebank each part is a word.
+    parts = [text.split() or [text] for text in texts]
+    owners = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    spaces = [
+        j + 1 < len(part) or space
+        for part, space in zip(parts, spaces, strict=True)
+        for j in range(len(part))
+    ]
+    words, tokens = treebank_words(list(chain.from_iterable(parts)), spaces)
+    owned = np.stack([owners[tokens[:, 0]], owners[tokens[:, 1] - 1] + 1], axis=1)
+    return words, owned + span.start
