@@ -251,7 +251,7 @@ def violations(sources: dict[str, str]) -> list[str]:
             needs_torch = (
                 any(within(part, TORCH) for part in loaded_by(target))
                 if own
-                else within(target, ["torch", "accelerate"])
+                else within(target, ["torch"])
             )
             root = target.partition(".")[0]
             if needs_torch or (

@@ -73,7 +73,6 @@ def test_evaluate_needs_numpy_and_onnxruntime_only(bundle: Path) -> None:
     missing = (
         "torch",
         "safetensors",
-        "accelerate",
         "sklearn",
         "scipy",
         "spacy",
@@ -88,7 +87,7 @@ def test_evaluate_needs_numpy_and_onnxruntime_only(bundle: Path) -> None:
 
 
 def test_predict_needs_no_torch(bundle: Path) -> None:
-    missing = ("torch", "safetensors", "accelerate", "sklearn", "scipy", "onnx", "onnxscript")
+    missing = ("torch", "safetensors", "sklearn", "scipy", "onnx", "onnxscript")
     answer = thinstack("predict", "A good film", "--model", bundle, blocked=missing)
     assert answer.returncode == 0, answer.stderr
     assert "film" in answer.stdout

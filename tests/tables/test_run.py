@@ -20,8 +20,8 @@ from thinstack.models import build_model
 from thinstack.tables.provenance import commit_of, recipe_digest
 from thinstack.tables.run import Failure, Job, Outcome, attempt, cases_of, finished, job_of, run_one
 from thinstack.tables.table import Table
+from thinstack.training.datasets import load_datasets
 from thinstack.training.digests import data_digests
-from thinstack.training.material import prepare
 from thinstack.training.recipe import run_seed
 
 
@@ -50,7 +50,7 @@ KEPT = {"result.json", "digest.txt", "cases-gold.npz", "cases-balanced.npz"}
 def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     done = job(tmp_path)
     outcome = run_one(done)
-    direct = run_seed(done.recipe, prepare(done.recipe, done.data), 1, tmp_path / "direct")
+    direct = run_seed(done.recipe, load_datasets(done.recipe, done.data), 1, tmp_path / "direct")
     assert outcome.figures == direct.dev
     assert (outcome.seed, outcome.epoch, outcome.epochs, outcome.commit) == (1, 2, 2, "c0ffee")
     assert 0 < outcome.seconds < 60
@@ -82,13 +82,15 @@ def test_seeds_of_a_row_share_what_is_trained_on(
 
     def counted(recipe: Recipe, data: Path) -> Any:
         prepared.append(recipe.name)
-        return prepare(recipe, data)
+        return load_datasets(recipe, data)
 
-    monkeypatch.setattr("thinstack.tables.run.prepare", counted)
+    monkeypatch.setattr("thinstack.tables.run.load_datasets", counted)
     second = replace(first, seed=2, folder=first.folder.parent / "2")
     outcomes = [run_one(each) for each in (first, second, other)]
     assert prepared == ["tiny.lstm", "tiny.lstm.left"]
-    alone = run_seed(second.recipe, prepare(second.recipe, second.data), 2, tmp_path / "direct")
+    alone = run_seed(
+        second.recipe, load_datasets(second.recipe, second.data), 2, tmp_path / "direct"
+    )
     assert outcomes[1].figures == alone.dev
 
 
@@ -124,7 +126,7 @@ def interrupted(done: Job) -> None:
     short = done.recipe.model_copy(
         update={"training": done.recipe.training.model_copy(update={"epochs": 1})}
     )
-    run_seed(short, prepare(short, done.data), done.seed, done.folder)
+    run_seed(short, load_datasets(short, done.data), done.seed, done.folder)
     path = done.folder / "checkpoint.safetensors"
     with safe_open(path, framework="pt") as file:
         state = json.loads(file.metadata()["state"])
@@ -180,11 +182,11 @@ def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(answer, Failure)
     assert "train.txt:1" in answer.reason
     assert not (done.folder / "error.txt").exists()
-    monkeypatch.setattr("thinstack.tables.run.prepare", lambda recipe, data: 1 // 0)
+    monkeypatch.setattr("thinstack.tables.run.load_datasets", lambda recipe, data: 1 // 0)
     answer = attempt(done)
     assert isinstance(answer, Failure)
     assert answer.reason.startswith("ZeroDivisionError: ")
-    assert "in _material" in (done.folder / "error.txt").read_text(encoding="utf-8")
+    assert "in _datasets" in (done.folder / "error.txt").read_text(encoding="utf-8")
     monkeypatch.undo()
     (done.data / "train.txt").write_text("(2 good)\n(1 film)\n", encoding="utf-8")
     assert isinstance(attempt(done), Outcome)

@@ -21,8 +21,8 @@ from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
 from thinstack.models import TreeModel
 from thinstack.training import loop
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
-from thinstack.training.material import Material, prepare
 from thinstack.training.recipe import run_seed
 
 Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
@@ -45,7 +45,7 @@ def weights(model: TreeModel) -> Weights:
 def run(
     recipe: Recipe, data: Path, folder: Path, *, seed: int = 1, **calls: Callable[..., None]
 ) -> tuple[Weights, History]:
-    result = run_seed(recipe, prepare(recipe, data), seed, folder, **calls)
+    result = run_seed(recipe, load_datasets(recipe, data), seed, folder, **calls)
     return weights(result.model), [{**record, "seconds": 0} for record in result.history]
 
 
@@ -57,7 +57,6 @@ def same(first: tuple[Weights, History], second: tuple[Weights, History]) -> boo
 
 
 # -- one epoch
-# --------------------------------------------------------------------------------------------------
 
 
 def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_path: Path) -> None:
@@ -72,11 +71,11 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     recipe = Recipe.parse(
         recipe.model_dump() | {"model": _without_head_dropout(recipe)}, source="test"
     )
-    material = prepare(recipe, data)
-    model = _fresh(recipe, material)
+    datasets = load_datasets(recipe, data)
+    model = _fresh(recipe, datasets)
     losses, nodes = [], 0
-    for example in material.train:
-        labels = example.trees["gold"].targets
+    for example in datasets.train:
+        labels = example.gold.targets
         scores = model(of_one(example))["node_scores"]
         losses.append(-scores.log()[range(len(labels)), labels].sum())
         nodes += len(labels)
@@ -100,18 +99,16 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
 
 
 def of_one(example: Example) -> dict[str, torch.Tensor]:
-    """What the model is given of one example with its gold trees, for nothing but them."""
-    return {
-        name: torch.from_numpy(part)
-        for name, part in (example.inputs | example.trees["gold"].structure).items()
-    }
+    """The inputs of a model for one example over its gold trees."""
+    fields = example.gold.forest._asdict().items()
+    return {name: torch.from_numpy(part) for name, part in fields if len(part)}
 
 
 def _without_head_dropout(recipe: Recipe) -> dict[str, Any]:
     return recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}
 
 
-def _fresh(recipe: Recipe, material: Material) -> TreeModel:
+def _fresh(recipe: Recipe, datasets: Datasets) -> TreeModel:
     """The model as training starts with it."""
     found: list[TreeModel] = []
 
@@ -121,7 +118,7 @@ def _fresh(recipe: Recipe, material: Material) -> TreeModel:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thinstack.training.recipe.train", keep)
-        run_seed(recipe, material, 1, Path("unused"))
+        run_seed(recipe, datasets, 1, Path("unused"))
     return found[0]
 
 
@@ -129,9 +126,9 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
     data: Path, tmp_path: Path
 ) -> None:
     seen: list[tuple[int, str]] = []
-    material = prepare(tiny_recipe.recipe(), data)
-    numbers = {id(example): number for number, example in enumerate(material.train)}
-    join = loop.join
+    datasets = load_datasets(tiny_recipe.recipe(), data)
+    numbers = {id(example): number for number, example in enumerate(datasets.train)}
+    minibatch = loop.minibatch
 
     def watch(examples: Any, sources: Any, **options: Any) -> Any:
         assert options == {"parses": False}
@@ -139,16 +136,16 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
             (numbers[id(example)], source)
             for example, source in zip(examples, sources, strict=True)
         )
-        return join(examples, sources, **options)
+        return minibatch(examples, sources, **options)
 
     progress: list[tuple[int, int, int]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "join", watch)
+        patch.setattr(loop, "minibatch", watch)
         patch.setattr(loop, "evaluate_model", lambda *_: ({}, None))
         patch.setattr("thinstack.training.recipe.evaluate_model", lambda *_: ({}, None))
         run_seed(
             tiny_recipe.recipe(epochs=2),
-            material,
+            datasets,
             1,
             tmp_path,
             on_batch=lambda *done: progress.append(done),
@@ -175,13 +172,13 @@ def test_trees_of_one_source_alone(
         epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"}
     )
     seen: set[str] = set()
-    join = loop.join
+    minibatch = loop.minibatch
 
     def watch(examples: Any, sources: Any, **options: Any) -> Any:
         seen.update(sources)
-        return join(examples, sources, **options)
+        return minibatch(examples, sources, **options)
 
-    monkeypatch.setattr(loop, "join", watch)
+    monkeypatch.setattr(loop, "minibatch", watch)
     _, history = run(recipe, data, tmp_path)
     assert seen == {source}
     assert [set(record["watched"]) for record in history] == [{source}] * 2
@@ -198,7 +195,7 @@ def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
         sources=(),
         cell={"hidden_size": 10},
     )
-    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (
         100.0,
         100.0,
@@ -210,13 +207,13 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
     head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
     settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
-    material = prepare(recipe, data)
-    model = _fresh(recipe, material)
+    datasets = load_datasets(recipe, data)
+    model = _fresh(recipe, datasets)
     losses = []
-    for example in material.train:
-        (label,) = example.trees["gold"].targets
+    for example in datasets.train:
+        (label,) = example.gold.targets
         losses.append(-model(of_one(example))["root_scores"][0].log()[label].item())
-    record = run_seed(recipe, material, 1, tmp_path / "one").history[0]
+    record = run_seed(recipe, datasets, 1, tmp_path / "one").history[0]
     assert record["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
     # The labels of all other nodes are not looked at.
     other = shutil.copytree(data, tmp_path / "data")
@@ -224,7 +221,7 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
         (other / name).write_text(
             re.sub(r" \(\d", " (0", (data / name).read_text(encoding="utf-8")), encoding="utf-8"
         )
-    again = run_seed(recipe, prepare(recipe, other), 1, tmp_path / "two")
+    again = run_seed(recipe, load_datasets(recipe, other), 1, tmp_path / "two")
     assert again.history[0]["loss"] == record["loss"]
     # Its accuracy is over roots too: of phrases it was taught none.
     assert (again.dev["gold"]["phrases"], again.dev["gold"]["roots"]) == (0, 10)
@@ -275,7 +272,6 @@ def test_settings_of_the_process_are_put_back(data: Path, tmp_path: Path, rate: 
 
 
 # -- resuming
-# --------------------------------------------------------------------------------------------------
 
 RESUMED: dict[str, Any] = {
     "epochs": 4,

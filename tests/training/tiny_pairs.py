@@ -12,7 +12,7 @@ import tiny_recipe
 
 from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.training import material
+from thinstack.training import datasets
 
 RATINGS = ("1", "2", "3", "4", "5")
 CLASSES = ("contradiction", "neutral", "entailment")
@@ -164,7 +164,7 @@ def phrases_recipe(trees: str, **settings: Any) -> Recipe:
 
 def without_spacy(patch: pytest.MonkeyPatch) -> None:
     """Let `dependency_tree` stand in for the parser."""
-    patch.setattr(material, "train_parser", lambda train, dev, folder: train)
+    patch.setattr(datasets, "train_parser", lambda train, dev, folder: train)
     patch.setattr(
-        material, "parse", lambda parser, sentences: list(map(dependency_tree, sentences))
+        datasets, "parse", lambda parser, sentences: list(map(dependency_tree, sentences))
     )

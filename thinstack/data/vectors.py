@@ -5,8 +5,8 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ __all__ = ["WordVectors", "read_vectors", "standardise"]
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WordVectors:
+class WordVectors(NamedTuple):
     """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32,
     finite."""
 

@@ -96,6 +96,10 @@ class Vocabulary:
         """The text form, as `save` writes it."""
         return "".join(f"{entry}\n" for entry in self.entries).encode()
 
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        """The words as fields of a `Forest`, by the names of `WORD_FIELDS`."""
+        raise NotImplementedError("a Vocabulary must define fields")
+
 
 class WordVocabulary(Vocabulary):
     """V words with ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the rows of its table.
@@ -120,6 +124,9 @@ class WordVocabulary(Vocabulary):
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The ids of L words, (L,)."""
         return np.array(list(map(self._cache.__getitem__, words)), np.int64)
+
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return {"token_ids": self.ids(words)}
 
     def _find(self, word: str) -> int:
         bare = ptb.plain(word)

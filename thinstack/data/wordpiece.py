@@ -65,6 +65,9 @@ class WordpieceVocabulary(Vocabulary):
             list(map(len, pieces)), np.int64
         )
 
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
+
     def _cut(self, word: str) -> tuple[int, ...]:
         found: list[int] = []
         for part in _parts(ptb.plain(word)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import BaseModel, ValidationError, create_model
 
 from thinstack.core import Tree
+from thinstack.core.forest import WORD_FIELDS
 from thinstack.errors import ConfigError, PluginError, ThinstackError
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ __all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "ReaderSpec", "Spec"]
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 
 Product = TypeVar("Product")
-
-INDEX_NAMES = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
-"""The index inputs that each kind of vocabulary gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +198,7 @@ class EmbeddingSpec(Spec["Embedding"]):
 
     def __post_init__(self) -> None:
         Spec.__post_init__(self)
-        if self.vocabulary not in INDEX_NAMES:
+        if self.vocabulary not in WORD_FIELDS:
             raise PluginError(
                 f"embedding {self.name!r}: vocabulary must be words or wordpieces, found "
                 f"{self.vocabulary!r}"
@@ -220,7 +218,7 @@ class EmbeddingSpec(Spec["Embedding"]):
                 f"embedding {self.name!r} has no dropout, found {dropout}: leave it out"
             )
         product = self._create(options, entries=entries, size=size, dropout=dropout)
-        expected = {"index_names": INDEX_NAMES[self.vocabulary], "entries": entries, "size": size}
+        expected = {"index_names": WORD_FIELDS[self.vocabulary], "entries": entries, "size": size}
         found = {name: getattr(product, name, None) for name in expected}
         if found != expected:
             raise PluginError(

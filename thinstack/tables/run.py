@@ -17,8 +17,8 @@ from thinstack.tables.provenance import recipe_digest
 from thinstack.tables.table import Run
 from thinstack.training.cases import Cases
 from thinstack.training.checkpoint import write_atomically
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
-from thinstack.training.material import Material, prepare
 from thinstack.training.recipe import run_seed
 
 __all__ = ["Failure", "Job", "Outcome", "attempt", "cases_of", "finished", "job_of", "run_one"]
@@ -142,7 +142,7 @@ def _delete(folder: Path, *names: str) -> None:
 
 
 def _train(job: Job) -> Outcome:
-    result = run_seed(job.recipe, _material(job), job.seed, job.folder)
+    result = run_seed(job.recipe, _datasets(job), job.seed, job.folder)
     for source, cases in result.cases.items():
         cases.save(_cases_file(job, source))
     seconds = sum(record["seconds"] for record in result.history)
@@ -170,15 +170,15 @@ def _run_rival(job: Job, name: str) -> Outcome:
     )
 
 
-_last: dict[str, Material] = {}
+_last: dict[str, Datasets] = {}
 
 
-def _material(job: Job) -> Material:
+def _datasets(job: Job) -> Datasets:
     """What the recipe trains on; it is kept for the next job of this process, which is often
     another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
-        _last[job.digest] = prepare(job.recipe, job.data)
+        _last[job.digest] = load_datasets(job.recipe, job.data)
     return _last[job.digest]
 
 

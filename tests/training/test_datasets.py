@@ -14,20 +14,19 @@ from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError
-from thinstack.training import material
+from thinstack.training import datasets
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
-from thinstack.training.material import Material, prepare
 
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
 
-def words_of(found: Material, examples: list[Example]) -> list[list[str]]:
+def words_of(found: Datasets, examples: list[Example]) -> list[list[str]]:
     known = ["?", *found.vocabulary.entries]
-    return [[known[row] for row in example.inputs["token_ids"].tolist()] for example in examples]
+    return [[known[row] for row in example.gold.forest.token_ids] for example in examples]
 
 
 # -- pairs
-# --------------------------------------------------------------------------------------------------
 
 
 def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
@@ -51,7 +50,7 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
 @pytest.mark.parametrize("trees", ["binary", "dependency", "sequence"])
 @pytest.mark.parametrize("task", ["relatedness", "entailment"])
 def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
-    found = prepare(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
+    found = load_datasets(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
     assert set(found.vocabulary.entries) == {
         word for pair in TRAIN for word in (*pair.first, *pair.second)
     }
@@ -61,13 +60,12 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
     )
     assert found.watched is found.dev
     for pair, example in zip((*TRAIN, *DEV), (*found.train, *found.dev), strict=True):
-        gold = example.trees["gold"]
-        assert {name: part.tolist() for name, part in gold.structure.items()} == structure_of(
-            pair, trees
-        )
+        gold = example.gold
+        for name, part in structure_of(pair, trees).items():
+            assert getattr(gold.forest, name).tolist() == part
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
-        assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
+        assert example.gold.forest.lengths.tolist() == [len(pair.first), len(pair.second)]
         assert example.negated == ("not" in pair.second and "not" not in pair.first)
     assert {example.negated for example in found.train} == {True, False}
 
@@ -75,16 +73,13 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
 def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
     first, second = (
-        prepare(tiny_pairs.recipe("entailment", trees, snli=snli), data) for snli in (True, False)
+        load_datasets(tiny_pairs.recipe("entailment", trees, snli=snli), data)
+        for snli in (True, False)
     )
     assert first.vocabulary.entries == second.vocabulary.entries
     for one, other in zip((*first.train, *first.dev), (*second.train, *second.dev), strict=True):
-        assert [part.tolist() for part in one.inputs.values()] == [
-            part.tolist() for part in other.inputs.values()
-        ]
-        assert one.trees["gold"].targets.tolist() == other.trees["gold"].targets.tolist()
-        ours, theirs = (list(example.trees["gold"].structure.values()) for example in (one, other))
-        assert [part.tolist() for part in ours] == [part.tolist() for part in theirs]
+        assert one.gold.targets.tolist() == other.gold.targets.tolist()
+        assert all(map(np.array_equal, one.gold.forest, other.gold.forest))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +115,7 @@ def test_pairs_that_do_not_fit_are_refused(
     data: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        prepare(tiny_pairs.recipe(**settings), data)
+        load_datasets(tiny_pairs.recipe(**settings), data)
 
 
 def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
@@ -129,7 +124,7 @@ def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
         ConfigError,
         match=r"^model\.head: data\.task = 'phrases' needs .* nodes or roots; .* reads pairs$",
     ):
-        prepare(recipe, data)
+        load_datasets(recipe, data)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +156,6 @@ def test_trees_that_are_made_of_words_are_not_for_pairs(
 
 
 # -- who is set aside
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,9 +165,9 @@ def test_trees_that_are_made_of_words_are_not_for_pairs(
 def test_training_examples_from_all_over_are_reported_on(
     data: Path, size: int, places: list[int]
 ) -> None:
-    found = prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
+    found = load_datasets(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
     sentences = [[*pair.first, *pair.second] for pair in TRAIN]
-    assert [example.trees["gold"].targets[0] for example in found.dev] == [
+    assert [example.gold.targets[0] for example in found.dev] == [
         np.float32(TRAIN[i].rating) for i in places
     ]
     assert words_of(found, found.train) == [
@@ -182,15 +176,17 @@ def test_training_examples_from_all_over_are_reported_on(
 
 
 def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
-    whole = prepare(tiny_recipe.recipe(), data)
-    found = prepare(tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data)
+    whole = load_datasets(tiny_recipe.recipe(), data)
+    found = load_datasets(
+        tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data
+    )
     labels = [
-        [example.trees["gold"].targets.tolist() for example in part]
+        [example.gold.targets.tolist() for example in part]
         for part in (found.train, found.watched, found.dev)
     ]
     sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
     assert [len(part) for part in sentences] == [18, 2, 10]
-    expected = [example.trees["gold"].targets.tolist() for example in whole.train]
+    expected = [example.gold.targets.tolist() for example in whole.train]
     assert labels[2] == expected[::3]
     rest = [label for place, label in enumerate(expected) if place % 3]
     assert labels[1] == [rest[0], rest[10]]
@@ -202,18 +198,19 @@ def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: 
     with pytest.raises(
         DataError, match=r"train: all examples \(1[12]\) are set aside, none is left to train on"
     ):
-        prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data)
+        load_datasets(
+            tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data
+        )
 
 
 def test_pairs_are_held_out_too(data: Path) -> None:
-    found = prepare(tiny_pairs.recipe(stop_on="held"), data)
+    found = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
     assert [len(part) for part in (found.train, found.watched, found.dev)] == [10, 2, 6]
-    ratings = [example.trees["gold"].targets[0] for example in found.watched]
+    ratings = [example.gold.targets[0] for example in found.watched]
     assert ratings == [np.float32(TRAIN[place].rating) for place in (0, 6)]
 
 
 # -- other labels
-# --------------------------------------------------------------------------------------------------
 
 BINARY = {
     "data": {"relabel": {"0": "negative", "1": "", "2": "positive"}},
@@ -233,30 +230,24 @@ def polar(tmp_path: Path) -> Path:
 
 
 def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar: Path) -> None:
-    found = prepare(tiny_recipe.recipe(**BINARY), polar)
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
+    found = load_datasets(tiny_recipe.recipe(**BINARY), polar)
+    assert [example.gold.targets.tolist() for example in found.train] == [
         [-1, 1, -1, 1, 1],
         [0, -1, 0],
     ]
-    assert [example.trees["gold"].targets.tolist() for example in found.dev] == [[1, 0, -1, 0, 1]]
+    assert [example.gold.targets.tolist() for example in found.dev] == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
 def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
     settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
-    found = prepare(tiny_pairs.phrases_recipe("sequence", **settings), polar)
+    found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
     assert words_of(found, found.train) == [
         ["good", "good", "film", "the", "good", "film"],
         ["bad", "bad", "film"],
     ]
-    assert [example.trees["gold"].structure["lengths"].tolist() for example in found.train] == [
-        [1, 2, 3],
-        [1, 2],
-    ]
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
-        [1, 1, 1],
-        [0, 0],
-    ]
+    assert [example.gold.forest.lengths.tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
+    assert [example.gold.targets.tolist() for example in found.train] == [[1, 1, 1], [0, 0]]
 
 
 def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> None:
@@ -266,7 +257,7 @@ def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> No
     with pytest.raises(
         Exception, match=r"dev\.txt: tree 2: node 2 \('good film'\) has the label '5'"
     ):
-        prepare(tiny_recipe.recipe(**relabel), polar)
+        load_datasets(tiny_recipe.recipe(**relabel), polar)
 
 
 @pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
@@ -275,11 +266,10 @@ def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
     with pytest.raises(
         DataError, match=rf"{file}: expected examples that have a class, found none$"
     ):
-        prepare(tiny_recipe.recipe(**BINARY), polar)
+        load_datasets(tiny_recipe.recipe(**BINARY), polar)
 
 
 # -- a parser
-# --------------------------------------------------------------------------------------------------
 
 
 def dependency(**settings: Any) -> Recipe:
@@ -305,36 +295,33 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
             Tree.from_parents([2, 2, -1][-len(words) :], words) for words in sentences
         ]  # the last word is the head
 
-    monkeypatch.setattr(material, "train_parser", train_parser)
-    monkeypatch.setattr(material, "parse", parse)
+    monkeypatch.setattr(datasets, "train_parser", train_parser)
+    monkeypatch.setattr(datasets, "parse", parse)
     settings = {"data": {"parser": {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}}}
-    found = prepare(dependency(**settings), tmp_path)
+    found = load_datasets(dependency(**settings), tmp_path)
     assert asked[:2] == [
-        (tmp_path / "ud/train.conllu", tmp_path / "ud/dev.conllu", material.PARSERS),
+        (tmp_path / "ud/train.conllu", tmp_path / "ud/dev.conllu", datasets.PARSERS),
         Path("parser"),
     ]
     (first, second), (third,) = found.train, found.dev
-    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [
+    assert [example.gold.targets.tolist() for example in (first, second, third)] == [
         [1, 2, 2],
         [0],
         [1, 2, 1],
     ]
-    assert first.trees["gold"].structure["parents"].tolist() == [2, 2, -1]
-    assert (first.trees["gold"].whole, first.trees["gold"].depths.tolist()) == (2, [0, 0, 1])
+    assert first.gold.forest.parents.tolist() == [2, 2, -1]
+    assert (first.gold.whole, first.gold.depths.tolist()) == (2, [0, 0, 1])
 
 
 def test_a_phrase_within_a_parse_keeps_its_label(
     polar: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiny_pairs.without_spacy(monkeypatch)
-    found = prepare(dependency(**BINARY), polar)
+    found = load_datasets(dependency(**BINARY), polar)
     # "the good film": the is under good, film too; "the" and "film" are neutral, the sentence is
     # positive.
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
-        [-1, 1, -1],
-        [0, 0],
-    ]
-    assert [example.trees["gold"].whole for example in found.train] == [1, 1]
+    assert [example.gold.targets.tolist() for example in found.train] == [[-1, 1, -1], [0, 0]]
+    assert [example.gold.whole for example in found.train] == [1, 1]
 
 
 def test_a_parser_is_for_models_of_dependency_trees() -> None:
@@ -346,7 +333,6 @@ def test_a_parser_is_for_models_of_dependency_trees() -> None:
 
 
 # -- sequences
-# --------------------------------------------------------------------------------------------------
 
 TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
@@ -356,14 +342,14 @@ def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
         ConfigError,
         match=r"^model\.head: phrases are read as parts of longer ones .* a head that reads roots$",
     ):
-        prepare(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
-    both = prepare(
+        load_datasets(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
+    both = load_datasets(
         tiny_pairs.phrases_recipe(
             "sequence", model={**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
         ),
         data,
     )
     for example in both.train:
-        gold = example.trees["gold"]
-        assert gold.words.tolist() == gold.structure["lengths"].tolist()
+        gold = example.gold
+        assert gold.words.tolist() == gold.forest.lengths.tolist()
         assert (gold.targets >= 0).all()
