@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.config import ModelConfig
+from thinstack.core.forest import join
 from thinstack.data.vectors import read_vectors
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.errors import DataError
-from thinstack.export.samples import join_inputs
 
 __all__ = ["Material", "joined", "material_of", "with_relations"]
 
@@ -77,10 +77,10 @@ def with_relations(config: ModelConfig, count: int, data: Path) -> ModelConfig:
 
 
 def joined(items: Sequence[Item], names: Iterable[str]) -> tuple[dict[str, Tensor], Tensor]:
-    """A batch: the inputs that there are of these names, and targets, in which the sentences of
-    candidates are counted on."""
-    arrays = join_inputs([item.inputs for item in items])
-    inputs = {name: torch.from_numpy(arrays[name]) for name in names if name in arrays}
+    """A batch: the inputs of these names, and targets, in which the sentences of candidates are
+    counted on."""
+    forest = join(item.forest for item in items)
+    inputs = {name: torch.from_numpy(getattr(forest, name)) for name in names}
     targets = np.concatenate([item.targets for item in items])
     if targets.ndim == 2:
         targets[:, 0] = np.repeat(np.arange(len(items)), [len(item.targets) for item in items])

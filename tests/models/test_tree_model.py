@@ -173,7 +173,7 @@ def inputs_of(
         "constituents": random.integers(0, CLASSES, len(trees.parents)),
     }
     if model.structure == "transitions":
-        every["transitions"] = trees.transitions
+        every["transitions"] = (~trees.leaves).astype(np.int64)
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
