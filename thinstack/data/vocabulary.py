@@ -139,6 +139,5 @@ class WordVocabulary(Vocabulary):
 def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V
     vectors (V, X)."""
-    return np.concatenate(
-        [vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32), vectors]
-    )
+    mean = vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32)
+    return np.concatenate([mean, vectors])
