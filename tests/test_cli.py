@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Answer, run_command
-from integrations.last_word_model import LABELS, best, expected, write_last_word_bundle
-from integrations.own_parse import own_parse
+from runtime.last_word_model import LABELS, best, expected, write_last_word_bundle
+from runtime.own_parse import own_parse
 
 import thinstack
 from thinstack.cli import main

@@ -91,7 +91,6 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["0.onnx", "1.onnx", "model.pt"]
 
 
-
 def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     (tmp_path / "trees.txt").write_text(TREES)
     report = tmp_path / "report.json"
@@ -136,7 +135,7 @@ def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)
     cases = [
-        ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt$"),
+        ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt"),
         (
             (words, tmp_path / "m.pt", "--quantize", "fp16"),
             "quantize, outputs, index_type and data are for ONNX files",

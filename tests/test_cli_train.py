@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from integrations.last_word_model import LABELS
+from runtime.last_word_model import LABELS
 
 from thinstack.cli import main
 

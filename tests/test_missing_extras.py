@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from integrations.last_word_model import write_last_word_bundle
+from runtime.last_word_model import write_last_word_bundle
 
 ROOT = Path(__file__).parents[1]
 RECIPE = """

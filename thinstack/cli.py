@@ -274,7 +274,9 @@ def export(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
     file: Annotated[
         Path,
-        typer.Argument(help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."),
+        typer.Argument(
+            help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."
+        ),
     ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],

@@ -129,7 +129,7 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> No
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
     program, kills = Path(__file__).with_name("killed_writers.py"), 50
-    path = os.pathsep.join(map(str, (program.parent, program.parents[1])))
+    path = os.pathsep.join(map(str, (program.parent, program.parents[1], program.parents[2])))
     done = subprocess.run(
         [sys.executable, str(program), str(tmp_path), str(kills)],
         env={**os.environ, "PYTHONPATH": path},

@@ -18,7 +18,7 @@ from thinstack.core.transitions import validate
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 NO_TORCH = (

@@ -17,7 +17,7 @@ from thinstack.data import distances
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
 

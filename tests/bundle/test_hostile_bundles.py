@@ -23,7 +23,7 @@ from thinstack.data import vectors
 from thinstack.errors import BundleError, DataError
 from thinstack.models import load_model
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS / "golden" / "schema-1" / "words"
 
 
@@ -94,7 +94,12 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
-    command = [sys.executable, str(TESTS / "hostile_bundles.py"), str(GOLDEN), str(tmp_path)]
+    command = [
+        sys.executable,
+        str(TESTS / "bundle" / "hostile_bundles.py"),
+        str(GOLDEN),
+        str(tmp_path),
+    ]
     path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
         command,

@@ -14,9 +14,9 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
-from integrations.tiny_onnx import model as tiny_model
 from numpy.typing import NDArray
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from runtime.tiny_onnx import model as tiny_model
 
 from thinstack.bundle.bundle import open_bundle
 from thinstack.bundle.onnx_gate import (

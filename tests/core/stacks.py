@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from cells import AnyArity, OwnLeaf
+from core.cells import AnyArity, OwnLeaf
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell

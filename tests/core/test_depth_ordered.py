@@ -4,10 +4,10 @@ shape."""
 import numpy as np
 import pytest
 import torch
-from cells import AnyArity, FixedArity, H, OwnLeaf, X
+from core.cells import AnyArity, FixedArity, H, OwnLeaf, X
+from core.random_trees import Edges, forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import Edges, forests
 from torch import Tensor
 
 from thinstack.core import Forest, Tree

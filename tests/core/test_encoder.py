@@ -6,9 +6,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 import torch
+from core.random_trees import ANY, BINARY, nodes_of, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import ANY, BINARY, nodes_of, tree_of
 from torch import Tensor
 
 from thinstack.core import Forest, Tree

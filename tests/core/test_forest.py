@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from core.random_trees import ANY, BINARY, nodes_of, tree_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import ANY, BINARY, nodes_of, tree_of
 
 from thinstack.core import Forest, Tree
 from thinstack.core.forest import join, without_trees

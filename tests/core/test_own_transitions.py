@@ -4,7 +4,7 @@ the reference."""
 import numpy as np
 import pytest
 import torch
-from stacks import (
+from core.stacks import (
     FED,
     PLAIN,
     X,

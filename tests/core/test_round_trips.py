@@ -2,9 +2,9 @@
 ones."""
 
 import pytest
+from core.random_trees import ANY, BINARY, WORDS, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import ANY, BINARY, WORDS, tree_of
 
 from thinstack.core import Tree
 from thinstack.data.binarize import from_binary, to_binary

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from core.random_trees import BINARY, WORDS, Edges, forests, nodes_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import BINARY, WORDS, Edges, forests, nodes_of
 
 from thinstack.core.schedule import (
     Schedule,

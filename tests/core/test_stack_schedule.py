@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from stacks import batch_of, mixed_sizes, random_tree
+from core.stacks import batch_of, mixed_sizes, random_tree
 from torch import Tensor
 
 from thinstack.core import transitions as shapes

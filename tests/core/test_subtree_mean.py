@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from core.random_trees import Edges, forests
 from hypothesis import given, settings
-from random_trees import Edges, forests
 
 from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order

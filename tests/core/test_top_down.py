@@ -4,10 +4,10 @@ shape."""
 import numpy as np
 import pytest
 import torch
-from cells import KINDS, AnyArity, FixedArity, H, X
+from core.cells import KINDS, AnyArity, FixedArity, H, X
+from core.random_trees import ANY, BINARY, Edges, forests, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import ANY, BINARY, Edges, forests, tree_of
 from torch import Tensor
 
 from thinstack.core import Forest

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from core.random_trees import BINARY, nodes_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import BINARY, nodes_of
 
 from thinstack.core import transitions
 from thinstack.errors import TreeError

@@ -5,9 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
+from core.random_trees import ANY, BINARY, brackets_of, labels_of, nodes_of, tree_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import ANY, BINARY, brackets_of, labels_of, nodes_of, tree_of
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths

@@ -3,9 +3,9 @@
 import random
 
 import pytest
+from core.random_trees import ANY, labels_of, tree_of
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import ANY, labels_of, tree_of
 
 from thinstack.core import Tree
 from thinstack.data.binarize import binarize, from_binary, to_binary

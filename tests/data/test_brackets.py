@@ -1,25 +1,37 @@
 """Bracket strings: what is refused, and where."""
 
+import numpy as np
 import pytest
+from core.random_trees import ANY, brackets_of, labels_of, nodes_of
 from hypothesis import given
-from random_trees import ANY, brackets_of, labels_of, nodes_of
 
-from thinstack.data import brackets
+from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
+
+
+def parse(text: str, **options) -> tuple[list, list, list]:
+    tree = from_brackets(text, **options)
+    return tree.parents.tolist(), list(tree.tokens), list(tree.labels)
+
+
+def write(parents: list, tokens: list, labels: list, **options) -> str:
+    tree = Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
+    return to_brackets(tree, **options)
 
 
 @given(ANY)
 def test_parse_and_write_are_inverses(tree) -> None:
     nodes = nodes_of(tree)
-    parents, tokens, labels = brackets.parse(brackets_of(tree))
+    parents, tokens, labels = parse(brackets_of(tree))
     assert parents == [node.parent for node in nodes]
     assert tokens == [node.word for node in nodes]
     assert labels == labels_of(tree)
-    assert brackets.write(parents, tokens, labels) == brackets_of(tree)
+    assert write(parents, tokens, labels) == brackets_of(tree)
 
 
 def test_white_space_between_pieces_does_not_matter() -> None:
-    assert brackets.parse("\t( 3(2  The\n)\r\n(4 acting) ) \f") == (
+    assert parse("\t( 3(2  The\n)\r\n(4 acting) ) \f") == (
         [2, 2, -1],
         ["The", "acting", None],
         ["2", "4", "3"],
@@ -28,33 +40,33 @@ def test_white_space_between_pieces_does_not_matter() -> None:
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x1f", "\x85"])
 def test_other_white_space_belongs_to_the_word(space: str) -> None:
-    assert brackets.parse(f"(3 (2 8{space}1/2) (2 {space}))")[1] == [f"8{space}1/2", space, None]
+    assert parse(f"(3 (2 8{space}1/2) (2 {space}))")[1] == [f"8{space}1/2", space, None]
 
 
 @pytest.mark.parametrize("text", ["( (S (N a)))", "(( S(N a)))", "(\n( S ( N\ta)))"])
 def test_a_bracket_without_a_label(text: str) -> None:
-    read = brackets.parse(text)
+    read = parse(text)
     assert read == ([1, 2, -1], ["a", None, None], ["N", "S", None])
-    assert brackets.write(*read) == "( (S (N a)))"
-    assert brackets.write([2, 2, -1], ["a", "b", None], ["A", "B", None]) == "( (A a) (B b))"
+    assert write(*read) == "( (S (N a)))"
+    assert write([2, 2, -1], ["a", "b", None], ["A", "B", None]) == "( (A a) (B b))"
 
 
 def test_brackets_without_labels() -> None:
-    read = brackets.parse("( ( The cat ) ( sat . ) )", labelled=False)
+    read = parse("( ( The cat ) ( sat . ) )", labelled=False)
     assert read == (
         [2, 2, 6, 5, 5, 6, -1],
         ["The", "cat", None, "sat", ".", None, None],
         [None] * 7,
     )
-    assert brackets.parse("((The\ncat)( sat\t.))\r\n", labelled=False) == read
-    assert brackets.write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
+    assert parse("((The\ncat)( sat\t.))\r\n", labelled=False) == read
+    assert write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
 
 
 def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> None:
-    assert brackets.parse(" Yes\n", labelled=False) == ([-1], ["Yes"], [None])
-    assert brackets.parse("( Yes )", labelled=False) == ([1, -1], ["Yes", None], [None, None])
-    assert brackets.write([-1], ["Yes"], ["A"], labelled=False) == "Yes"
-    assert brackets.write([1, -1], ["Yes", None], ["A", "B"], labelled=False) == "( Yes )"
+    assert parse(" Yes\n", labelled=False) == ([-1], ["Yes"], [None])
+    assert parse("( Yes )", labelled=False) == ([1, -1], ["Yes", None], [None, None])
+    assert write([-1], ["Yes"], ["A"], labelled=False) == "Yes"
+    assert write([1, -1], ["Yes", None], ["A", "B"], labelled=False) == "( Yes )"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +86,7 @@ def test_malformed_text_without_labels_is_refused_where_it_is_wrong(
     text: str, place: str, message: str
 ) -> None:
     with pytest.raises(TreeError) as caught:
-        brackets.parse(text, labelled=False)
+        parse(text, labelled=False)
     assert str(caught.value) == f"{place}: {message}"
 
 
@@ -102,7 +114,7 @@ def test_malformed_text_without_labels_is_refused_where_it_is_wrong(
 )
 def test_malformed_text_is_refused_where_it_is_wrong(text: str, column: int, message: str) -> None:
     with pytest.raises(TreeError) as caught:
-        brackets.parse(text, source="dev.txt", line=7)
+        parse(text, source="dev.txt", line=7)
     assert str(caught.value) == f"dev.txt:7:{column}: {message}"
     assert (caught.value.source, caught.value.line, caught.value.column) == ("dev.txt", 7, column)
 
@@ -112,14 +124,14 @@ def test_lines_inside_the_text_are_counted(line: int | None, place: str) -> None
     with pytest.raises(
         TreeError, match=f"^{place}: expected '\\)' after the word 'a', found the word 'b'$"
     ):
-        brackets.parse("(3\n (2 x)\n   (2 a b))", line=line)
+        parse("(3\n (2 x)\n   (2 a b))", line=line)
 
 
 def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
     with pytest.raises(
         TreeError, match=r"^3:5: unbalanced brackets: 2 '\(' without a '\)', the last at 2:3$"
     ):
-        brackets.parse("(3\n  (2\n   x")
+        parse("(3\n  (2\n   x")
 
 
 @pytest.mark.parametrize(
@@ -136,11 +148,11 @@ def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
 )
 def test_what_brackets_cannot_hold_is_not_written(tokens: list, labels: list, message: str) -> None:
     with pytest.raises(TreeError, match=message):
-        brackets.write([2, 2, -1], tokens, labels)
+        write([2, 2, -1], tokens, labels)
 
 
 def test_what_brackets_without_labels_cannot_hold_is_not_written() -> None:
     with pytest.raises(TreeError, match="node 1 has the word 'New York'"):
-        brackets.write([2, 2, -1], ["a", "New York", None], ["not\ta label"] * 3, labelled=False)
+        write([2, 2, -1], ["a", "New York", None], ["not\ta label"] * 3, labelled=False)
     with pytest.raises(TreeError, match="node 0 has both a word and children"):
-        brackets.write([-1, 0], ["a", "b"], [None] * 2, labelled=False)
+        write([-1, 0], ["a", "b"], [None] * 2, labelled=False)

@@ -18,6 +18,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 MODEL = ROOT / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx"
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
 def test_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 import spacy
-from integrations.own_parse import own_parse
-from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
+from runtime.last_word_model import (
+    LABELS,
+    best,
+    expected,
+    mean_of,
+    pipeline,
+    write_last_word_bundle,
+)
+from runtime.own_parse import own_parse
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 

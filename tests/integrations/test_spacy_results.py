@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, write_last_word_bundle
+from runtime.last_word_model import LABELS, best, expected, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 

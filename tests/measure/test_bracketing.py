@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from integrations.tiny_onnx import random_tree
+from runtime.tiny_onnx import random_tree
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import from_brackets

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from integrations.last_word_model import best, expected, write_last_word_bundle
+from runtime.last_word_model import best, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.errors import InputError, TreeError

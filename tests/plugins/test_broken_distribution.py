@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from integrations.last_word_model import write_last_word_bundle
+from runtime.last_word_model import write_last_word_bundle
 from test_manager import BROKEN, cells
 from test_readers import SQUARE
 

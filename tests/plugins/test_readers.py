@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from integrations.last_word_model import write_last_word_bundle
+from runtime.last_word_model import write_last_word_bundle
 from training import tiny_recipe
 
 from thinstack.bundle.bundle import open_bundle

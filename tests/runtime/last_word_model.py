@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import spacy
-from integrations.own_parse import parser_of
 from numpy.typing import NDArray
 from onnx import TensorProto, checker, helper, numpy_helper
+from runtime.own_parse import parser_of
 from spacy.language import Language
 
 from thinstack.bundle.bundle import Bundle, write_bundle

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from integrations.own_parse import own_parse
 from onnx import TensorProto
+from runtime.own_parse import own_parse
 from tiny_onnx import WORDS, bundle, expected, model, parsing_bundle, random_tree
 
 from thinstack.core import transitions

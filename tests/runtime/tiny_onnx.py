@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from integrations.own_parse import parser_of
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from runtime.own_parse import parser_of
 
 from thinstack.bundle.bundle import Bundle, write_bundle
 from thinstack.config import (

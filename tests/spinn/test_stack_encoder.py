@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from stacks import (
+from core.stacks import (
     FED,
     PLAIN,
     SCRIPT_WARNING,

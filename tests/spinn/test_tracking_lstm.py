@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from stacks import drawn
+from core.stacks import drawn
 from torch import Tensor
 
 from thinstack.spinn.tracking_lstm import TrackingLSTM

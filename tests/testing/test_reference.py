@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
+from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
 
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell, sum_by_owner

@@ -4,7 +4,7 @@ in NumPy."""
 import numpy as np
 import pytest
 import torch
-from stacks import FED, H, batch_of, cell_of, drawn, tracker_of
+from core.stacks import FED, H, batch_of, cell_of, drawn, tracker_of
 
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.tracking_lstm import TrackingLSTM
