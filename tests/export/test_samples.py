@@ -84,7 +84,8 @@ def test_batches_are_valid_and_of_all_sizes(kind: str) -> None:
     for forest in batches:
         check_trees(model, forest)
     again = list(sampled(model, longest=64))
-    assert all(map(np.array_equal, *zip(*zip(batches, again, strict=True), strict=True)))
+    for forest, same in zip(batches, again, strict=True):
+        assert all(map(np.array_equal, forest, same))
     eager_scores(model, batches[-1])
 
 

@@ -118,16 +118,12 @@ class SpinnModel(Model):
             )
         if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
             raise ValueError(
-                "lengths and transitions disagree: 2n - 1 transitions make one tree of the n "
-                "words of a sentence"
+                "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions"
             )
-        if given and (
-            transitions.shape[0] != int((2 * lengths - 1).sum())
-            or bool(((transitions != 0) & (transitions != 1)).any())
-        ):
+        whole = transitions.shape[0] == int((2 * lengths - 1).sum())
+        if given and not (whole and bool(((transitions == 0) | (transitions == 1)).all())):
             raise ValueError(
-                "transitions must be 0 (SHIFT) or 1 (REDUCE) and make one whole tree of each "
-                "sentence"
+                "transitions must be 0 (SHIFT) or 1 (REDUCE) and make one tree of each sentence"
             )
         if self.parses and not given:
             parsed = self.encoder.parse(words, lengths)
