@@ -74,7 +74,8 @@ def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
         "1\tvamos\tir\tVERB\tV\tMood=Imp|Number=Plur\t0\troot\t0:root\t_\n2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_\n"
         "# within\n3-4\tal\t_\t_\t_\t_\t_\t_\t_\t_\n3\ta\ta\tADP\t_\t_\t5\tcase\t_\t_\n"
         "4\tel\tel\tDET\t_\t_\t5\tdet\t_\tGloss=a  b\n"
-        "5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_\n5.1\tellos\t_\t_\t_\t_\t_\t_\t1:x\t_\n5.2\t_\t_\t_\t_\t_\t_\t_\t1:x\t_\n \n\n"
+        "5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_\n5.1\tellos\t_\t_\t_\t_\t_\t_\t1:x\t_\n"
+        "5.2\t_\t_\t_\t_\t_\t_\t_\t1:x\t_\n \n\n"
         "0.1\tnada\t_\t_\t_\t_\t_\t_\t2:x\t_\n1\t#\t_\t_\t_\t_\t0\t_\t_\t_\n\n# the end\n"
     )
     words = ["vamos", "nos", "a", "el", "mar"]

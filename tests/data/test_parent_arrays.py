@@ -172,7 +172,7 @@ def test_constituents_that_are_no_binary_tree_are_placed(
 
 def test_relations_and_words_that_are_missing_are_placed(tmp_path: Path) -> None:
     toks, parents, rels = write(tmp_path, toks=["b c"], parents=["2 0"], rels=["det"])
-    with pytest.raises(TreeError, match="2 relations, .* found 1") as caught:
+    with pytest.raises(TreeError, match=r"2 relations, .* found 1") as caught:
         read_dependency_trees(toks, parents, rels)
     assert place_of(caught.value) == (str(rels), 1, 4)
     (toks,) = write(tmp_path, toks=[" "])

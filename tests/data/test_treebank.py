@@ -120,7 +120,7 @@ MALFORMED = {
     "a bracket too many inside": ("man))", "man))))", OTHERS, f"6:10: {ONE} ')'"),
     "nothing between brackets": ("(VBD sat)", "()", OTHERS, "5:10: expected a word or children"),
     "the last bracket missing": (" )\n))", " )\n)", [SAT, YES], "11:2: unbalanced"),
-    "the end of the file missing": ("Yes) )\n", "Yes", [SAT, RAINED], "12:16: unbalanced"),
+    "the end of the file missing": ("Yes)) )\n", "Yes", [SAT, RAINED], "12:16: unbalanced"),
     "another tree on the line": ("(. .)))", "(. .))) (A a)", OTHERS, f"6:13: {ONE} '('"),
 }
 

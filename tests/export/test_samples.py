@@ -154,7 +154,10 @@ def test_a_parser_gets_sentences_with_and_without_trees(reads: Reads) -> None:
         assert forest.sizes.tolist() == (2 * forest.lengths - 1).tolist()
     for forest in given:
         ends = np.cumsum(forest.sizes).tolist()
-        steps = [forest.transitions[end - size : end] for size, end in zip(forest.sizes, ends)]
+        steps = [
+            forest.transitions[end - size : end]
+            for size, end in zip(forest.sizes, ends, strict=True)
+        ]
         words = [transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps]
         assert words == forest.lengths.tolist()
     assert all(len(forest.transitions) == 0 for forest in own)

@@ -176,8 +176,8 @@ def test_names_that_are_not_registered() -> None:
         build_model(config(cell={"name": "nary_lstm.v9"}), entries=7)
     with pytest.raises(UnknownNameError, match=r"head 'classifier'; known: .*node_classifier\.v1"):
         build_model(config(head={"name": "classifier"}), entries=7)
+    down = {"top_down": TOP_DOWN | {"name": "down.v1"}}
     with pytest.raises(UnknownNameError, match=r"unknown cell 'down\.v1'"):
-        down = {"top_down": TOP_DOWN | {"name": "down.v1"}}
         build_model(config(cell=LEXICALIZED, encoder=down), entries=7)
 
 
@@ -271,8 +271,8 @@ def test_options_that_are_not_taken() -> None:
         build_model(config(cell={"options": {"arityy": 2}}), entries=7)
     with pytest.raises(ConfigError, match=r"node_classifier\.v1.*dropout"):
         build_model(config(head={"options": {"dropout": 2}}), entries=7)
+    down = {"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}
     with pytest.raises(ConfigError, match=r"top_down_lstm\.v1.*inputs"):
-        down = {"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}
         build_model(config(cell=LEXICALIZED, encoder=down), entries=7)
 
 

@@ -13,7 +13,7 @@ from tiny_pairs import CLASSES, TinyPair
 from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import right
-from thinstack.errors import ConfigError, DataError
+from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.training import datasets
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
@@ -24,6 +24,10 @@ TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 def words_of(found: Datasets, examples: list[Example]) -> list[list[str]]:
     known = ["?", *found.vocabulary.entries]
     return [[known[row] for row in example.gold.forest.token_ids] for example in examples]
+
+
+def targets_of(examples: list[Example]) -> list[list[int]]:
+    return [example.gold.targets.tolist() for example in examples]
 
 
 # -- pairs
@@ -86,27 +90,15 @@ def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
     ("settings", "message"),
     [
         ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
-        (
-            {"task": "entailment", "snli": True, "trees": "dependency"},
-            r"snli\.v1 have no trees 'dependency'",
-        ),
+        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"no trees 'dependency'"),
         (
             {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
-            (
-                r"pair \d+: expected one of model\.labels \(contradiction, entailment\), found "
-                r"'neutral'"
-            ),
+            r"pair \d+: .* \(contradiction, entailment\), found 'neutral'",
         ),
-        (
-            {"model": {"labels": ["1", "2"]}},
-            r"pair \d+: expected a rating from 1 to 2 \(model\.labels\), found [2-5]\.\d",
-        ),
+        ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
         (
             {"model": {"head": {"name": "root_classifier.v1"}}},
-            (
-                r"^model\.head: data\.task = 'relatedness' needs a head that reads pairs; "
-                r"root_classifier\.v1 reads roots$"
-            ),
+            r"^model\.head: .* 'relatedness' .* pairs; root_classifier\.v1 reads roots$",
         ),
         ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
     ],
@@ -120,38 +112,23 @@ def test_pairs_that_do_not_fit_are_refused(
 
 def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": "entailment.v1"}})
-    with pytest.raises(
-        ConfigError,
-        match=r"^model\.head: data\.task = 'phrases' needs .* nodes or roots; .* reads pairs$",
-    ):
+    with pytest.raises(ConfigError, match=r"^model\.head: .*'phrases' .* reads pairs$"):
         load_datasets(recipe, data)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"sources": ("balanced",)},
-            r"training\.sources: pairs have their own trees or those of the model, 'self'",
-        ),
-        (
-            {"sources": ("self", "left"), "model": tiny_pairs.TRACKED},
-            r"training\.sources: pairs have .*'left'",
-        ),
-        (
-            {"trees": "dependency", "sources": ("left",)},
-            r"training\.sources: made trees are binary ones, .* 'dependency'",
-        ),
-        (
-            {"trees": "sequence", "sources": ("left",)},
-            r"training\.sources: made trees are binary ones, .* 'sequence'",
-        ),
+        ({"sources": ("balanced",)}, r"'balanced'"),
+        ({"sources": ("self", "left"), "model": tiny_pairs.TRACKED}, r"'left'"),
+        ({"trees": "dependency", "sources": ("left",)}, r"'dependency'"),
+        ({"trees": "sequence", "sources": ("left",)}, r"'sequence'"),
     ],
 )
 def test_trees_that_are_made_of_words_are_not_for_pairs(
     settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=rf"training\.sources: .*{message}"):
         tiny_pairs.recipe(**settings)
 
 
@@ -180,13 +157,10 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
     found = load_datasets(
         tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data
     )
-    labels = [
-        [example.gold.targets.tolist() for example in part]
-        for part in (found.train, found.watched, found.dev)
-    ]
+    labels = list(map(targets_of, (found.train, found.watched, found.dev)))
     sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
     assert [len(part) for part in sentences] == [18, 2, 10]
-    expected = [example.gold.targets.tolist() for example in whole.train]
+    expected = targets_of(whole.train)
     assert labels[2] == expected[::3]
     rest = [label for place, label in enumerate(expected) if place % 3]
     assert labels[1] == [rest[0], rest[10]]
@@ -195,9 +169,7 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
 
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
-    with pytest.raises(
-        DataError, match=r"train: all examples \(1[12]\) are set aside, none is left to train on"
-    ):
+    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside"):
         load_datasets(
             tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data
         )
@@ -231,11 +203,8 @@ def polar(tmp_path: Path) -> Path:
 
 def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar: Path) -> None:
     found = load_datasets(tiny_recipe.recipe(**BINARY), polar)
-    assert [example.gold.targets.tolist() for example in found.train] == [
-        [-1, 1, -1, 1, 1],
-        [0, -1, 0],
-    ]
-    assert [example.gold.targets.tolist() for example in found.dev] == [[1, 0, -1, 0, 1]]
+    assert targets_of(found.train) == [[-1, 1, -1, 1, 1], [0, -1, 0]]
+    assert targets_of(found.dev) == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
@@ -254,18 +223,14 @@ def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> No
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(5 (2 good) (2 film))\n")
-    with pytest.raises(
-        Exception, match=r"dev\.txt: tree 2: node 2 \('good film'\) has the label '5'"
-    ):
+    with pytest.raises(TreeError, match=r"dev\.txt: tree 2: node 2 \('good film'\) .* '5'"):
         load_datasets(tiny_recipe.recipe(**relabel), polar)
 
 
 @pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
 def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
     (polar / file).write_text("(1 film)\n", encoding="utf-8")
-    with pytest.raises(
-        DataError, match=rf"{file}: expected examples that have a class, found none$"
-    ):
+    with pytest.raises(DataError, match=rf"{file}: .* found none$"):
         load_datasets(tiny_recipe.recipe(**BINARY), polar)
 
 
@@ -304,11 +269,7 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
         Path("parser"),
     ]
     (first, second), (third,) = found.train, found.dev
-    assert [example.gold.targets.tolist() for example in (first, second, third)] == [
-        [1, 2, 2],
-        [0],
-        [1, 2, 1],
-    ]
+    assert targets_of([first, second, third]) == [[1, 2, 2], [0], [1, 2, 1]]
     assert first.gold.forest.parents.tolist() == [2, 2, -1]
     assert (first.gold.whole, first.gold.depths.tolist()) == (2, [0, 0, 1])
 
@@ -325,10 +286,7 @@ def test_a_phrase_within_a_parse_keeps_its_label(
 
 
 def test_a_parser_is_for_models_of_dependency_trees() -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"data\.parser makes dependency trees of sentences, .* model\.trees = 'binary'",
-    ):
+    with pytest.raises(ConfigError, match=r"data\.parser .* model\.trees = 'binary'"):
         tiny_recipe.recipe(data={"parser": {"train": "a", "dev": "b"}})
 
 
@@ -338,17 +296,10 @@ TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
 
 def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"^model\.head: phrases are read as parts of longer ones .* a head that reads roots$",
-    ):
+    with pytest.raises(ConfigError, match=r"^model\.head: .* a head that reads roots$"):
         load_datasets(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
-    both = load_datasets(
-        tiny_pairs.phrases_recipe(
-            "sequence", model={**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
-        ),
-        data,
-    )
+    model = {**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
+    both = load_datasets(tiny_pairs.phrases_recipe("sequence", model=model), data)
     for example in both.train:
         gold = example.gold
         assert gold.words.tolist() == gold.forest.lengths.tolist()

@@ -94,12 +94,8 @@ def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str)
     recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
     found = load_datasets(recipe, data)
     figures, cases = evaluate_model(drawn(recipe, found), found.train, source, "phrases")
-    phrases = {
-        "phrase_accuracy": None,
-        "phrase_binary_accuracy": None,
-        "phrases": 0,
-        "binary_phrases": 0,
-    }
+    phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None}
+    phrases |= {"phrases": 0, "binary_phrases": 0}
     assert figures | phrases == figures
     assert figures["roots"] == len(found.train) == cases.whole.sum() == len(cases)
     assert figures["root_accuracy"] == pytest.approx(100 * np.mean(cases.predicted == cases.gold))
@@ -205,19 +201,14 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
         [one for one, flag in zip(right, negated, strict=True) if flag]
     )
     assert figures == pytest.approx(expected)
-    assert (cases.gold.tolist(), cases.predicted.tolist()) == (
-        gold,
-        [int(row.argmax()) for row in scores],
-    )
+    assert cases.gold.tolist() == gold
+    assert cases.predicted.tolist() == [int(row.argmax()) for row in scores]
     assert cases.negated.tolist() == negated
     assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment")
-    assert (
-        given.predicted.tolist()
-        == [int(row.argmax()) for row in over_gold]
-        != cases.predicted.tolist()
-    )
+    assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
+    assert given.predicted.tolist() != cases.predicted.tolist()
 
 
 def made(

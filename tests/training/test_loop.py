@@ -50,27 +50,20 @@ def run(
 
 
 def same(first: tuple[Weights, History], second: tuple[Weights, History]) -> bool:
-    equal = first[0].keys() == second[0].keys() and all(
-        np.array_equal(value, second[0][key]) for key, value in first[0].items()
-    )
-    return equal and first[1] == second[1]
+    (weights, history), (others, other_history) = first, second
+    equal = all(np.array_equal(value, others[key]) for key, value in weights.items())
+    return weights.keys() == others.keys() and equal and history == other_history
 
 
 # -- one epoch
 
 
 def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_path: Path) -> None:
-    settings = {
-        "epochs": 1,
-        "batch_size": 30,
-        "sources": (),
-        "weight_decay": 0.0,
-        "vector_learning_rate": 0.5,
-    }
+    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": ()}
+    settings |= {"weight_decay": 0.0, "vector_learning_rate": 0.5}
     recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
-    recipe = Recipe.parse(
-        recipe.model_dump() | {"model": _without_head_dropout(recipe)}, source="test"
-    )
+    model = recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}  # no dropout
+    recipe = Recipe.parse(recipe.model_dump() | {"model": model}, source="test")
     datasets = load_datasets(recipe, data)
     model = _fresh(recipe, datasets)
     losses, nodes = [], 0
@@ -85,14 +78,10 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     for name, value in model.named_parameters():
         assert value.grad is not None
         gradient = value.grad.to_dense().numpy()
-        step = (
-            0.5 * gradient
-            if name == "embedding.table"
-            else 0.05 * gradient / (np.abs(gradient) + 1e-10)
-        )
-        kept = (
-            np.abs(gradient) > 1e-5
-        )  # AdaGrad's first step is the sign of the gradient, which rounding may turn
+        scale = 0.5 if name == "embedding.table" else 0.05 / (np.abs(gradient) + 1e-10)
+        step = scale * gradient
+        # AdaGrad's first step is the sign of the gradient, which rounding may turn.
+        kept = np.abs(gradient) > 1e-5
         np.testing.assert_allclose(
             after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name
         )
@@ -102,10 +91,6 @@ def of_one(example: Example) -> dict[str, torch.Tensor]:
     """The inputs of a model for one example over its gold trees."""
     fields = example.gold.forest._asdict().items()
     return {name: torch.from_numpy(part) for name, part in fields if len(part)}
-
-
-def _without_head_dropout(recipe: Recipe) -> dict[str, Any]:
-    return recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}
 
 
 def _fresh(recipe: Recipe, datasets: Datasets) -> TreeModel:
@@ -151,11 +136,8 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
             on_batch=lambda *done: progress.append(done),
         )
     first, second = seen[:30], seen[30:]
-    assert (
-        sorted(number for number, _ in first)
-        == sorted(number for number, _ in second)
-        == list(range(30))
-    )
+    for epoch in (first, second):
+        assert sorted(number for number, _ in epoch) == list(range(30))
     assert first != second
     assert 5 < sum(source == "balanced" for _, source in first) < 25
     assert {source for _, source in seen} == {"gold", "balanced"}
@@ -196,10 +178,7 @@ def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
         cell={"hidden_size": 10},
     )
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
-    assert (result.dev["gold"]["root_accuracy"], result.dev["gold"]["phrase_accuracy"]) == (
-        100.0,
-        100.0,
-    )
+    assert result.dev["gold"]["root_accuracy"] == result.dev["gold"]["phrase_accuracy"] == 100
     assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
 
 
@@ -239,9 +218,7 @@ def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
     data: Path, tmp_path: Path, rate: float, batch_size: int
 ) -> None:
     recipe = tiny_recipe.recipe(learning_rate=rate, batch_size=batch_size)
-    with pytest.raises(
-        ConfigError, match=r"diverged in epoch 1: .* lower training\.learning_rate or"
-    ):
+    with pytest.raises(ConfigError, match=r"diverged in epoch 1: .* training\.learning_rate"):
         run(recipe, data, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -331,11 +308,8 @@ def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    epochs = [
-        json.loads(line)["epoch"]
-        for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
-    assert epochs == [1, 2]
+    lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["epoch"] for line in lines] == [1, 2]
     assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
 
 

@@ -92,11 +92,8 @@ def test_a_wordpiece_table_is_the_file_of_pieces(data: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"vectors": "words.txt", "embedding": {"size": 5}},
-            r"words\.v1 of size 5 has a table of 5 columns, but words\.txt has 4$",
-        ),
-        ({"kind": "wordpieces"}, r"data\.vectors: a wordpiece model needs a file of pieces"),
+        ({"vectors": "words.txt", "embedding": {"size": 5}}, r"5 columns, but words\.txt has 4$"),
+        ({"kind": "wordpieces"}, r"data\.vectors: .* pieces"),
     ],
 )
 def test_vectors_that_do_not_fit_the_model_are_refused(
@@ -160,19 +157,15 @@ def test_the_development_file_is_not_looked_at(
     assert first.dev != second.dev
     assert "unheard-of" not in datasets.vocabulary.entries
     weights = second.model.state_dict()
-    assert all(
-        bool((value == weights[name]).all()) for name, value in first.model.state_dict().items()
-    )
-    assert [record["watched"] for record in first.history] == [
-        record["watched"] for record in second.history
-    ]
+    for name, value in first.model.state_dict().items():
+        assert bool((value == weights[name]).all())
+    watched = [[record["watched"] for record in run.history] for run in (first, second)]
+    assert watched[0] == watched[1]
 
 
 def test_a_treebank_of_one_tree_cannot_be_held_out(data: Path) -> None:
     (data / "train.txt").write_text("(2 good)\n", encoding="utf-8")
-    with pytest.raises(
-        DataError, match=r"train\.txt: all examples \(1\) are set aside, none is left to train on"
-    ):
+    with pytest.raises(DataError, match=r"train\.txt: all examples \(1\) are set aside"):
         load_datasets(tiny_recipe.recipe(stop_on="held"), data)
 
 
@@ -205,13 +198,7 @@ def test_a_head_whose_labels_no_treebank_file_holds_is_refused(
     data: Path, tmp_path: Path, head: str, reads: str
 ) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": head}})
-    with pytest.raises(
-        ConfigError,
-        match=(
-            r"^model\.head: data\.task = 'phrases' needs a head that reads nodes or roots; "
-            rf"{head} reads {reads}$"
-        ),
-    ):
+    with pytest.raises(ConfigError, match=rf"'phrases' .* nodes or roots; {head} reads {reads}$"):
         run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     assert list(tmp_path.iterdir()) == [data]
 
@@ -223,10 +210,8 @@ def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: 
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n", encoding="utf-8")
     recipe = tiny_recipe.recipe(epochs=1, stop_on="dev")
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
-    assert (result.dev["gold"]["root_binary_accuracy"], result.dev["gold"]["binary_roots"]) == (
-        None,
-        0,
-    )
+    gold = result.dev["gold"]
+    assert (gold["root_binary_accuracy"], gold["binary_roots"]) == (None, 0)
     for line in (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
         json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert summary([result])["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
@@ -240,10 +225,8 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -
         for seed, value in enumerate([50.0, 52.0, 57.0])
     ]
     figures = summary(results)["gold"]["root_accuracy"]
-    assert (figures["mean"], figures["std"]) == (
-        pytest.approx(53.0),
-        pytest.approx(np.std([50, 52, 57], ddof=1)),
-    )
+    assert figures["mean"] == pytest.approx(53.0)
+    assert figures["std"] == pytest.approx(np.std([50, 52, 57], ddof=1))
     assert summary(results[:1])["gold"]["root_accuracy"] == {"mean": 50.0, "std": 0.0}
 
 
@@ -257,7 +240,5 @@ def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> 
         {"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}}
         for value in selections
     ]
-    assert (
-        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={}).epoch
-        == epoch
-    )
+    result = SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, cases={})
+    assert result.epoch == epoch

@@ -9,7 +9,14 @@ from torch.autograd.gradcheck import GradcheckError
 
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.testing.forests import CellInputs, apart, batch_of, by_depth, by_recursion, random_forest
+from thinstack.testing.forests import (
+    CellInputs,
+    apart,
+    batch_of,
+    by_depth,
+    by_recursion,
+    random_forest,
+)
 from thinstack.testing.rows import METHODS, Call, rows_of
 from thinstack.testing.subject import Subject
 

@@ -43,9 +43,7 @@ def evaluate_model(
     if task == "entailment":
         return entailment(cases.predicted, cases.gold, cases.negated), cases
     given = [example.trees[source] for example in examples]
-    order = [
-        [*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given
-    ]
+    order = [np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
     figures = measure(
         [rows[places] for rows, places in zip(scores, order, strict=True)], targets
