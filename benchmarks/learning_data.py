@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.config import ModelConfig
+from thinstack.core.forest import join
 from thinstack.data.vectors import read_vectors
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.errors import DataError
-from thinstack.export.samples import join_inputs
 
-__all__ = ["Material", "joined", "material_of", "with_relations"]
+__all__ = ["Datasets", "joined", "material_of", "with_relations"]
 
 DEV = 500
 """Trees or pairs of a development file, at most."""
@@ -29,7 +29,7 @@ HELD_PART = 10
 
 
 @dataclass(frozen=True)
-class Material:
+class Datasets:
     """Items to train on, to stop early by, and to report on, the baseline over the last, and the
     leaf table (V, X)."""
 
@@ -40,7 +40,7 @@ class Material:
     table: NDArray[np.float32]
 
 
-def material_of(task: Task, config: ModelConfig, data: Path, trees: int) -> Material:
+def material_of(task: Task, config: ModelConfig, data: Path, trees: int) -> Datasets:
     """The material for a model of this configuration. Raises DataError, also for an infinite
     baseline, or TreeError."""
     vocabulary, table = leaf_table(data / task.vectors)
@@ -58,7 +58,7 @@ def material_of(task: Task, config: ModelConfig, data: Path, trees: int) -> Mate
             f"{task.name}: a target of the development data does not occur in the training data; "
             "take more trees"
         )
-    return Material(kept, train[::HELD_PART], dev, baseline, table)
+    return Datasets(kept, train[::HELD_PART], dev, baseline, table)
 
 
 def with_relations(config: ModelConfig, count: int, data: Path) -> ModelConfig:
@@ -77,10 +77,10 @@ def with_relations(config: ModelConfig, count: int, data: Path) -> ModelConfig:
 
 
 def joined(items: Sequence[Item], names: Iterable[str]) -> tuple[dict[str, Tensor], Tensor]:
-    """A batch: the inputs that there are of these names, and targets, in which the sentences of
-    candidates are counted on."""
-    arrays = join_inputs([item.inputs for item in items])
-    inputs = {name: torch.from_numpy(arrays[name]) for name in names if name in arrays}
+    """A batch: the inputs of these names, and targets, in which the sentences of candidates are
+    counted on."""
+    forest = join(item.forest for item in items)
+    inputs = {name: torch.from_numpy(getattr(forest, name)) for name in names}
     targets = np.concatenate([item.targets for item in items])
     if targets.ndim == 2:
         targets[:, 0] = np.repeat(np.arange(len(items)), [len(item.targets) for item in items])

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree, transitions
+from thinstack.core.forest import join
 from thinstack.data.sick import SickPair, read_sick
 from thinstack.data.tree_sources import tree_maker
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.errors import DataError
-from thinstack.export.samples import Inputs, join_inputs
 
 __all__ = [
     "ENTAILMENT",
@@ -43,10 +43,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Item:
-    """One tree, one pair or the candidates of one sentence: the model's inputs, what the head's
+    """One tree, one pair or the candidates of one sentence: words and trees, what the head's
     `loss` takes, and the number of cases that this loss is a sum over."""
 
-    inputs: Inputs
+    forest: Forest
     targets: Array
     cases: int
 
@@ -94,34 +94,34 @@ def sst_over(data: Path, split: str, *, source: str) -> list[Labelled]:
 # --------------------------------------------------------------------------------------------------
 
 
-def tree_inputs(tree: Tree, config: ModelConfig, vocabulary: WordVocabulary) -> Inputs:
-    """What a model is told of one tree; of a sequence model's, the words alone."""
-    inputs: Inputs = {"token_ids": vocabulary.ids(tree.words)}
+def forest_of(tree: Tree, config: ModelConfig, vocabulary: WordVocabulary) -> Forest:
+    """One tree as a model reads it; for a model of sequences, its words."""
     if config.trees == "binary":
-        return inputs | {"transitions": tree.transitions.astype(np.int64)}
-    if config.trees == "sequence":
-        return inputs | {"lengths": np.array([len(tree.words)])}
-    forest = Forest.of([tree], config.relations)
-    return inputs | {"parents": forest.parents, "slots": forest.slots, "kinds": forest.kinds}
+        forest = Forest.of_binary([tree])
+    elif config.trees == "sequence":
+        forest = Forest(lengths=np.array([len(tree.words)]))
+    else:
+        forest = Forest.of([tree], config.relations)
+    return forest._replace(token_ids=vocabulary.ids(tree.words))
 
 
 def node_item(labelled: Labelled, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
     tree, labels = labelled
-    return Item(tree_inputs(tree, config, vocabulary), labels, int((labels >= 0).sum()))
+    return Item(forest_of(tree, config, vocabulary), labels, int((labels >= 0).sum()))
 
 
 def root_item(labelled: Labelled, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
     tree, labels = labelled
-    return Item(tree_inputs(tree, config, vocabulary), labels[-1:], 1)
+    return Item(forest_of(tree, config, vocabulary), labels[-1:], 1)
 
 
-def pair_inputs(pair: SickPair, config: ModelConfig, vocabulary: WordVocabulary) -> Inputs:
+def pair_forest(pair: SickPair, config: ModelConfig, vocabulary: WordVocabulary) -> Forest:
     trees = pair.dependency if config.trees == "dependency" else pair.constituency
-    return join_inputs([tree_inputs(tree, config, vocabulary) for tree in trees])
+    return join(forest_of(tree, config, vocabulary) for tree in trees)
 
 
 def relatedness_item(pair: SickPair, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
-    return Item(pair_inputs(pair, config, vocabulary), np.array([pair.relatedness], np.float32), 1)
+    return Item(pair_forest(pair, config, vocabulary), np.array([pair.relatedness], np.float32), 1)
 
 
 def entailment_item(pair: SickPair, config: ModelConfig, vocabulary: WordVocabulary) -> Item:
@@ -130,7 +130,7 @@ def entailment_item(pair: SickPair, config: ModelConfig, vocabulary: WordVocabul
             f"pair {pair.id}: expected one of {', '.join(JUDGEMENTS)}, found {pair.entailment}"
         )
     return Item(
-        pair_inputs(pair, config, vocabulary), np.array([JUDGEMENTS.index(pair.entailment)]), 1
+        pair_forest(pair, config, vocabulary), np.array([JUDGEMENTS.index(pair.entailment)]), 1
     )
 
 
@@ -142,14 +142,13 @@ def ranking_item(labelled: Labelled, config: ModelConfig, vocabulary: WordVocabu
     draw = np.random.default_rng(zlib.crc32(" ".join(words).encode()))
     made = [tree_maker(source)(words) for source in ("left", "right", "balanced")]
     shapes = [gold.transitions, *made, *(random_tree(len(words), draw) for _ in range(2))]
-    trees = [
-        tree_inputs(Tree.from_transitions(steps, words), config, vocabulary) for steps in shapes
-    ]
-    inputs = join_inputs(trees)
-    inputs["constituents"] = np.zeros_like(inputs["transitions"])
+    forest = join(
+        forest_of(Tree.from_transitions(steps, words), config, vocabulary) for steps in shapes
+    )
+    forest = forest._replace(constituents=np.zeros_like(forest.transitions))
     known, *others = [set(map(tuple, transitions.spans_of(steps).tolist())) for steps in shapes]
     wrong = [0, *(len(spans - known) for spans in others)]
-    return Item(inputs, np.stack([np.zeros(len(wrong), np.int64), np.array(wrong)], 1), 1)
+    return Item(forest, np.stack([np.zeros(len(wrong), np.int64), np.array(wrong)], 1), 1)
 
 
 def random_tree(words: int, draw: np.random.Generator) -> NDArray[np.int8]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from learning_data import Item, Material, joined, material_of, with_relations
+from learning_data import Datasets, Item, joined, material_of, with_relations
 from learning_subjects import Subject
 from torch import Tensor
 
@@ -83,7 +83,7 @@ def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -
 
 
 def train(
-    model: Model, material: Material, config: TrainingConfig, seconds: float, seed: int
+    model: Model, material: Datasets, config: TrainingConfig, seconds: float, seed: int
 ) -> tuple[int, dict[str, Any]]:
     """Train until the time is over; the number of updates, and the weights that did best on the
     held-out part."""

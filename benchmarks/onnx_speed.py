@@ -148,7 +148,7 @@ def session(file: bytes, threads: int) -> onnxruntime.InferenceSession:
 def flat(trees: list[Tree], ids: dict[str, int]) -> Arrays:
     """The inputs of a tree model."""
     words = np.array([ids[word] for tree in trees for word in tree.words], np.int32)
-    return {"token_ids": words, "transitions": Forest.of(trees).transitions.astype(np.int32)}
+    return {"token_ids": words, "transitions": Forest.of_binary(trees).transitions.astype(np.int32)}
 
 
 def padded(trees: list[Tree], ids: dict[str, int]) -> Arrays:

@@ -44,7 +44,7 @@ class Batch:
     @classmethod
     def of(cls, trees: list[Tree], input_size: int) -> "Batch":
         words = torch.randn(sum(len(tree.words) for tree in trees), input_size)
-        return cls(trees, words, torch.from_numpy(Forest.of(trees).transitions))
+        return cls(trees, words, torch.from_numpy(Forest.of_binary(trees).transitions))
 
     @property
     def lengths(self) -> list[int]:

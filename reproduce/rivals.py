@@ -12,7 +12,7 @@ from thinstack.config import Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.data.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
-from thinstack.training.material import read_sentences
+from thinstack.training.datasets import read_sentences
 
 __all__ = ["run_rival"]
 

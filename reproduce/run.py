@@ -23,8 +23,14 @@ from thinstack.config.recipe import PAIR_TASKS
 from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.models import Model
+from thinstack.training.datasets import (
+    Convert,
+    Datasets,
+    load_datasets,
+    read_pair_files,
+    read_sentences,
+)
 from thinstack.training.digests import data_digests
-from thinstack.training.material import Convert, Material, prepare, read_pair_files, read_sentences
 from thinstack.training.seeds import run_seed
 
 __all__ = [
@@ -160,8 +166,8 @@ def _delete(folder: Path, *names: str) -> None:
 
 
 def _train(job: Job) -> Outcome:
-    material, negations = _material(job)
-    result = run_seed(job.recipe, material, job.seed, job.folder)
+    datasets, negations = _datasets(job)
+    result = run_seed(job.recipe, datasets, job.seed, job.folder)
     for source, answers in result.answers.items():
         cases = Cases.of(answers, negations)
         cases.save(_cases_file(job, source))
@@ -195,16 +201,16 @@ def _run_rival(job: Job, name: str) -> Outcome:
     )
 
 
-_last: dict[str, tuple[Material, NDArray[np.bool_]]] = {}
+_last: dict[str, tuple[Datasets, NDArray[np.bool_]]] = {}
 
 
-def _material(job: Job) -> tuple[Material, NDArray[np.bool_]]:
+def _datasets(job: Job) -> tuple[Datasets, NDArray[np.bool_]]:
     """What the recipe trains on, and which development examples are negated (E,); it is kept for
     the next job of this process, which is often another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
-        material = prepare(job.recipe, job.data, _convert(job))
-        _last[job.digest] = material, _negations(job.recipe, job.data)
+        datasets = load_datasets(job.recipe, job.data, _convert(job))
+        _last[job.digest] = datasets, _negations(job.recipe, job.data)
     return _last[job.digest]
 
 

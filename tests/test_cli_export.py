@@ -97,7 +97,7 @@ def test_what_fails_the_verification_is_not_written(
     other = load_model(GOLDEN / "words")
     other.head.linear.bias.data[0] += 0.1
     export = onnx_verify.export_onnx
-    wrong = lambda model, config, **options: export(other, config, **options)
+    wrong = lambda model, config, **options: export(other, config, **options)  # noqa: E731
     monkeypatch.setattr(onnx_verify, "export_onnx", wrong)
     path = tmp_path / "m.onnx"
     path.write_bytes(b"what was there")

@@ -73,7 +73,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     assert not (bundle.parent / "out").exists()
 
 
-TRAINING = ("torch", "safetensors", "accelerate", "sklearn", "scipy", "onnx", "onnxscript")
+TRAINING = ("torch", "safetensors", "sklearn", "scipy", "onnx", "onnxscript")
 
 
 @pytest.mark.parametrize(

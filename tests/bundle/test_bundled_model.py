@@ -24,7 +24,7 @@ SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 NO_TORCH = (
     "import sys\n"
-    "for name in ('torch', 'safetensors', 'accelerate', 'sklearn', 'scipy', 'onnx', "
+    "for name in ('torch', 'safetensors', 'sklearn', 'scipy', 'onnx', "
     "'onnxscript'): sys.modules[name] = None\n"
     "from thinstack.cli import main\n"
     "main()\n"

@@ -192,7 +192,9 @@ def test_a_tree_does_not_feel_its_neighbours(cells, sizes: list[int], shapes) ->
     with torch.no_grad():
         inputs = random_inputs(cell, forest, 5)
         outputs, roots, words_of = by_depth(
-            DepthOrdered(cell), schedule_transitions(torch.from_numpy(forest.transitions)), inputs
+            DepthOrdered(cell),
+            schedule_transitions(torch.from_numpy(Forest.of_binary(trees).transitions)),
+            inputs,
         )
         node = leaf = inner = 0
         for rank, tree in enumerate(trees):

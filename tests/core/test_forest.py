@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Forest, Tree
+from thinstack.core.forest import join, without_trees
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import TreeError
 
@@ -26,14 +27,18 @@ def test_a_forest_is_its_trees_one_after_another(trees: list) -> None:
     assert forest.leaves.tolist() == leaves
     assert forest.kinds.tolist() == [1] * offset
     assert forest.sizes.tolist() == [len(nodes_of(tree)) for tree in trees]
+    words = [sum(node.word is not None for node in nodes_of(tree)) for tree in trees]
+    assert forest.lengths.tolist() == words
 
 
 @given(st.lists(BINARY, max_size=4))
 def test_transitions_of_binary_trees(trees: list) -> None:
-    steps = [int(node.word is None) for tree in trees for node in nodes_of(tree)]
-    found = Forest.of(map(tree_of, trees)).transitions
-    assert found.tolist() == steps
-    assert found.dtype == np.int8
+    steps = [[int(node.word is None) for node in nodes_of(tree)] for tree in trees]
+    found = Forest.of_binary(map(tree_of, trees))
+    assert found.transitions.tolist() == [step for tree in steps for step in tree]
+    assert found.sizes.tolist() == [len(tree) for tree in steps]
+    assert found.lengths.tolist() == [tree.count(0) for tree in steps]
+    assert [part.tolist() for part in found.by_tree(found.transitions)] == (steps or [[]])
 
 
 def test_slots_of_a_dependency_tree_count_from_the_left() -> None:
@@ -44,6 +49,7 @@ def test_slots_of_a_dependency_tree_count_from_the_left() -> None:
     forest = Forest.of(trees)
     assert forest.parents.tolist() == [1, -1, 1, 2, 1, -1, 5, 5]
     assert forest.slots.tolist() == [0, 0, 1, 0, 2, 0, 0, 1]
+    assert forest.lengths.tolist() == forest.sizes.tolist() == [5, 3]
 
 
 RELATIONS = ("L2", "L0", "absent")
@@ -55,9 +61,7 @@ def test_kinds_follow_the_label_of_the_child(trees: list) -> None:
     for tree in trees:
         for number, node in enumerate(nodes_of(tree)):  # labelled L0, L1, ...
             expected.append({0: 3, 2: 2}.get(number, 1) if node.parent >= 0 else 1)
-    found = Forest.of(map(tree_of, trees), RELATIONS).kinds
-    assert found.tolist() == expected
-    assert found.dtype == np.int64
+    assert Forest.of(map(tree_of, trees), RELATIONS).kinds.tolist() == expected
 
 
 def test_kinds_of_dependency_edges() -> None:
@@ -69,31 +73,44 @@ def test_kinds_of_dependency_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tree", "message"),
+    "tree",
     [
-        (from_brackets("(3 (2 (1 a)) (2 b))"), "binary trees only: binarize"),
-        (from_brackets("(3 (2 a) (2 b) (2 c))"), "binary trees only: binarize"),
-        (Tree.from_parents([1, -1, 1], list("abc")), "transition order only"),
+        from_brackets("(3 (2 (1 a)) (2 b))"),
+        from_brackets("(3 (2 a) (2 b) (2 c))"),
+        Tree.from_parents([1, -1, 1], list("abc")),
+        Tree.from_parents([1, -1], list("ab")),
     ],
 )
-def test_other_trees_have_no_transitions(tree: Tree, message: str) -> None:
-    with pytest.raises(TreeError, match=message):
-        _ = Forest.of([Tree.left(["x", "y"]), tree]).transitions
+def test_other_trees_have_no_transitions(tree: Tree) -> None:
+    with pytest.raises(TreeError, match=r"binarize|words at leaves"):
+        Forest.of_binary([Tree.left(["x", "y"]), tree])
 
 
-def test_a_dependency_tree_whose_transitions_would_be_none() -> None:
-    with pytest.raises(TreeError, match="transition 1 is a REDUCE"):
-        _ = Forest.of([Tree.from_parents([1, -1, 1], list("abc"))]).transitions
+def test_a_joined_batch_is_its_parts_end_to_end() -> None:
+    first = Forest(
+        token_ids=np.array([5, 6, 7]), parents=np.array([1, -1, 1]), slots=np.array([0, 0, 1])
+    )
+    second = Forest(token_ids=np.array([8, 9]), parents=np.array([-1, 0]), slots=np.array([0, 1]))
+    joined = join([Forest(), first, Forest(), second, first])
+    filled = {name: part.tolist() for name, part in joined._asdict().items() if len(part)}
+    assert filled == {
+        "token_ids": [5, 6, 7, 8, 9, 5, 6, 7],
+        "parents": [1, -1, 1, -1, 3, 6, -1, 6],
+        "slots": [0, 0, 1, 0, 1, 0, 0, 1],
+    }
 
 
-def test_an_empty_forest() -> None:
-    for forest in (Forest.of([]), Forest.of([], ["det"])):
-        for array in (
-            forest.parents,
-            forest.slots,
-            forest.kinds,
-            forest.sizes,
-            forest.leaves,
-            forest.transitions,
-        ):
-            assert array.shape == (0,)
+def test_trees_are_left_out() -> None:
+    forest = Forest.of_binary([Tree.left(["x", "y"])])
+    bare = without_trees(forest)
+    assert (forest.transitions.tolist(), bare.transitions.tolist()) == ([0, 0, 1], [])
+    assert (bare.lengths, bare.sizes) == (forest.lengths, forest.sizes)
+
+
+@pytest.mark.parametrize(
+    "forest", [Forest.of([]), Forest.of([], ["det"]), Forest.of_binary([]), join([]), Forest()]
+)
+def test_an_empty_forest(forest: Forest) -> None:
+    for array in (*forest, forest.leaves):
+        assert array.shape == (0,)
+    assert {array.dtype for array in forest} == {np.dtype(np.int64)}

@@ -96,7 +96,12 @@ def test_binary_trees_by_their_transitions(cells, trees: list) -> None:
     forest = Forest.of(map(tree_of, trees))
     for cell in cells:
         check(
-            cell, TopDown(cell), forest, schedule_transitions(torch.from_numpy(forest.transitions))
+            cell,
+            TopDown(cell),
+            forest,
+            schedule_transitions(
+                torch.from_numpy(Forest.of_binary(map(tree_of, trees)).transitions)
+            ),
         )
 
 

@@ -298,7 +298,7 @@ def test_brackets_without_labels() -> None:
 )
 def test_copies_are_equal_and_as_immutable(again) -> None:
     tree = from_brackets("(3 (2 a) (4 b))")
-    tree.spans, tree.children
+    tree.spans, tree.children  # noqa: B018
     other = again(tree)
     assert other == tree
     assert other.labels == ("2", "4", "3")

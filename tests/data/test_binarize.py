@@ -15,24 +15,15 @@ from thinstack.errors import TreeError
 
 def phrases(tree: Tree) -> set[tuple[int, int, str | None]]:
     """(start, end, label) of all nodes."""
-    return {
-        (*span, label)
-        for span, label in zip(map(tuple, tree.spans.tolist()), tree.labels, strict=True)
-    }
+    nodes = zip(tree.spans.tolist(), tree.labels, strict=True)
+    return {(start, end, label) for (start, end), label in nodes}
 
 
 def test_more_than_two_children_branch_to_the_right() -> None:
     tree = binarize(from_brackets("(S (A a) (B b) (C c) (D d))"))
     assert tree.transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
-    assert phrases(tree) == {
-        (0, 1, "A"),
-        (1, 2, "B"),
-        (2, 3, "C"),
-        (3, 4, "D"),
-        (2, 4, None),
-        (1, 4, None),
-        (0, 4, "S"),
-    }
+    words = {(0, 1, "A"), (1, 2, "B"), (2, 3, "C"), (3, 4, "D")}
+    assert phrases(tree) == words | {(2, 4, None), (1, 4, None), (0, 4, "S")}
 
 
 def test_a_chain_of_single_children_keeps_its_top_label() -> None:
@@ -56,11 +47,9 @@ def grow(rng: random.Random, depth: int) -> Nested:
 
 
 def brackets(tree: Nested) -> str:
-    return (
-        f"(W {tree})"
-        if isinstance(tree, str)
-        else f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
-    )
+    if isinstance(tree, str):
+        return f"(W {tree})"
+    return f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
 
 
 def nested_phrases(tree: Nested, start: int, found: dict[tuple[int, int], str]) -> int:
@@ -168,9 +157,8 @@ def oracle(part: str | list, labels, head_of) -> str:
     label, head = next(labels), head_of(len(below))
     if len(below) == 1:
         return f"({label}+{below[0][1:]}"
-    order = [(side, True) for side in below[head + 1 :]] + [
-        (side, False) for side in reversed(below[:head])
-    ]
+    order = [(side, True) for side in below[head + 1 :]]
+    order += [(side, False) for side in reversed(below[:head])]
     whole = below[head]
     for rank, (side, right) in enumerate(order, start=1):
         inside = f"{whole} {side}" if right else f"{side} {whole}"
@@ -205,24 +193,22 @@ def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
 @pytest.mark.parametrize("node", [0, 1, 2])
 def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: int) -> None:
     tree = Tree.left(["a", "b"]).with_labels(label if i == node else "A" for i in range(3))
-    with pytest.raises(
-        TreeError, match=r"node . has the label .*, which could not be told"
-    ) as caught:
+    with pytest.raises(TreeError) as caught:
         to_binary(tree)
     assert f"node {node} has the label {label!r}" in str(caught.value)
 
 
 def test_heads_that_are_not_there_are_refused() -> None:
     for head in (-1, 4):
-        with pytest.raises(
-            TreeError, match=f"node 4 has 4 children; heads gave {head} as its head child"
-        ):
-            to_binary(
-                from_brackets(FOUR), branching="head", heads=lambda label, below, head=head: head
-            )
-    with pytest.raises(ValueError, match="branching 'head' needs heads, such as thinstack"):
+
+        def heads(label: str | None, below: list[str | None], head: int = head) -> int:
+            return head
+
+        with pytest.raises(TreeError, match=f"node 4 has 4 children; heads gave {head}"):
+            to_binary(from_brackets(FOUR), branching="head", heads=heads)
+    with pytest.raises(ValueError, match="'head' needs heads"):
         to_binary(from_brackets(FOUR), branching="head")
-    with pytest.raises(ValueError, match="branching must be 'right', 'left' or 'head', got 'up'"):
+    with pytest.raises(ValueError, match="got 'up'"):
         to_binary(from_brackets(FOUR), branching="up")
 
 

@@ -36,14 +36,8 @@ def dependency_trees(draw, texts=TEXTS) -> Tree:
 
 def rows(*words: str) -> str:
     """A sentence of words given as `id form head deprel`."""
-    entries = [word.split(" ") for word in words]
-    return (
-        "".join(
-            f"{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n"
-            for number, form, head, label in entries
-        )
-        + "\n"
-    )
+    lines = ("{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n".format(*word.split(" ")) for word in words)
+    return "".join(lines) + "\n"
 
 
 def read(text: str, **settings) -> list[Tree]:
@@ -70,9 +64,8 @@ def test_the_library_reads_what_is_written(tree: Tree) -> None:
     assert [token["head"] - 1 for token in sentence] == tree.parents.tolist()
     assert [token["deprel"] for token in sentence] == [label or "_" for label in tree.labels]
     assert {token[name] for token in sentence for name in ("lemma", "upos")} == {"_"}
-    assert {token[name] for token in sentence for name in ("xpos", "feats", "deps", "misc")} == {
-        None
-    }
+    others = {token[name] for token in sentence for name in ("xpos", "feats", "deps", "misc")}
+    assert others == {None}
 
 
 def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
@@ -81,8 +74,8 @@ def test_multiword_tokens_empty_nodes_and_comments_are_left_out() -> None:
         "1\tvamos\tir\tVERB\tV\tMood=Imp|Number=Plur\t0\troot\t0:root\t_\n2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_\n"
         "# within\n3-4\tal\t_\t_\t_\t_\t_\t_\t_\t_\n3\ta\ta\tADP\t_\t_\t5\tcase\t_\t_\n"
         "4\tel\tel\tDET\t_\t_\t5\tdet\t_\tGloss=a  b\n"
-        "5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_\n"
-        "5.1\tellos\t_\t_\t_\t_\t_\t_\t1:x\t_\n5.2\t_\t_\t_\t_\t_\t_\t_\t1:x\t_\n \n\n"
+        "5\tmar\tmar\tNOUN\t_\t_\t1\tobl\t_\t_\n5.1\tellos\t_\t_\t_\t_\t_\t_\t1:x\t_\n"
+        "5.2\t_\t_\t_\t_\t_\t_\t_\t1:x\t_\n \n\n"
         "0.1\tnada\t_\t_\t_\t_\t_\t_\t2:x\t_\n1\t#\t_\t_\t_\t_\t0\t_\t_\t_\n\n# the end\n"
     )
     words = ["vamos", "nos", "a", "el", "mar"]
@@ -104,45 +97,20 @@ def test_a_tree_of_any_depth(tmp_path: Path, parents: np.ndarray) -> None:
 GOOD = rows("1 the 2 det", "2 dog 0 root")
 
 BAD = [
-    (rows("1 a x root"), 1, 13, "expected a head from 1 to 1, or 0 for the root, found 'x'"),
-    (
-        rows("1 a 0 root", "2 b _ x"),
-        2,
-        13,
-        "expected a head from 1 to 2, or 0 for the root, found '_'",
-    ),
-    (
-        rows("1 a 0 root", "2 bcd 3 x"),
-        2,
-        15,
-        "expected a head from 1 to 2, or 0 for the root, found '3'",
-    ),
+    (rows("1 a x root"), 1, 13, "a head from 1 to 1, .* 'x'"),
+    (rows("1 a 0 root", "2 b _ x"), 2, 13, "a head from 1 to 2, .* '_'"),
+    (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "a head from 1 to 2, .* '3'"),
     (rows("1 a -1 root"), 1, 13, "found '-1'"),
     (rows("1 a 00 root"), 1, 13, "found '00'"),
     (rows("1 a 1.0 root"), 1, 13, "found '1.0'"),
     (rows("1 a ² root"), 1, 13, "found '²'"),
     (rows("1 a  root"), 1, 13, "found ''"),
     (rows(f"1 a {'9' * 5000} root"), 1, 13, "found '9999"),
-    (rows("1 a 2 x", "2 b 1 y"), 1, 13, r"expected exactly one root \(head 0\), found 0"),
-    (
-        rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"),
-        3,
-        13,
-        r"expected exactly one root \(head 0\), found 3",
-    ),
-    (
-        rows("1 a 0 x", "2 b 3 y", "3 c 2 z"),
-        2,
-        13,
-        "expected heads that lead to the root, found that word 2 leads to a cycle",
-    ),
-    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "found that word 2 leads to a cycle"),
-    (
-        rows("1 a 0 x", "3 b 1 y"),
-        2,
-        1,
-        r"expected word 2 \(2-n for a multiword token, 1.n for an empty node\), found '3'",
-    ),
+    (rows("1 a 2 x", "2 b 1 y"), 1, 13, "one root .* found 0"),
+    (rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"), 3, 13, "one root .* found 3"),
+    (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "word 2 leads to a cycle"),
+    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "word 2 leads to a cycle"),
+    (rows("1 a 0 x", "3 b 1 y"), 2, 1, r"word 2 \(2-n .* 1.n .*'3'"),
     (rows("1 a 0 x", "1 b 1 y"), 2, 1, "expected word 2 .* found '1'"),
     (rows("0 a 0 x"), 1, 1, "expected word 1 .* found '0'"),
     (rows("x a 0 x"), 1, 1, "expected word 1 .* found 'x'"),
@@ -155,24 +123,14 @@ BAD = [
     (rows("1 a 0 x", "2-1 b _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '2-1'"),
     (rows("1.1 a _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '1.1'"),
     (rows("1 a 0 x", "0.1 a _ _"), 2, 1, "expected word 2 .* found '0.1'"),
-    (
-        rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"),
-        1,
-        1,
-        "expected a multiword token of words up to 2, found '1-3'",
-    ),
-    (rows("0.1 a _ _"), 1, 1, "expected a sentence of at least one word, found none"),
+    (rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"), 1, 1, "words up to 2, .*'1-3'"),
+    (rows("0.1 a _ _"), 1, 1, "at least one word, found none"),
     (rows("1  0 x"), 1, 3, "expected a word, found an empty column"),
-    (rows("1 a 0 "), 1, 15, "expected a relation, or _ for none, found an empty column"),
-    ("1\ta\t_\t_\t_\t_\t0\troot\t_\n\n", 1, 21, "expected 10 columns between tabs, found 9"),
-    (
-        "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n",
-        1,
-        24,
-        "expected 10 columns between tabs, found 11",
-    ),
-    ("1  a  _  _  _  _  0  root  _  _\n\n", 1, 32, "expected 10 columns between tabs, found 1"),
-    ("text\n\n", 1, 5, "expected 10 columns between tabs, found 1"),
+    (rows("1 a 0 "), 1, 15, "expected a relation, .* found an empty column"),
+    ("1\ta\t_\t_\t_\t_\t0\troot\t_\n\n", 1, 21, "10 columns .* found 9"),
+    ("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n", 1, 24, "10 columns .* found 11"),
+    ("1  a  _  _  _  _  0  root  _  _\n\n", 1, 32, "10 columns .* found 1"),
+    ("text\n\n", 1, 5, "10 columns .* found 1"),
 ]
 
 
@@ -184,11 +142,8 @@ def test_sentences_that_are_no_tree_are_placed(
     path.write_text(f"# one\n{GOOD}\n# two\n# text = a\n{text}{GOOD}", encoding="utf-8")
     with pytest.raises(TreeError, match=message) as caught:
         read_conllu(path)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (
-        str(path),
-        line + 7,
-        column,
-    )
+    place = caught.value.source, caught.value.line, caught.value.column
+    assert place == (str(path), line + 7, column)
     skipped: list[TreeError] = []
     assert read_conllu(path, skipped=skipped) == read(GOOD) * 2
     assert [str(error) for error in skipped] == [str(caught.value)]
@@ -196,31 +151,22 @@ def test_sentences_that_are_no_tree_are_placed(
 
 def test_bad_sentences_are_skipped_and_counted() -> None:
     skipped: list[TreeError] = []
-    assert (
-        len(read("".join(text + GOOD for text, *_ in BAD), skipped=skipped))
-        == len(skipped)
-        == len(BAD)
-    )
+    found = read("".join(text + GOOD for text, *_ in BAD), skipped=skipped)
+    assert len(found) == len(skipped) == len(BAD)
     assert read(BAD[0][0], skipped=skipped) == []
 
 
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (
-            Tree.from_parents([-1, 0], ["a", ""]),
-            "node 1 has the word ''; CoNLL-U holds no empty one, no tab",
-        ),
+        (Tree.from_parents([-1, 0], ["a", ""]), "node 1 has the word ''"),
         (Tree.from_parents([-1], ["a\tb"]), r"node 0 has the word 'a\\tb'"),
         (Tree.from_parents([-1], ["a\n"]), r"node 0 has the word 'a\\n'"),
         (Tree.from_parents([-1], ["a\rb"]), r"node 0 has the word 'a\\rb'"),
         (Tree.from_parents([-1], ["a"], [""]), "node 0 has the label ''"),
         (Tree.from_parents([-1], ["a"], ["x\ty"]), r"node 0 has the label 'x\\ty'"),
-        (
-            Tree.from_parents([-1], ["a"], ["_"]),
-            "node 0 has the label '_', which CoNLL-U reads as none; make it None",
-        ),
-        (Tree.left(["a", "b"]), "node 2 has no word; CoNLL-U holds dependency trees"),
+        (Tree.from_parents([-1], ["a"], ["_"]), "node 0 has the label '_'"),
+        (Tree.left(["a", "b"]), "node 2 has no word"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused(tmp_path: Path, tree: Tree, message: str) -> None:
@@ -236,9 +182,7 @@ def test_files_without_sentences_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read_conllu(path)
     path.write_text("# newdoc\n\n\n", encoding="utf-8")
-    with pytest.raises(
-        DataError, match=r"trees.conllu: expected sentences in CoNLL-U, .* found none"
-    ):
+    with pytest.raises(DataError, match=r"trees.conllu: .* found none"):
         read_conllu(path, skipped=[])
 
 

@@ -51,13 +51,8 @@ def test_words_that_repeat_themselves_do_not_make_a_chain(period: list[float]) -
 def test_a_hundred_thousand_words_make_one_tree() -> None:
     falling = transitions_of(np.arange(99_999, 0, -1.0).tolist())
     assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
-    assert validate(transitions_of(np.arange(99_999.0).tolist()), 100_000)[:5].tolist() == [
-        0,
-        0,
-        1,
-        0,
-        1,
-    ]
+    rising = transitions_of(np.arange(99_999.0).tolist())
+    assert validate(rising, 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
 
 
 def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) -> DistanceTable:

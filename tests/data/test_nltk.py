@@ -80,13 +80,10 @@ def test_words_beside_phrases_are_leaves_without_a_label() -> None:
 
 def test_a_leaf_without_a_label_and_without_siblings() -> None:
     assert to_nltk(Tree.left(["a"])) == NltkTree("", ["a"])
-    assert to_nltk(Tree.from_parents([1, -1], ["a", None], [None, "X"])) == NltkTree(
-        "X", [NltkTree("", ["a"])]
-    )
+    ours = Tree.from_parents([1, -1], ["a", None], [None, "X"])
+    theirs = NltkTree("X", [NltkTree("", ["a"])])
+    assert (to_nltk(ours), from_nltk(theirs)) == (theirs, ours)
     assert from_nltk(NltkTree("X", ["a"])) == Tree.from_parents([-1], ["a"], ["X"])
-    assert from_nltk(NltkTree("X", [NltkTree("", ["a"])])) == Tree.from_parents(
-        [1, -1], ["a", None], [None, "X"]
-    )
 
 
 @pytest.mark.parametrize("kind", [ImmutableTree, ParentedTree])
@@ -112,12 +109,9 @@ def test_trees_of_any_depth(shape: str) -> None:
     of it."""
     written = NltkTree("N", ["a"])
     for _ in range(DEEP):
-        written = NltkTree(
-            "S",
-            {"chain": [written], "left": [written, NltkTree("N", ["b"])], "right": ["b", written]}[
-                shape
-            ],
-        )
+        left = [written, NltkTree("N", ["b"])]
+        below = {"chain": [written], "left": left, "right": ["b", written]}
+        written = NltkTree("S", below[shape])
     tree = from_nltk(written)
     assert tree.words.count("b") == (0 if shape == "chain" else DEEP)
     assert len(tree) == len(tree.words) + DEEP
@@ -131,14 +125,11 @@ def test_trees_of_any_depth(shape: str) -> None:
         (Tree.left(["a"]), "expected an nltk Tree, found Tree <Tree of 1 nodes"),
         (NltkTree("S", []), "the node labelled 'S' has no children; expected a word or children"),
         (NltkTree("S", ["a", NltkTree("X", [])]), "the node labelled 'X' has no children"),
-        (
-            NltkTree("S", [("dog", "NN"), ("barks", "VB")]),
-            r"expected words that are strings, found tuple \('.*; convert",
-        ),
-        (NltkTree("S", [3]), "expected words that are strings, found int 3"),
-        (NltkTree(3, ["a"]), "expected labels that are strings, found int 3"),
-        (NltkTree(None, ["a"]), "expected labels that are strings, found NoneType None"),
-        (NltkTree("S", [["a"]]), r"expected words that are strings, found list \['a'\]"),
+        (NltkTree("S", [("dog", "NN"), ("barks", "VB")]), r"words .* tuple \('dog'"),
+        (NltkTree("S", [3]), "words that are strings, found int 3"),
+        (NltkTree(3, ["a"]), "labels that are strings, found int 3"),
+        (NltkTree(None, ["a"]), "labels that are strings, found NoneType None"),
+        (NltkTree("S", [["a"]]), r"words that are strings, found list \['a'\]"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tree: object, message: str) -> None:
@@ -147,11 +138,7 @@ def test_what_cannot_be_read_is_refused(tree: object, message: str) -> None:
 
 
 def test_what_nltk_trees_cannot_hold_is_refused() -> None:
-    with pytest.raises(
-        TreeError, match="node 1 has both a word and children; nltk trees hold words at leaves only"
-    ):
+    with pytest.raises(TreeError, match="node 1 has both a word and children"):
         to_nltk(Tree.from_parents([1, -1], ["a", "dog"]))
-    with pytest.raises(
-        TreeError, match="node 0 has the label '', which nltk trees have for none; make it None"
-    ):
+    with pytest.raises(TreeError, match="node 0 has the label ''"):
         to_nltk(Tree.from_parents([-1], ["a"], [""]))

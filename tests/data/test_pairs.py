@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from thinstack.core import Tree
-from thinstack.data.pairs import Pair, read_pairs
+from thinstack.data.pairs import Pair, read_pairs, read_snli
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 SICK = {
@@ -28,6 +28,14 @@ DEPENDENCY = (
     Tree.from_parents([1, 2, -1], ["a", "dog", "runs"], ["det", "nsubj", "root"]),
     Tree.from_parents([1, -1], ["it", "sleeps"], ["nsubj", "root"]),
 )
+LINE = {
+    "annotator_labels": ["neutral"],
+    "gold_label": "neutral",
+    "pairID": "34.jpg#4r1n",
+    "sentence1": "A dog runs",
+    "sentence1_binary_parse": "( ( a dog ) runs )",
+    "sentence2_binary_parse": "( it sleeps )",
+}
 
 
 @pytest.fixture
@@ -42,16 +50,12 @@ def sick(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def snli(tmp_path: Path) -> Path:
-    parses = {
-        "sentence1_binary_parse": "( ( a dog ) runs )",
-        "sentence2_binary_parse": "( it sleeps )",
-    }
-    lines = [
-        {"pairID": name, "gold_label": label, **parses}
-        for name, label in (("x", "neutral"), ("y", "-"))
-    ]
-    path = tmp_path / "snli.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return tmp_path / "snli.jsonl"
+
+
+def write(path: Path, *changes: dict[str, object]) -> Path:
+    lines = (json.dumps({**LINE, **change}) + "\n" for change in changes)
+    path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
@@ -63,39 +67,23 @@ def test_sick_has_all_trees_and_targets(
     sick: Path, trees: Any, target: Any, expected: object
 ) -> None:
     parses = DEPENDENCY if trees == "dependency" else CONSTITUENCY
-    assert read_pairs(str(sick), format="sick.v1", trees=trees, target=target) == [
-        Pair("7", parses, expected)
-    ]
+    found = read_pairs(str(sick), format="sick.v1", trees=trees, target=target)
+    assert found == [Pair("7", parses, expected)]
 
 
 @pytest.mark.parametrize("trees", ["binary", "constituency", "sequence"])
 def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
-    assert read_pairs(snli, format="snli.v1", trees=trees, target="entailment") == [
-        Pair("x", CONSTITUENCY, "neutral")
-    ]
+    write(snli, {"pairID": "x"}, {"gold_label": "-"})
+    found = read_pairs(snli, format="snli.v1", trees=trees, target="entailment")
+    assert found == [Pair("x", CONSTITUENCY, "neutral")]
 
 
 @pytest.mark.parametrize(
     ("format", "trees", "target", "message"),
     [
-        (
-            "snli.v1",
-            "dependency",
-            "entailment",
-            "pairs in snli.v1 have no trees 'dependency'; .*binary, constituency, sequence,",
-        ),
-        (
-            "snli.v1",
-            "binary",
-            "relatedness",
-            "pairs in snli.v1 have no target 'relatedness'; choose from entailment,",
-        ),
-        (
-            "sick.v1",
-            "balanced",
-            "relatedness",
-            "pairs in sick.v1 have no trees 'balanced'; choose from .*dependency",
-        ),
+        ("snli.v1", "dependency", "entailment", "'dependency'; .*binary, constituency, sequence"),
+        ("snli.v1", "binary", "relatedness", "'relatedness'; .* entailment"),
+        ("sick.v1", "balanced", "relatedness", "'balanced'; .*dependency"),
     ],
 )
 def test_what_a_format_does_not_have_is_refused(
@@ -106,26 +94,67 @@ def test_what_a_format_does_not_have_is_refused(
 
 
 def test_an_unknown_format_is_told_with_those_that_are_known(snli: Path) -> None:
-    with pytest.raises(
-        UnknownNameError,
-        match=r"unknown format of sentence pairs 'brackets\.v1'; known: sick\.v1, snli\.v1",
-    ):
+    with pytest.raises(UnknownNameError, match=r"'brackets\.v1'; known: sick\.v1, snli\.v1"):
         read_pairs(snli, format="brackets.v1", trees="binary", target="entailment")
 
 
 def test_entailment_needs_the_source_table(sick: Path) -> None:
     (sick.parent / "SICK_trial.txt").unlink()
-    with pytest.raises(
-        DataError, match=r"dev: its pairs have no entailment label; expected .*SICK_trial\.txt"
-    ):
+    with pytest.raises(DataError, match=r"no entailment label; .*SICK_trial\.txt"):
         read_pairs(sick, format="sick.v1", trees="binary", target="entailment")
     assert read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")[0].target == 3.5
 
 
 def test_errors_of_the_files_are_passed_on(sick: Path, snli: Path) -> None:
     (sick / "sim.txt").write_text("7\n")
-    with pytest.raises(DataError, match=r"sim\.txt:1: expected a score from 1 to 5"):
+    with pytest.raises(DataError, match=r"sim\.txt:1: .* '7'"):
         read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")
     snli.write_text("{}\n")
-    with pytest.raises(TreeError, match=r"snli\.jsonl:1: expected a text in the field 'pairID'"):
+    with pytest.raises(TreeError, match=r"snli\.jsonl:1: .*'pairID'"):
         read_pairs(snli, format="snli.v1", trees="binary", target="entailment")
+    snli.unlink()
+    with pytest.raises(DataError, match=r"snli\.jsonl: cannot be read"):
+        read_snli(snli)
+
+
+# -- SNLI
+
+
+def test_a_pair_holds_what_its_line_says(snli: Path) -> None:
+    other = {"pairID": "b", "gold_label": "entailment", "sentence1_binary_parse": "Yes"}
+    first, second = read_snli(
+        str(write(snli, {"sentence2_binary_parse": "( They ( ( jump -LRB- ) . ) )"}, other))
+    )
+    jump = Tree.from_transitions([0, 0, 0, 1, 0, 1, 1], ["They", "jump", "-LRB-", "."])
+    assert first == Pair("34.jpg#4r1n", (CONSTITUENCY[0], jump), "neutral")
+    assert (second.id, second.target, second.trees[0]) == ("b", "entailment", Tree.left(["Yes"]))
+
+
+def test_pairs_without_a_majority_are_left_out(snli: Path) -> None:
+    labels = ("-", "contradiction", "-", "neutral")
+    write(snli, *({"gold_label": label, "pairID": label} for label in labels))
+    assert [pair.id for pair in read_snli(snli)] == ["contradiction", "neutral"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold_label": "Neutral"}, ":2: .*entailment, neutral, contradiction or '-' .*'Neutral'"),
+        ({"pairID": None}, ":2: .* 'pairID', found None"),
+        (
+            {"sentence2_binary_parse": "( They ( jump )"},
+            ":2: sentence2_binary_parse, character 16: unbalanced",
+        ),
+        ({"sentence1_binary_parse": ""}, ":2: sentence1_binary_parse, character 1: .*nothing"),
+    ],
+)
+def test_a_malformed_line_is_told_with_its_place_or_skipped(
+    snli: Path, change: dict[str, object], message: str
+) -> None:
+    write(snli, {}, change, {})
+    with pytest.raises(TreeError, match=message) as caught:
+        read_snli(snli)
+    assert (caught.value.source, caught.value.line) == (str(snli), 2)
+    skipped: list[TreeError] = []
+    assert len(read_snli(snli, skipped=skipped)) == 2
+    assert [str(error) for error in skipped] == [str(caught.value)]

@@ -50,6 +50,10 @@ def write(folder: Path, **lines: list) -> list[Path]:
     return paths
 
 
+def place_of(error: TreeError) -> tuple[str | None, int | None, int | None]:
+    return error.source, error.line, error.column
+
+
 @given(st.data())
 def test_dependency_trees_come_back_as_written(data: st.DataObject) -> None:
     written = [Sentence(data.draw) for _ in range(data.draw(st.integers(1, 3)))]
@@ -60,10 +64,8 @@ def test_dependency_trees_come_back_as_written(data: st.DataObject) -> None:
             parents=[s.heads for s in written],
             rels=[s.relations for s in written],
         )
-        labelled, bare = (
-            read_dependency_trees(toks, parents, rels),
-            read_dependency_trees(str(toks), str(parents)),
-        )
+        labelled = read_dependency_trees(toks, parents, rels)
+        bare = read_dependency_trees(str(toks), str(parents))
     assert len(labelled) == len(bare) == len(written)
     for sentence, tree, other in zip(written, labelled, bare, strict=True):
         assert tree.parents.tolist() == [head - 1 for head in sentence.heads]
@@ -122,12 +124,12 @@ def test_line_ends_and_wide_spaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heads", "column", "message"),
     [
-        ("2 0", 4, "expected 3 heads, one for each word, found 2"),
-        ("2 0 2 2", 7, "expected 3 heads, one for each word, found 4"),
-        ("", 1, "expected 3 heads, one for each word, found 0"),
-        ("2 0 x", 5, "expected a node from 1 to 3, or 0 for the root, found 'x'"),
-        ("2  0 4", 6, "expected a node from 1 to 3, or 0 for the root, found '4'"),
-        ("2 -1 2", 3, "expected a node from 1 to 3, or 0 for the root, found '-1'"),
+        ("2 0", 4, "3 heads, .* found 2"),
+        ("2 0 2 2", 7, "3 heads, .* found 4"),
+        ("", 1, "3 heads, .* found 0"),
+        ("2 0 x", 5, "from 1 to 3, .* 'x'"),
+        ("2  0 4", 6, "from 1 to 3, .* '4'"),
+        ("2 -1 2", 3, "from 1 to 3, .* '-1'"),
         ("2 0 2.0", 5, "found '2.0'"),
         (f"2 0 {'9' * 5000}", 5, "found '9999"),
         ("2 3 2", 6, r"expected exactly one root \(0\), found 0"),
@@ -142,29 +144,21 @@ def test_heads_that_are_no_tree_are_placed(
     toks, parents = write(tmp_path, toks=["a", "b c d"], parents=["0", heads])
     with pytest.raises(TreeError, match=message) as caught:
         read_dependency_trees(toks, parents)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (
-        str(parents),
-        2,
-        column,
-    )
+    assert place_of(caught.value) == (str(parents), 2, column)
 
 
 @pytest.mark.parametrize(
     ("cparents", "column", "message"),
     [
-        ("4 4 5 5", 8, "expected 5 parents, of 3 words and 2 phrases, found 4"),
-        ("4 4 5 5 0 0", 11, "expected 5 parents, of 3 words and 2 phrases, found 6"),
-        ("4 4 5 6 0", 7, "expected a node from 1 to 5, or 0 for the root, found '6'"),
+        ("4 4 5 5", 8, "5 parents, of 3 words and 2 phrases, found 4"),
+        ("4 4 5 5 0 0", 11, "5 parents, .* found 6"),
+        ("4 4 5 6 0", 7, "from 1 to 5, .* '6'"),
         ("4 4 5 0 0", 9, "expected exactly one root"),
         ("4 4 4 5 0", 7, "phrase 4: expected 2 children, found 3"),
         ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
         ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
         ("0 4 4 5 5", 3, "found node 2 to lead to a cycle"),
-        (
-            "4 5 4 5 0",
-            7,
-            "phrase 4: expected words that stand side by side, found others between them",
-        ),
+        ("4 5 4 5 0", 7, "phrase 4: .* side by side"),
     ],
 )
 def test_constituents_that_are_no_binary_tree_are_placed(
@@ -173,21 +167,17 @@ def test_constituents_that_are_no_binary_tree_are_placed(
     toks, path = write(tmp_path, toks=["a", "b c d"], cparents=["0", cparents])
     with pytest.raises(TreeError, match=message) as caught:
         read_constituency_trees(toks, path)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (str(path), 2, column)
+    assert place_of(caught.value) == (str(path), 2, column)
 
 
 def test_relations_and_words_that_are_missing_are_placed(tmp_path: Path) -> None:
     toks, parents, rels = write(tmp_path, toks=["b c"], parents=["2 0"], rels=["det"])
-    with pytest.raises(
-        TreeError, match="expected 2 relations, one for each word, found 1"
-    ) as caught:
+    with pytest.raises(TreeError, match=r"2 relations, .* found 1") as caught:
         read_dependency_trees(toks, parents, rels)
-    assert (caught.value.source, caught.value.line, caught.value.column) == (str(rels), 1, 4)
+    assert place_of(caught.value) == (str(rels), 1, 4)
     (toks,) = write(tmp_path, toks=[" "])
     for read in (read_dependency_trees, read_constituency_trees):
-        with pytest.raises(
-            TreeError, match=r"toks:1:2: expected a sentence of at least one word, found none"
-        ):
+        with pytest.raises(TreeError, match=r"toks:1:2: .* found none"):
             read(toks, parents)
 
 
@@ -197,9 +187,7 @@ def test_files_of_different_lengths_are_refused(tmp_path: Path, short: int) -> N
     del contents[short][1]
     paths = write(tmp_path, **dict(zip(("toks", "parents", "rels"), contents, strict=True)))
     wrong, expected, found = (paths[1], 1, 2) if short == 0 else (paths[short], 2, 1)
-    with pytest.raises(
-        DataError, match=f"expected {expected} lines, as many as .*toks has, found {found}"
-    ) as caught:
+    with pytest.raises(DataError, match=f"{expected} lines, .*toks .* {found}") as caught:
         read_dependency_trees(*paths)
     assert str(caught.value).startswith(f"{wrong}: ")
 
@@ -235,9 +223,8 @@ def test_written_dependency_trees_are_read_again(
     ]
     write_dependency_trees(iter(trees), *cleared(files))
     assert read_dependency_trees(*files) == trees
-    assert read_dependency_trees(*files[:2]) == [
-        tree.with_labels([None] * len(tree)) for tree in trees
-    ]
+    bare = [tree.with_labels([None] * len(tree)) for tree in trees]
+    assert read_dependency_trees(*files[:2]) == bare
 
 
 @settings(max_examples=1000)
@@ -263,21 +250,14 @@ def test_what_is_written(files: list[Path]) -> None:
     write_dependency_trees([dependency], *files)
     assert files[2].read_text() == "det root punct\n"
     write_constituency_trees([Tree.left("abc"), Tree.right("abc"), Tree.left("a")], *files[:2])
-    assert [path.read_text() for path in files[:2]] == [
-        "a b c\na b c\na\n",
-        "4 4 5 5 0\n5 4 4 5 0\n0\n",
-    ]
+    expected = ["a b c\na b c\na\n", "4 4 5 5 0\n5 4 4 5 0\n0\n"]
+    assert [path.read_text() for path in files[:2]] == expected
 
 
 @pytest.mark.parametrize(
     ("tokens", "labels", "place", "message"),
     [
-        (
-            ["New York", "is"],
-            ["a", "b"],
-            0,
-            "the word 1 of the tree is 'New York'; the file holds no empty word",
-        ),
+        (["New York", "is"], ["a", "b"], 0, "the word 1 of the tree is 'New York'"),
         (["is", ""], ["a", "b"], 0, "the word 2 of the tree is ''"),
         (["is", None], ["a", "b"], 0, "the word 2 of the tree is None"),
         (["is", "it"], ["a", "b c"], 2, "the label 2 of the tree is 'b c'"),
@@ -300,16 +280,8 @@ def test_constituency_trees_that_files_cannot_hold_are_refused(tmp_path: Path) -
     toks, cparents = tmp_path / "toks", tmp_path / "cparents"
     for tree, path, message in (
         (Tree.left(["a", "b c"]), toks, "the word 2 of the tree is 'b c'"),
-        (
-            from_brackets("(A (B b))"),
-            cparents,
-            "node 1 has 1 children; transitions exist for binary trees",
-        ),
-        (
-            Tree.from_parents([1, -1, 1], list("abc")),
-            cparents,
-            "node 1 has both a word and children",
-        ),
+        (from_brackets("(A (B b))"), cparents, "node 1 has 1 children"),
+        (Tree.from_parents([1, -1, 1], list("abc")), cparents, "node 1 has both a word"),
     ):
         with pytest.raises(TreeError, match=message) as caught:
             write_constituency_trees([Tree.left("ab"), tree], toks, cparents)
@@ -326,17 +298,12 @@ def test_malformed_trees_are_skipped_and_reported(tmp_path: Path) -> None:
     skipped: list[TreeError] = []
     trees = read_dependency_trees(toks, heads, rels, skipped=skipped)
     assert trees == [Tree.from_parents([-1], ["a"], ["x"])]
-    assert [str(error).split(": ")[0] for error in skipped] == [
-        f"{heads}:2:4",
-        f"{rels}:3:2",
-        f"{toks}:4:2",
-    ]
+    places = [str(error).split(": ")[0] for error in skipped]
+    assert places == [f"{heads}:2:4", f"{rels}:3:2", f"{toks}:4:2"]
     toks, parents = write(tmp_path, toks=["a", "b c", "d e"], cparents=["0", "3 0", "3 3 0"])
     found = read_constituency_trees(toks, parents, skipped=skipped)
     assert found == [Tree.left(["a"]), Tree.left(["d", "e"])]
-    assert [(error.source, error.line, error.column) for error in skipped[3:]] == [
-        (str(parents), 2, 4)
-    ]
+    assert list(map(place_of, skipped[3:])) == [(str(parents), 2, 4)]
 
 
 def test_files_of_different_lengths_are_refused_also_when_trees_may_be_skipped(

@@ -27,14 +27,8 @@ def test_the_phrases_of_a_small_tree() -> None:
 
 def test_the_sequences_of_a_small_tree() -> None:
     words, lengths, labels = prefixes_of(*phrases_of(TREE, LABELS))
-    assert words.tolist() == [
-        3,
-        2,
-        0,
-        1,
-        2,
-        3,
-    ]  # d; c; a b c d: nothing labelled starts at b, and (c d) has no label
+    # d; c; a b c d: nothing labelled starts at b, and (c d) has no label.
+    assert words.tolist() == [3, 2, 0, 1, 2, 3]
     assert lengths.tolist() == [1, 1, 4]
     assert labels.tolist() == [3, 0, 1, 2, -1, 4]
 
@@ -50,12 +44,8 @@ def test_the_whole_sentence_is_last_even_without_a_label() -> None:
     for labels in ([-1] * 7, [0] * 6 + [-1]):
         spans, found = phrases_of(TREE, labels)
         assert (spans[-1].tolist(), found[-1]) == ([0, 4], -1)
-        chains = prefixes_of(spans, found)
-        assert (chains.words[-4:].tolist(), chains.lengths[-1], chains.labels[-1]) == (
-            [0, 1, 2, 3],
-            4,
-            -1,
-        )
+        words, lengths, last = prefixes_of(spans, found)
+        assert (words[-4:].tolist(), lengths[-1], last[-1]) == ([0, 1, 2, 3], 4, -1)
     assert [part.tolist() for part in phrases_of(Tree.left(["a"]), [-1])] == [[[0, 1]], [-1]]
     assert [part.tolist() for part in prefixes_of([[0, 1]], [2])] == [[0], [1], [2]]
 
@@ -68,45 +58,34 @@ def test_of_nodes_over_the_same_words_the_topmost_counts() -> None:
 
 
 def test_nodes_of_a_dependency_tree_are_phrases_unless_they_have_gaps() -> None:
-    tree = Tree.from_parents(
-        [2, 3, 1, -1], list("abcd")
-    )  # a below c below b below d: b and c cover a b c, c without b
+    # a below c below b below d: b and c cover a b c, c without b
+    tree = Tree.from_parents([2, 3, 1, -1], list("abcd"))
     assert as_set(*phrases_of(tree, [0, 1, 2, 3])) == {(0, 1, 0), (0, 3, 1), (0, 4, 3)}
 
 
 @given(st.data())
 def test_phrases_and_sequences_hold_the_same_labels(data: st.DataObject) -> None:
     steps = [0]
-    for _ in range(
-        data.draw(st.integers(0, 12))
-    ):  # a word more, with reductions before or behind it
+    for _ in range(data.draw(st.integers(0, 12))):  # a word more, and reductions
         steps += [0, *[1] * data.draw(st.integers(0, sum(1 - 2 * step for step in steps)))]
     steps += [1] * (sum(1 - 2 * step for step in steps) - 1)
     tree = Tree.from_transitions(steps, [str(place) for place in range(steps.count(0))])
     labels = data.draw(st.lists(st.integers(-1, 4), min_size=len(tree), max_size=len(tree)))
     spans, classes = phrases_of(tree, labels)
-    wanted = {
-        (*span, label)
-        for span, label in zip(tree.spans.tolist(), labels, strict=True)
-        if label >= 0
-    }
+    nodes = zip(tree.spans.tolist(), labels, strict=True)
+    wanted = {(*span, label) for span, label in nodes if label >= 0}
     assert {phrase for phrase in as_set(spans, classes) if phrase[2] >= 0} == wanted
     assert len(spans) == len({*map(tuple, spans.tolist())})
 
     chains = prefixes_of(spans, classes)
     found, starts, at = set(), [], 0
     for length in chains.lengths.tolist():
-        words, known = (
-            chains.words[at : at + length].tolist(),
-            chains.labels[at : at + length].tolist(),
-        )
+        here = slice(at, at + length)
+        words, known = chains.words[here].tolist(), chains.labels[here].tolist()
         assert words == list(range(words[0], words[0] + length))
         assert known[-1] >= 0 or words == list(range(len(tree.words)))
-        found |= {
-            (words[0], word + 1, label)
-            for word, label in zip(words, known, strict=True)
-            if label >= 0
-        }
+        ends = zip(words, known, strict=True)
+        found |= {(words[0], word + 1, label) for word, label in ends if label >= 0}
         starts.append(words[0])
         at += length
     assert at == len(chains.words) == len(chains.labels)

@@ -85,7 +85,7 @@ def test_trees_over_other_words_are_refused(words: str, message: str) -> None:
 
 def test_phrases_of_a_dependency_tree_are_refused() -> None:
     tree = Tree.from_parents([1, -1], ["dogs", "bark"])
-    with pytest.raises(TreeError, match="node 1 of the phrases has both a word and children"):
+    with pytest.raises(TreeError, match="node 1 of the phrases has a word and children"):
         project_labels(tree, tree)
 
 

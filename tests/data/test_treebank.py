@@ -33,9 +33,7 @@ def test_trees_are_read_past_blank_lines_mark_and_line_ends(write) -> None:
 def test_other_encodings_are_read_when_named(write) -> None:
     path = write("(2 café)".encode("latin-1"))
     assert read_trees(path, encoding="latin-1")[0].words == ("café",)
-    with pytest.raises(
-        DataError, match=r"trees\.txt:1: expected text in utf-8, found the byte 0xe9 at position 6"
-    ):
+    with pytest.raises(DataError, match=r"trees\.txt:1: .* utf-8, .* 0xe9 at position 6"):
         read_trees(path)
     with pytest.raises(DataError, match="unknown encoding 'klingon'"):
         read_trees(path, encoding="klingon")
@@ -109,56 +107,29 @@ def test_trees_on_lines_that_are_all_indented(write) -> None:
 
 
 def test_two_trees_on_a_line_are_refused(write) -> None:
-    with pytest.raises(
-        TreeError, match=r"trees\.txt:2:7: expected one tree, found '\(' after its end"
-    ):
+    with pytest.raises(TreeError, match=r"trees\.txt:2:7: expected one tree"):
         read_trees(write(b"(2 a)\n(2 b) (2 c)\n"))
-    with pytest.raises(
-        TreeError, match=r"trees\.txt:3:10: expected one tree, found '\(' after its end"
-    ):
+    with pytest.raises(TreeError, match=r"trees\.txt:3:10: expected one tree"):
         read_trees(write(b"(2 a)\n(2\n  (1 b)) (2 c)\n"))
 
 
+ONE, OTHERS = "expected one tree, found", [RAINED, YES]
 MALFORMED = {
-    "a bracket that is not closed": (
-        PENN.replace("sat))", "sat)"),
-        [RAINED, YES],
-        "6:12: unbalanced",
-    ),
-    "a bracket too many": (
-        PENN.replace("(. .)", "(. .))"),
-        [RAINED, YES],
-        "6:12: expected one tree, found ')'",
-    ),
-    "a bracket too many inside": (
-        PENN.replace("man))", "man))))"),
-        [RAINED, YES],
-        "6:10: expected one tree, found ')'",
-    ),
-    "nothing between brackets": (
-        PENN.replace("(VBD sat)", "()"),
-        [RAINED, YES],
-        "5:10: expected a word or children",
-    ),
-    "the last bracket missing": (PENN.replace(" )\n))", " )\n)"), [SAT, YES], "11:2: unbalanced"),
-    "the end of the file missing": (
-        PENN[: PENN.index("Yes") + 3],
-        [SAT, RAINED],
-        "12:16: unbalanced",
-    ),
-    "another tree on the line": (
-        PENN.replace("(. .)))", "(. .))) (A a)"),
-        [RAINED, YES],
-        "6:13: expected one tree, found '('",
-    ),
+    "a bracket that is not closed": ("sat))", "sat)", OTHERS, "6:12: unbalanced"),
+    "a bracket too many": ("(. .)", "(. .))", OTHERS, f"6:12: {ONE} ')'"),
+    "a bracket too many inside": ("man))", "man))))", OTHERS, f"6:10: {ONE} ')'"),
+    "nothing between brackets": ("(VBD sat)", "()", OTHERS, "5:10: expected a word or children"),
+    "the last bracket missing": (" )\n))", " )\n)", [SAT, YES], "11:2: unbalanced"),
+    "the end of the file missing": ("Yes)) )\n", "Yes", [SAT, RAINED], "12:16: unbalanced"),
+    "another tree on the line": ("(. .)))", "(. .))) (A a)", OTHERS, f"6:13: {ONE} '('"),
 }
 
 
-@pytest.mark.parametrize(("text", "good", "message"), MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize(("old", "new", "good", "message"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_tree_is_skipped_alone(
-    write, text: str, good: list[Tree], message: str
+    write, old: str, new: str, good: list[Tree], message: str
 ) -> None:
-    path, skipped = write(text.encode()), []
+    path, skipped = write(PENN.replace(old, new).encode()), []
     assert read_trees(path, skipped=skipped) == good
     (error,) = skipped
     assert str(error).startswith(f"{path}:{message}")
@@ -200,12 +171,7 @@ def test_a_name_wins_over_a_number(write) -> None:
 @pytest.mark.parametrize("label", ["5", "-1", "03", "Positive"])
 def test_an_unknown_label_is_placed(write, label: str) -> None:
     path = write(f"(2 a)\n(3 (2 so) ({label} good))".encode())
-    with pytest.raises(
-        TreeError,
-        match=(
-            f"node 1 \\('good'\\) has the label '{label}'; expected one of very negative, .* 0 to 4"
-        ),
-    ) as caught:
+    with pytest.raises(TreeError, match=f"node 1 .'good'. .* '{label}'; .* 0 to 4") as caught:
         read_labelled(path, NAMES)
     assert (caught.value.source, caught.value.line) == (str(path), 2)
 

@@ -70,10 +70,7 @@ def test_broken_text_is_refused(tmp_path: Path, content: str, message: str) -> N
     [
         ({"vectors": VALUES}, "expected the arrays 'words'"),
         ({"words": np.array(["a", "b"])}, "found \\['words'\\]"),
-        (
-            {"words": np.array(["a"]), "vectors": VALUES},
-            r"expected float vectors \(1, X\), found float64 \(2, 3\)",
-        ),
+        ({"words": np.array(["a"]), "vectors": VALUES}, r"\(1, X\), found float64 \(2, 3\)"),
         ({"words": np.array(["a", "b"]), "vectors": VALUES.astype(int)}, "expected float vectors"),
         ({"words": np.array([1, 2]), "vectors": VALUES}, "flat array of strings"),
         ({"words": np.array(["a", "b"], object), "vectors": VALUES}, "no plain arrays"),
@@ -119,9 +116,7 @@ def set_in_headers(content: bytearray, offset: int, value: int) -> bytes:
 def test_members_that_are_no_arrays_are_refused(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "table.npz"
     zipped(path, **{f"words{ending}": b"a\nb\n", f"vectors{ending}": b"1 2\n3 4\n"})
-    with pytest.raises(
-        DataError, match=r"table\.npz: holds no plain arrays: expected words\.npy and vectors\.npy"
-    ):
+    with pytest.raises(DataError, match=r"table\.npz: holds no plain arrays: .* words\.npy"):
         read_vectors(path)
 
 
@@ -133,9 +128,7 @@ def test_archives_that_cannot_be_unpacked_are_refused(
 ) -> None:
     path = npz(tmp_path, words=np.array(["a", "b"]), vectors=VALUES)
     path.write_bytes(set_in_headers(bytearray(path.read_bytes()), offset, value))
-    with pytest.raises(
-        DataError, match=rf"table\.npz: cannot be read as word vectors: .*{message}"
-    ):
+    with pytest.raises(DataError, match=rf"table\.npz: cannot be read .*{message}"):
         read_vectors(path)
 
 
@@ -162,9 +155,7 @@ def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(
     words, same = np.array([f"w{number}" for number in range(400)]), np.tile(VALUES, (200, 1))
     path = tmp_path / "table.npz"
     np.savez_compressed(path, words=words, vectors=same)
-    with pytest.raises(
-        DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728, as a decompression bomb does"
-    ):
+    with pytest.raises(DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728"):
         read_vectors(path)
     np.savez(path, words=words, vectors=same)
     assert read_vectors(path).vectors.shape == (400, 3)

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.forest import Forest
+from thinstack.export import samples
 from thinstack.models import Model, TreeModel
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
@@ -64,6 +66,16 @@ class Exported:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
+
+
+def eager_scores(model: Model, arrays: Arrays) -> Arrays:
+    """What the model gives for arrays by name."""
+    return samples.eager_scores(model, Forest(**arrays))
+
+
+def arrays_of(model: Model, forest: Forest) -> Arrays:
+    """The inputs of a model, by name."""
+    return {name: getattr(forest, name) for name in model.input_names}
 
 
 class ChildSum(Cell):

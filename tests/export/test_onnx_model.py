@@ -17,6 +17,7 @@ from export_models import (
     H,
     V,
     X,
+    eager_scores,
     make_config,
     make_model,
     random_inputs,
@@ -30,7 +31,6 @@ from thinstack.errors import ExportError
 from thinstack.export import onnx_model
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import eager_scores
 from thinstack.testing import reference
 
 FORESTS = {

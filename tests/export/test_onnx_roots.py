@@ -5,13 +5,14 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import C, Exported, V, make_config, randomised
+from export_models import C, Exported, V, arrays_of, make_config, randomised
 
 from thinstack.core import transitions as shapes
+from thinstack.core.forest import join, without_trees
 from thinstack.errors import ExportError
 from thinstack.export.onnx_model import export_onnx
 from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
-from thinstack.export.samples import join_inputs, random_tree, sample_trees, without_trees
+from thinstack.export.samples import random_tree, sample_trees
 from thinstack.models import build_model
 
 SHAPES = [
@@ -37,10 +38,11 @@ def pair(request: pytest.FixtureRequest) -> tuple[Exported, Exported]:
 def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:
     nodes, roots = pair
     drawn = sample_trees(nodes.model, SHAPES, np.random.default_rng(0))
-    batches = [join_inputs(drawn), drawn[0]] + (
-        [without_trees(join_inputs(drawn))] if nodes.model.parses else []
-    )
-    for inputs in batches:
+    batches = [join(drawn), drawn[0]]
+    if nodes.model.parses:
+        batches.append(without_trees(batches[0]))
+    for forest in batches:
+        inputs = arrays_of(nodes.model, forest)
         wanted = nodes.runs()[0](inputs)
         for run in roots.runs():
             found = run(inputs)

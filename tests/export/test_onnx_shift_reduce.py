@@ -9,18 +9,18 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import Arrays, C, Exported, H, V, make_config, random_tree
+from export_models import Arrays, C, Exported, H, V, eager_scores, make_config, random_tree
 from plain_parts import PlainCell, S, W, plain_export, plain_spinn
 from recursion import slow_sentences
 
 from thinstack.core import transitions as shapes
+from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export import onnx_model, onnx_shift_reduce, onnx_tracker, onnx_verify
 from thinstack.export.onnx_graph import Graph
 from thinstack.export.onnx_sentences import FREE, REDUCE, Sentences
 from thinstack.export.onnx_verify import verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import Inputs, eager_scores
 from thinstack.models import SpinnModel
 
 KINDS = {
@@ -296,8 +296,9 @@ def test_verification_finds_a_wrong_graph(
         fault(patch)
         wrong = export(model)
 
-    def few(model: SpinnModel, longest: int = 0) -> list[Inputs]:
-        return [sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)]
+    def few(model: SpinnModel, longest: int = 0) -> list[Forest]:
+        found = sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)
+        return [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
 
     monkeypatch.setattr(onnx_verify, "sampled", few)
     assert (

@@ -11,12 +11,13 @@ from onnx import numpy_helper
 from torch import Tensor
 
 from thinstack.config import ModelConfig
+from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export import onnx_verify
 from thinstack.export.onnx_model import export_int8
 from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import eager_scores, join_inputs, sample_trees, sampled
+from thinstack.export.samples import eager_scores, sample_trees, sampled
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 BRANCH = np.array([0, 0, 1])
@@ -39,9 +40,7 @@ def test_report(exported: Exported) -> None:
     assert (report.max_deviation == 0) == (exported.quantize == "none")
     assert report.mean_deviation <= report.max_deviation < 0.1
     if exported.quantize != "none":
-        inputs = join_inputs(
-            sample_trees(exported.model, [np.array([0])] * 500, np.random.default_rng(5))
-        )
+        inputs = join(sample_trees(exported.model, [np.array([0])] * 500, np.random.default_rng(5)))
         rounded, plain = (
             eager_scores(dequantised(exported.model, q), inputs)
             for q in (exported.quantize, "none")
@@ -95,7 +94,7 @@ def test_a_model_that_parses(parser: Exported) -> None:
 def test_real_inputs_are_compared_as_well(words: Exported) -> None:
     generator = np.random.default_rng(0)
     forests = [np.array([0])] * 3, [BRANCH]
-    development = [join_inputs(sample_trees(words.model, forest, generator)) for forest in forests]
+    development = [join(sample_trees(words.model, forest, generator)) for forest in forests]
     report = verify_onnx(words.file, words.model, words.config, development=development)
     assert [runtime.runtime for runtime in report.development] == ["onnxruntime", "onnx.reference"]
     for runtime in report.development:
@@ -115,8 +114,8 @@ def test_a_fault_that_only_real_inputs_show_is_found(
         values[7] = 0
         table.CopyFrom(numpy_helper.from_array(values, table.name))
 
-    def real(*ids: int) -> list[dict[str, np.ndarray]]:
-        return [{"token_ids": np.array(ids), "transitions": BRANCH}]
+    def real(*ids: int) -> list[Forest]:
+        return [Forest(sizes=np.array([3]), token_ids=np.array(ids), transitions=BRANCH)]
 
     monkeypatch.setattr(onnx_verify, "sampled", lambda *_, **__: real(3, 4))
     file = tampered(words.file, lose_row_7)

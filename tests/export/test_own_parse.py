@@ -7,17 +7,14 @@ import pytest
 import torch
 from plain_parts import PlainCell, plain_spinn
 
+from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export.compare import compare
 from thinstack.export.own_parse import as_given, worst_choice
-from thinstack.export.samples import Inputs, Scores, eager_scores
+from thinstack.export.samples import Scores, eager_scores
 
 MODEL = plain_spinn(PlainCell(2, inner=True))
-SENTENCES = {
-    "token_ids": np.arange(9),
-    "lengths": np.array([5, 1, 3]),
-    "transitions": np.zeros(0, np.int64),
-}
+SENTENCES = Forest(token_ids=np.arange(9), lengths=np.array([5, 1, 3]), sizes=np.array([9, 1, 5]))
 TREES = [0, 0, 1, 0, 0, 1, 1, 0, 1, *[0], *[0, 0, 0, 1, 1]]
 
 
@@ -26,11 +23,11 @@ def parsed(steps: list[int]) -> Scores:
 
 
 def test_trees_are_given_as_they_were_found() -> None:
-    found = as_given(SENTENCES, parsed(TREES))
-    assert found["transitions"].tolist() == TREES
-    assert found["transitions"].dtype == np.int64
-    assert found["token_ids"] is SENTENCES["token_ids"]
-    assert as_given(found, parsed(TREES)) is found
+    found = as_given(MODEL, SENTENCES, parsed(TREES))
+    assert found.transitions.tolist() == TREES
+    assert found.transitions.dtype == np.int64
+    assert found.token_ids is SENTENCES.token_ids
+    assert as_given(MODEL, found, parsed(TREES)) is found
 
 
 @pytest.mark.parametrize(
@@ -48,17 +45,17 @@ def test_trees_are_given_as_they_were_found() -> None:
 )
 def test_what_is_no_tree_is_refused(steps: list[int], message: str) -> None:
     with pytest.raises(ExportError, match=message):
-        as_given(SENTENCES, parsed(steps))
+        as_given(MODEL, SENTENCES, parsed(steps))
 
 
 def test_given_trees_are_to_be_kept() -> None:
-    given = SENTENCES | {"transitions": np.array(TREES)}
+    given = SENTENCES._replace(transitions=np.array(TREES))
     with pytest.raises(ExportError, match="other trees than it was given"):
-        as_given(given, parsed([*TREES[:10], 0, 0, 1, 0, 1]))
+        as_given(MODEL, given, parsed([*TREES[:10], 0, 0, 1, 0, 1]))
 
 
-def own_parse(sentences: Inputs = SENTENCES) -> list[int]:
-    return eager_scores(MODEL, sentences)["parse"].tolist()
+def own_parse() -> list[int]:
+    return eager_scores(MODEL, SENTENCES)["parse"].tolist()
 
 
 def other_trees() -> list[int]:
@@ -75,49 +72,40 @@ def test_a_choice_is_as_bad_as_it_scores_less(scale: float) -> None:
     with torch.no_grad():
         model.encoder.tracker.w_transition.mul_(scale)
         model.encoder.tracker.b_transition.mul_(scale)
-    assert worst_choice(model, as_given(SENTENCES, parsed(own_parse()))) < 0
+    assert worst_choice(model, as_given(MODEL, SENTENCES, parsed(own_parse()))) < 0
     # The other tree differs by the third transition of five, its only choice, after the same two
     # words.
-    wrong = as_given(SENTENCES, parsed(other_trees()))
+    wrong = as_given(MODEL, SENTENCES, parsed(other_trees()))
     with torch.no_grad():
-        scores = (
-            model.joint({name: torch.from_numpy(array) for name, array in wrong.items()})
-            .choices[12]
-            .numpy()
-        )
+        scores = model.joint(model.inputs(wrong)).choices[12].numpy()
     assert (np.abs(scores).max() > 1) == (scale > 1)
     lost = np.abs(np.diff(scores)).item() / (np.abs(scores).max() if scale > 1 else 1)
     assert worst_choice(model, wrong) == pytest.approx(lost, rel=1e-5)
 
 
 def test_where_there_is_no_choice_nothing_is_lost() -> None:
-    words = {
-        "token_ids": np.arange(3),
-        "lengths": np.array([1, 2]),
-        "transitions": np.array([0, 0, 0, 1]),
-    }
-    assert worst_choice(MODEL, words) == -np.inf
+    forest = Forest(
+        token_ids=np.arange(3), lengths=np.array([1, 2]), transitions=np.array([0, 0, 0, 1])
+    )
+    assert worst_choice(MODEL, forest) == -np.inf
 
 
 def over(trees: list[int]) -> object:
     """A runtime that makes these trees, and scores them as the model does."""
-    return lambda inputs: eager_scores(MODEL, inputs | {"transitions": np.array(trees)})
+    return lambda forest: eager_scores(MODEL, forest._replace(transitions=np.array(trees)))
 
 
 def test_a_runtime_is_compared_over_its_own_trees() -> None:
     assert compare("mine", "1", over(own_parse()), MODEL, [SENTENCES], 1e-5).nodes == 15
-    with pytest.raises(
-        ExportError,
-        match=r"takes a transition that scores .* less than the other one; allowed 1e-05",
-    ):
+    with pytest.raises(ExportError, match=r"less than the other one; allowed 1e-05"):
         compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 1e-5)
     # Were the difference within tolerance, its scores would be right over the trees that it made.
     assert compare("mine", "1", over(other_trees()), MODEL, [SENTENCES], 10).max_error < 1e-6
 
 
 def test_scores_over_its_own_trees_are_to_be_the_models() -> None:
-    def run(inputs: Inputs) -> Scores:
-        scores = eager_scores(MODEL, inputs)
+    def run(forest: Forest) -> Scores:
+        scores = eager_scores(MODEL, forest)
         return scores | {"node_scores": scores["node_scores"] + np.float32(0.01)}
 
     with pytest.raises(ExportError, match="mine gives scores that differ by"):

@@ -4,13 +4,14 @@ equations."""
 import copy
 
 import numpy as np
-from export_models import Arrays, Exported
+from export_models import Arrays, Exported, arrays_of, eager_scores
 from recursion import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
+from thinstack.core.forest import join
 from thinstack.export.onnx_verify import VerificationReport
 from thinstack.export.quantize import dequantised
-from thinstack.export.samples import eager_scores, join_inputs, sample_trees, without_trees
+from thinstack.export.samples import sample_trees
 from thinstack.export.torchscript import export_torchscript
 
 
@@ -20,7 +21,8 @@ def batches(exported: Exported) -> list[Arrays]:
         [shapes.left(1)],
         [shapes.balanced(7), shapes.left(1), shapes.left(5), shapes.right(4)],
     )
-    return [join_inputs(sample_trees(exported.model, forest, random)) for forest in forests]
+    drawn = (join(sample_trees(exported.model, forest, random)) for forest in forests)
+    return [arrays_of(exported.model, forest) for forest in drawn]
 
 
 def check(exported: Exported) -> None:
@@ -56,7 +58,7 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
 def test_a_parser(parser: Exported) -> None:
     model = dequantised(parser.model, "int8-tables")
     for given in batches(parser):
-        for inputs in (given, without_trees(given)):
+        for inputs in (given, given | {"transitions": given["transitions"][:0]}):
             expected = slow_sentences(
                 copy.deepcopy(model).double(), inputs, given["lengths"].tolist()
             )

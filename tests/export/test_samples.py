@@ -7,17 +7,9 @@ from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
 from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.head import Reads
-from thinstack.export.samples import (
-    eager_scores,
-    forest_size,
-    join_inputs,
-    makes_trees,
-    sample_shapes,
-    sample_trees,
-    sampled,
-    without_trees,
-)
+from thinstack.export.samples import eager_scores, makes_trees, sample_shapes, sample_trees, sampled
 from thinstack.models import TreeModel
 from thinstack.models.tree_model import Structure
 
@@ -69,110 +61,82 @@ def roots_of(parents: np.ndarray) -> np.ndarray:
     return np.where(parents[found] < 0, found, -1)
 
 
+def check_numbers(model: TreeModel, batches: list[Forest]) -> None:
+    """Batches of no tree, one tree, 3 and 32 trees, or of as many pairs."""
+    per_tree = 2 if model.head.reads == "pairs" else 1
+    assert {len(forest.sizes) for forest in batches} == {
+        count * per_tree for count in (0, 1, 3, 32)
+    }
+    for forest in batches:
+        filled = {name for name, array in forest._asdict().items() if len(array)}
+        assert filled <= {*model.input_names, "sizes", "lengths"}
+        assert {array.dtype for array in forest} == {np.dtype(np.int64)}
+        assert len(forest.token_ids) == forest.lengths.sum()
+        assert ((forest.token_ids >= 0) & (forest.token_ids < V)).all()
+
+
 @pytest.mark.parametrize("kind", MODELS)
-def test_batches_are_valid_inputs_of_all_sizes(kind: str) -> None:
+def test_batches_are_valid_and_of_all_sizes(kind: str) -> None:
     model = MODELS[kind]
     batches = list(sampled(model, longest=64))
     assert len(batches) == 16
-    per_tree = 2 if model.head.reads == "pairs" else 1
-    assert sorted({forest_size(inputs)[0] for inputs in batches}) == [
-        0,
-        per_tree,
-        3 * per_tree,
-        32 * per_tree,
-    ]
-    for inputs in batches:
-        assert list(inputs) == model.input_names
-        assert {array.dtype for array in inputs.values()} == {np.dtype(np.int64)}
-        check_inputs(model, inputs)
+    check_numbers(model, batches)
+    for forest in batches:
+        check_trees(model, forest)
     again = list(sampled(model, longest=64))
-    assert all(
-        np.array_equal(a[name], b[name]) for a, b in zip(batches, again, strict=True) for name in a
-    )
+    for forest, same in zip(batches, again, strict=True):
+        assert all(map(np.array_equal, forest, same))
     eager_scores(model, batches[-1])
 
 
-def check_inputs(model: TreeModel, inputs: dict[str, np.ndarray]) -> None:
-    trees, nodes = forest_size(inputs)
-    words = nodes
-    if "transitions" in inputs:
-        steps = transitions.validate(inputs["transitions"])
+def check_trees(model: TreeModel, forest: Forest) -> None:
+    trees, nodes = len(forest.sizes), forest.sizes.sum()
+    if model.structure == "transitions":
+        steps = transitions.validate(forest.transitions)
         assert nodes == len(steps)
         assert trees == nodes - 2 * steps.sum()
-        words = (nodes + trees) // 2
-    elif "lengths" in inputs:
-        assert (inputs["lengths"] > 0).all()
-        assert (trees, nodes) == (len(inputs["lengths"]), inputs["lengths"].sum())
+        assert forest.lengths.sum() == (nodes + trees) // 2
+    elif model.structure == "lengths":
+        assert (forest.lengths > 0).all()
+        assert forest.lengths.tolist() == forest.sizes.tolist()
     else:
-        parents = inputs["parents"]
+        parents = forest.parents
         assert (roots_of(parents) >= 0).all()
         assert (trees, nodes) == ((parents < 0).sum(), len(parents))
-        has_parent = parents >= 0
-        if model.arity:
-            slots = inputs.get("slots", np.zeros_like(parents))
+        if model.arity > 1:
+            slots = forest.slots
             assert ((slots >= 0) & (slots < model.arity)).all()
-            edges = list(zip(parents[has_parent].tolist(), slots[has_parent].tolist(), strict=True))
+            edges = list(zip(parents[parents >= 0], slots[parents >= 0], strict=True))
             assert len(edges) == len(set(edges))
-        if model.encoder.words_at_leaves:
-            words = nodes - len(set(parents[has_parent].tolist()))
-    assert len(inputs["token_ids"]) == words
-    assert ((inputs["token_ids"] >= 0) & (inputs["token_ids"] < V)).all()
+        elif model.arity == 1:
+            assert len(set(parents[parents >= 0])) == (parents >= 0).sum()
+        inner = len(set(parents[parents >= 0]))
+        words = nodes - inner if model.encoder.words_at_leaves else nodes
+        assert forest.lengths.sum() == words
     for name, (low, high) in {"kinds": (1, 3), "constituents": (0, C - 1)}.items():
-        if name in inputs:
-            assert len(inputs[name]) == nodes
-            assert nodes < 50 or (inputs[name].min(), inputs[name].max()) == (low, high)
+        if name in model.input_names:
+            values = getattr(forest, name)
+            assert len(values) == nodes
+            assert nodes < 50 or (values.min(), values.max()) == (low, high)
 
 
 def test_children_stand_in_all_slots_and_leave_some_empty() -> None:
     *_, last = sampled(MODELS["constituency, arity 3"], longest=7)
-    edges = zip(last["parents"].tolist(), last["slots"].tolist(), strict=True)
     below: dict[int, set[int]] = {}
-    for parent, slot in edges:
+    for parent, slot in zip(last.parents.tolist(), last.slots.tolist(), strict=True):
         below.setdefault(parent, set()).add(slot)
     del below[-1]
-    assert {tuple(sorted(slots)) for slots in below.values()} == {
-        (0,),
-        (1,),
-        (2,),
-        (0, 1),
-        (0, 2),
-        (1, 2),
-    }
+    found = {tuple(sorted(slots)) for slots in below.values()}
+    assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)}
 
 
 def test_pieces_belong_to_words() -> None:
-    inputs = join_inputs(
-        sample_trees(make_model("wordpieces"), [transitions.left(5)] * 9, np.random.default_rng(0))
-    )
-    assert list(inputs) == ["piece_ids", "pieces_per_word", "transitions"]
-    assert (len(inputs["pieces_per_word"]), len(inputs["piece_ids"])) == (
-        45,
-        inputs["pieces_per_word"].sum(),
-    )
-    assert inputs["pieces_per_word"].min() == 1 < inputs["pieces_per_word"].max()
-
-
-def test_a_batch_is_its_trees_end_to_end() -> None:
-    first = {
-        "token_ids": np.array([5, 6, 7]),
-        "parents": np.array([1, -1, 1]),
-        "slots": np.array([0, 0, 1]),
-    }
-    second = {
-        "token_ids": np.array([8, 9]),
-        "parents": np.array([-1, 0]),
-        "slots": np.array([0, 1]),
-    }
-    none = {name: np.zeros(0, np.int64) for name in first}
-    joined = join_inputs([none, first, none, second, first])
-    assert {name: array.tolist() for name, array in joined.items()} == {
-        "token_ids": [5, 6, 7, 8, 9, 5, 6, 7],
-        "parents": [1, -1, 1, -1, 3, 6, -1, 6],
-        "slots": [0, 0, 1, 0, 1, 0, 0, 1],
-    }
-    assert forest_size(joined) == (3, 8)
-    assert forest_size({"lengths": np.array([4, 1])}) == (2, 5)
-    assert forest_size({"transitions": np.array([0, 0, 1, 0, 0, 0, 1, 1])}) == (2, 8)
+    model, shapes = make_model("wordpieces"), [transitions.left(5)] * 9
+    forest = join(sample_trees(model, shapes, np.random.default_rng(0)))
+    assert len(forest.token_ids) == 0
+    assert len(forest.pieces_per_word) == 45
+    assert len(forest.piece_ids) == forest.pieces_per_word.sum()
+    assert forest.pieces_per_word.min() == 1 < forest.pieces_per_word.max()
 
 
 @pytest.mark.parametrize("reads", ["nodes", "pairs"])
@@ -180,48 +144,34 @@ def test_a_parser_gets_sentences_with_and_without_trees(reads: Reads) -> None:
     model, per_tree = plain_spinn(PlainCell(2, inner=True), reads), 2 if reads == "pairs" else 1
     batches = list(sampled(model, longest=64))
     given, own = (
-        [inputs for inputs in batches if makes_trees(inputs) == made] for made in (False, True)
+        [forest for forest in batches if makes_trees(model, forest) == made]
+        for made in (False, True)
     )
     assert (len(given), len(own)) == (16, 7)
-    assert sorted({forest_size(inputs)[0] for inputs in given}) == [
-        0,
-        per_tree,
-        3 * per_tree,
-        32 * per_tree,
-    ]
-    for inputs in batches:
-        assert list(inputs) == ["token_ids", "lengths", "transitions"]
-        assert (inputs["lengths"] > 0).all()
-        assert len(inputs["token_ids"]) == inputs["lengths"].sum()
-        assert forest_size(inputs) == (len(inputs["lengths"]), (2 * inputs["lengths"] - 1).sum())
-    for inputs in given:
-        steps = (
-            np.split(inputs["transitions"], np.cumsum(2 * inputs["lengths"] - 1)[:-1])
-            if len(inputs["lengths"])
-            else []
-        )
-        assert [
-            transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps
-        ] == inputs["lengths"].tolist()
-    assert all(len(inputs["transitions"]) == 0 for inputs in own)
-    assert [inputs["lengths"].tolist() for inputs in own[:4]] == [
+    check_numbers(model, given)
+    for forest in batches:
+        assert (forest.lengths > 0).all()
+        assert forest.sizes.tolist() == (2 * forest.lengths - 1).tolist()
+    for forest in given:
+        ends = np.cumsum(forest.sizes).tolist()
+        steps = [
+            forest.transitions[end - size : end]
+            for size, end in zip(forest.sizes, ends, strict=True)
+        ]
+        words = [transitions.spans_of(transitions.validate(tree))[-1, 1] for tree in steps]
+        assert words == forest.lengths.tolist()
+    assert all(len(forest.transitions) == 0 for forest in own)
+    assert [forest.lengths.tolist() for forest in own[:4]] == [
         [words] * per_tree for words in (1, 2, 7, 64)
     ]
-    assert {1, 2, 200} < set(own[-1]["lengths"].tolist())
+    assert {1, 2, 200} < set(own[-1].lengths.tolist())
 
 
-def test_trees_are_left_out() -> None:
-    (tree,) = sample_trees(
-        plain_spinn(PlainCell(2)), [transitions.left(3)], np.random.default_rng(0)
-    )
-    assert not makes_trees(tree)
-    assert makes_trees(without_trees(tree))
-    assert {name: array.tolist() for name, array in without_trees(tree).items()} == {
-        "token_ids": tree["token_ids"].tolist(),
-        "lengths": [3],
-        "transitions": [],
-    }
-    assert len(tree["transitions"]) == 5
-    none = {name: array[:0] for name, array in tree.items()}
-    assert not makes_trees(none)
-    assert not makes_trees({"token_ids": tree["token_ids"], "lengths": tree["lengths"]})
+def test_only_a_parser_makes_trees_and_only_where_it_is_given_none() -> None:
+    model = plain_spinn(PlainCell(2))
+    (tree,) = sample_trees(model, [transitions.left(3)], np.random.default_rng(0))
+    assert len(tree.transitions) == 5
+    assert not makes_trees(model, tree)
+    assert makes_trees(model, without_trees(tree))
+    assert not makes_trees(model, Forest())
+    assert not makes_trees(MODELS["lengths"], without_trees(tree))

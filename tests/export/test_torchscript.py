@@ -12,7 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from export_models import ChildSum, H, V, X, make_config, make_model, random_inputs, random_tree
+from export_models import (
+    ChildSum,
+    H,
+    V,
+    X,
+    eager_scores,
+    make_config,
+    make_model,
+    random_inputs,
+    random_tree,
+)
 from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
 
@@ -20,7 +30,7 @@ from thinstack.core import transitions as shapes
 from thinstack.core.cell import Links
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
-from thinstack.export.samples import eager_scores, sampled
+from thinstack.export.samples import sampled
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import Model, TreeModel, build_model
 from thinstack.plugins.cells.nary_lstm import NaryLSTM

@@ -7,15 +7,7 @@ from typing import Any
 
 import pytest
 import spacy
-from last_word_model import (
-    LABELS,
-    TABLE,
-    best,
-    expected,
-    mean_of,
-    pipeline,
-    write_last_word_bundle,
-)
+from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.training import Example
 

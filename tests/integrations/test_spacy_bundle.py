@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
-from last_word_model import (
-    LABELS,
-    TABLE,
-    expected,
-    mean_of,
-    pipeline,
-    write_last_word_bundle,
-)
+from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 
 from thinstack.bundle import open_bundle, write_bundle

@@ -83,26 +83,19 @@ def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int)
 
 
 def test_relations_are_the_kinds_of_edges() -> None:
-    model = build_model(
-        config(cell={"name": "sdt_rnn.v1"}, trees="dependency", relations=["nsubj", "det"]),
-        entries=7,
-    )
+    fields = {"cell": {"name": "sdt_rnn.v1"}, "trees": "dependency"}
+    model = build_model(config(**fields, relations=["nsubj", "det"]), entries=7)
     [layer] = layers_of(model)
     assert isinstance(layer.up.cell, SDTRNN)
     assert layer.up.cell.kinds == 3
     assert model.input_names == ["token_ids", "parents", "kinds"]
-    assert build_model(
-        config(cell={"name": "sdt_rnn.v1"}, trees="dependency"), entries=7
-    ).input_names == ["token_ids", "parents"]
+    assert build_model(config(**fields), entries=7).input_names == ["token_ids", "parents"]
 
 
 def test_the_layers_of_a_deep_encoder() -> None:
     model = build_model(config(encoder={"layers": 3}), entries=7)
-    assert [widths(layer.up.cell) for layer in layers_of(model)] == [
-        (X, 0, H),
-        (H, H, H),
-        (H, H, H),
-    ]
+    expected = [(X, 0, H), (H, H, H), (H, H, H)]
+    assert [widths(layer.up.cell) for layer in layers_of(model)] == expected
     assert model.head.hidden_size == H
 
 
@@ -179,84 +172,32 @@ def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds
 
 
 def test_names_that_are_not_registered() -> None:
-    with pytest.raises(
-        UnknownNameError, match=r"unknown cell 'nary_lstm.v9'; known: .*nary_lstm\.v1"
-    ):
+    with pytest.raises(UnknownNameError, match=r"cell 'nary_lstm.v9'; known: .*nary_lstm\.v1"):
         build_model(config(cell={"name": "nary_lstm.v9"}), entries=7)
-    with pytest.raises(
-        UnknownNameError, match=r"unknown head 'classifier'; known: .*node_classifier\.v1"
-    ):
+    with pytest.raises(UnknownNameError, match=r"head 'classifier'; known: .*node_classifier\.v1"):
         build_model(config(head={"name": "classifier"}), entries=7)
+    down = {"top_down": TOP_DOWN | {"name": "down.v1"}}
     with pytest.raises(UnknownNameError, match=r"unknown cell 'down\.v1'"):
-        build_model(
-            config(cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"name": "down.v1"}}),
-            entries=7,
-        )
+        build_model(config(cell=LEXICALIZED, encoder=down), entries=7)
 
 
 ARITY_3 = {"options": {"arity": 3}}
 PEEPHOLE = {"name": "peephole_lstm.v1"}
-READS_NONE = r"has an input of width {} at every node, which this cell does not read"
+ARITY_1 = {"options": {"arity": 1}}
+S_LSTM = {"name": "s_lstm.v1"}
 
 
 @pytest.mark.parametrize(
     ("trees", "cell", "encoder", "message"),
     [
-        (
-            "binary",
-            ARITY_3,
-            {},
-            (
-                r"NaryLSTM has arity 3, input_size 6 and inner_size 0; a model of binary trees "
-                r"needs arity 2 \(or 0, any number\)"
-            ),
-        ),
-        (
-            "binary",
-            PEEPHOLE,
-            {},
-            r"PeepholeLSTM has arity 1, .* a model of binary trees needs arity 2",
-        ),
-        (
-            "sequence",
-            {},
-            {},
-            (
-                r"NaryLSTM has arity 2, .* a model of sequence trees needs arity 1 \(or 0, any "
-                r"number\)"
-            ),
-        ),
-        (
-            "dependency",
-            PEEPHOLE,
-            {},
-            r"PeepholeLSTM has arity 1, .* a model of dependency trees needs arity 0, any number",
-        ),
-        (
-            "constituency",
-            {"options": {"arity": 1}},
-            {},
-            r"has arity 1, .* a model of constituency trees needs arity 0, any number",
-        ),
-        (
-            "dependency",
-            {"name": "s_lstm.v1"},
-            {},
-            r"SLSTM has arity 2, input_size 6 and inner_size 0; a model of dependency trees "
-            + READS_NONE.format(6),
-        ),
-        (
-            "binary",
-            {"name": "s_lstm.v1"},
-            {"layers": 2},
-            r"SLSTM .* layer 2 of a deep encoder " + READS_NONE.format(5),
-        ),
-        (
-            "binary",
-            LEXICALIZED,
-            {"layers": 3},
-            r"layer 2 of a deep encoder " + READS_NONE.format(5),
-        ),
+        ("binary", ARITY_3, {}, r"NaryLSTM has arity 3, .* binary trees needs arity 2"),
+        ("binary", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* binary trees needs arity 2"),
+        ("sequence", {}, {}, r"NaryLSTM has arity 2, .* sequence trees needs arity 1"),
+        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* dependency .* arity 0"),
+        ("constituency", ARITY_1, {}, r"has arity 1, .* constituency trees needs arity 0"),
+        ("dependency", S_LSTM, {}, r"SLSTM has .* inner_size 0; .* dependency .* input of width 6"),
+        ("binary", S_LSTM, {"layers": 2}, r"SLSTM .* layer 2 .* input of width 5"),
+        ("binary", LEXICALIZED, {"layers": 3}, r"layer 2 .* input of width 5"),
     ],
 )
 def test_a_cell_that_does_not_go_with_the_trees(
@@ -269,47 +210,22 @@ def test_a_cell_that_does_not_go_with_the_trees(
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
     monkeypatch.setattr("thinstack.models.build._create", lambda *_, **__: wants)
-    message = (
-        r"^model\.cell: .* constituency trees have words at their leaves only, so it needs "
-        r"inner_size 0$"
-    )
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
         build_model(config(trees="constituency"), entries=7)
 
 
 @pytest.mark.parametrize(
     ("trees", "cell", "top_down", "message"),
     [
-        (
-            "binary",
-            {},
-            TOP_DOWN,
-            (
-                r"it reads a word at every node, and nary_lstm\.v1 passes none up these trees; "
-                r"take a cell with head words "
-            ),
-        ),
-        (
-            "constituency",
-            CHILD_SUM,
-            "shared",
-            r"it reads a word at every node, and child_sum_lstm\.v1 passes none up",
-        ),
-        (
-            "dependency",
-            {},
-            "shared",
-            r"NaryLSTM has arity 2, .* a top-down cell has one predecessor",
-        ),
+        ("binary", {}, TOP_DOWN, r".*nary_lstm\.v1 passes none up"),
+        ("constituency", CHILD_SUM, "shared", r".*child_sum_lstm\.v1 passes none up"),
+        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* one predecessor"),
         ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
         (
             "dependency",
             CHILD_SUM,
-            {"name": "s_lstm.v1", "hidden_size": 4},
-            (
-                r"SLSTM has arity 2, input_size 6 and inner_size 0; a top-down cell has one "
-                r"predecessor .* an input of width 6$"
-            ),
+            S_LSTM | {"hidden_size": 4},
+            r"SLSTM has arity 2, input_size 6 and inner_size 0; .* an input of width 6$",
         ),
     ],
 )
@@ -325,22 +241,14 @@ def test_one_cell_cannot_read_two_widths_below() -> None:
 
     class Wordy(Cell):
         def __init__(self, input_size: int, inner_size: int):
-            super().__init__(
-                input_size=input_size,
-                inner_size=inner_size,
-                hidden_size=H,
-                state_sizes=[H, H],
-                arity=0,
-                word_part=1,
-            )
+            sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": H}
+            super().__init__(**sizes, state_sizes=[H, H], arity=0, word_part=1)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             "thinstack.models.build._create", lambda _, size, inner, **__: Wordy(size, inner)
         )
-        with pytest.raises(
-            ConfigError, match=rf"Wordy .* input_size {X} .* at every node an input of width {H}"
-        ):
+        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* of width {H}"):
             build_model(config(trees="dependency", encoder={"top_down": "shared"}), entries=7)
 
 
@@ -349,17 +257,12 @@ def test_one_cell_cannot_read_two_widths_below() -> None:
     [("dependency", CHILD_SUM), ("constituency", CHILD_SUM), ("sequence", PEEPHOLE)],
 )
 def test_a_ranker_wants_binary_trees(trees: str, cell: dict) -> None:
-    with pytest.raises(
-        ConfigError,
-        match=rf"^model\.head: tree_ranker\.v1 ranks binary trees, found trees = '{trees}'$",
-    ):
+    with pytest.raises(ConfigError, match=rf"^model\.head: tree_ranker\.v1 .*'{trees}'$"):
         build_model(config(cell=cell, head=RANKER, trees=trees), entries=7)
 
 
 def test_relations_want_dependency_trees() -> None:
-    with pytest.raises(
-        ConfigError, match=r"relations belong to dependency trees, found trees = 'binary'"
-    ):
+    with pytest.raises(ConfigError, match=r"relations .*'binary'"):
         config(relations=["nsubj"])
 
 
@@ -368,13 +271,9 @@ def test_options_that_are_not_taken() -> None:
         build_model(config(cell={"options": {"arityy": 2}}), entries=7)
     with pytest.raises(ConfigError, match=r"node_classifier\.v1.*dropout"):
         build_model(config(head={"options": {"dropout": 2}}), entries=7)
+    down = {"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}
     with pytest.raises(ConfigError, match=r"top_down_lstm\.v1.*inputs"):
-        build_model(
-            config(
-                cell=LEXICALIZED, encoder={"top_down": TOP_DOWN | {"options": {"inputs": "none"}}}
-            ),
-            entries=7,
-        )
+        build_model(config(cell=LEXICALIZED, encoder=down), entries=7)
 
 
 def test_relations_want_a_cell_that_tells_them_apart() -> None:

@@ -31,11 +31,9 @@ from thinstack.testing import reference
 X, H, CLASSES, V = 3, 4, 5, 9
 KINDS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
-READ_NODES, READ_PAIRS, READ_CANDIDATES = (
-    ["node_scores", "root_scores"],
-    ["pair_scores", "sentence_vectors"],
-    ["node_scores", "tree_scores"],
-)
+READ_NODES = ["node_scores", "root_scores"]
+READ_PAIRS = ["pair_scores", "sentence_vectors"]
+READ_CANDIDATES = ["node_scores", "tree_scores"]
 
 
 def forest(
@@ -60,64 +58,32 @@ SENTENCES = forest([1, 2, -1, -1, 5, -1, 7, 8, 9, -1])
 
 
 class Case(NamedTuple):
-    """A structure, a cell that takes it, and what names the inputs of its trees have."""
+    """The names of the trees' inputs, a forest and a cell that takes it."""
 
-    structure: Structure
     names: list[str]
     forest: Forest
     cell: Callable[[], Cell]
     words_at_leaves: bool
 
+    @property
+    def structure(self) -> Structure:
+        return self.names[0]
+
+
+def case(names: list[str], trees: Forest, cell: type[Cell], *, inner: bool, **more: int) -> Case:
+    sizes = {"input_size": X, "inner_size": X} if inner else {"input_size": X}
+    return Case(names, trees, lambda: cell(**sizes, hidden_size=H, **more), not inner)
+
 
 CASES = {
-    "binary": Case(
-        "transitions", ["transitions"], BINARY, lambda: NaryLSTM(input_size=X, hidden_size=H), True
-    ),
-    "binary_any": Case(
-        "transitions",
-        ["transitions"],
-        BINARY,
-        lambda: ChildSumLSTM(input_size=X, hidden_size=H),
-        True,
-    ),
-    "any": Case(
-        "parents", ["parents"], MISSING, lambda: ChildSumLSTM(input_size=X, hidden_size=H), True
-    ),
-    "slots": Case(
-        "parents",
-        ["parents", "slots"],
-        MISSING,
-        lambda: NaryLSTM(input_size=X, hidden_size=H, arity=3),
-        True,
-    ),
-    "heads": Case(
-        "parents",
-        ["parents"],
-        HEADS,
-        lambda: ChildSumLSTM(input_size=X, inner_size=X, hidden_size=H),
-        False,
-    ),
-    "heads_slots": Case(
-        "parents",
-        ["parents", "slots"],
-        HEADS,
-        lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=3),
-        False,
-    ),
-    "heads_kinds": Case(
-        "parents",
-        ["parents", "kinds"],
-        HEADS,
-        lambda: SDTRNN(input_size=X, inner_size=X, hidden_size=H, kinds=3),
-        False,
-    ),
-    "sentences": Case(
-        "lengths",
-        ["lengths"],
-        SENTENCES,
-        lambda: NaryLSTM(input_size=X, inner_size=X, hidden_size=H, arity=1),
-        False,
-    ),
+    "binary": case(["transitions"], BINARY, NaryLSTM, inner=False),
+    "binary_any": case(["transitions"], BINARY, ChildSumLSTM, inner=False),
+    "any": case(["parents"], MISSING, ChildSumLSTM, inner=False),
+    "slots": case(["parents", "slots"], MISSING, NaryLSTM, inner=False, arity=3),
+    "heads": case(["parents"], HEADS, ChildSumLSTM, inner=True),
+    "heads_slots": case(["parents", "slots"], HEADS, NaryLSTM, inner=True, arity=3),
+    "heads_kinds": case(["parents", "kinds"], HEADS, SDTRNN, inner=True, kinds=3),
+    "sentences": case(["lengths"], SENTENCES, NaryLSTM, inner=True, arity=1),
 }
 
 
@@ -173,7 +139,7 @@ def inputs_of(
         "constituents": random.integers(0, CLASSES, len(trees.parents)),
     }
     if model.structure == "transitions":
-        every["transitions"] = trees.transitions
+        every["transitions"] = (~trees.leaves).astype(np.int64)
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
@@ -189,20 +155,14 @@ def by_recursion(
     model: TreeModel, trees: Forest, inputs: dict[str, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs of nodes, of roots, and head words."""
-    [layer], words, leaves = (
-        model.encoder.stack(),
-        words_of(model, inputs),
-        torch.from_numpy(trees.leaves),
-    )
-    cell = layer.up.cell
+    [layer], words = model.encoder.stack(), words_of(model, inputs)
+    cell, leaves = layer.up.cell, torch.from_numpy(trees.leaves)
     apart = (words, None) if model.encoder.words_at_leaves else (words[leaves], words[~leaves])
     states = reference.encode(cell, trees, *apart)
     outputs = torch.cat([cell.output(state) for state in states])
-    heads = (
-        torch.cat([state[cell.word_part] for state in states])
-        if cell.word_part >= 0
-        else outputs[:, :0]
-    )
+    heads = outputs[:, :0]
+    if cell.word_part >= 0:
+        heads = torch.cat([state[cell.word_part] for state in states])
     if layer.down is not None:
         back = reference.encode_top_down(layer.down.cell, trees, heads)
         outputs = torch.cat([outputs, torch.cat([state[0] for state in back])], 1)
@@ -238,11 +198,8 @@ def test_a_head_that_reads_roots() -> None:
     model = model_of(CASES["heads"], head=head)
     inputs = inputs_of(model, HEADS)
     outputs, roots, _ = by_recursion(model, HEADS, inputs)
-    equal(
-        model(inputs),
-        {"node_scores": head.scores(outputs), "root_scores": head.scores(roots)},
-        model,
-    )
+    expected = {"node_scores": head.scores(outputs), "root_scores": head.scores(roots)}
+    equal(model(inputs), expected, model)
     torch.testing.assert_close(model.logits(inputs), head(roots), rtol=0, atol=1e-12)
     assert len(roots) == 4
 
@@ -272,26 +229,19 @@ def test_a_head_that_reads_candidates(bidirectional: bool) -> None:
     assert model.output_names == READ_CANDIDATES
     inputs = inputs_of(model, BINARY)
     outputs, _, heads = by_recursion(model, BINARY, inputs)
-    nodes, trees = (
-        torch.zeros(len(BINARY.parents), CLASSES, dtype=torch.float64),
-        torch.zeros(4, 1, dtype=torch.float64),
-    )
+    nodes = torch.zeros(len(BINARY.parents), CLASSES, dtype=torch.float64)
+    trees = torch.zeros(4, 1, dtype=torch.float64)
     ends = np.flatnonzero(BINARY.parents < 0)
     for node in np.flatnonzero(~BINARY.leaves).tolist():
         left, right = (outputs[child] for child in np.flatnonzero(BINARY.parents == node))
-        scored = (
-            model.head.linear.weight @ torch.cat([left, right, heads[node]])
-            + model.head.linear.bias
-        )
+        rows = torch.cat([left, right, heads[node]])
+        scored = model.head.linear.weight @ rows + model.head.linear.bias
         nodes[node] = torch.log_softmax(scored.clamp(min=0), 0)
         tree = min(number for number, end in enumerate(ends) if node <= end)
         trees[tree] += nodes[node, inputs["constituents"][node]]
+    expected = {"node_scores": nodes, "tree_scores": trees}
     for dtype in (torch.int32, torch.int64):
-        equal(
-            model(inputs_of(model, BINARY, dtype)),
-            {"node_scores": nodes, "tree_scores": trees},
-            model,
-        )
+        equal(model(inputs_of(model, BINARY, dtype)), expected, model)
     torch.testing.assert_close(model.logits(inputs), trees[:, 0], rtol=0, atol=1e-12)
     assert trees[0] == 0
 
@@ -328,12 +278,8 @@ def test_scripted_and_no_trees(name: str) -> None:
     trees = FORESTS.get(name, BINARY)
     none = {input_name: torch.zeros(0, dtype=torch.int32) for input_name in model.input_names}
     with torch.no_grad():
-        for inputs in (
-            inputs_of(model, trees),
-            inputs_of(model, trees, torch.int32),
-            none,
-            inputs_of(model, trees),
-        ):
+        some = inputs_of(model, trees)
+        for inputs in (some, inputs_of(model, trees, torch.int32), none, some):
             equal(scripted(inputs), model(inputs), model)
         empty = model(none)
     width = {"sentence_vectors": H, "tree_scores": 1}

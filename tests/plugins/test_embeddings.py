@@ -23,7 +23,7 @@ from thinstack.plugins import manager
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.specs import EmbeddingSpec
-from thinstack.training.material import prepare
+from thinstack.training.datasets import load_datasets
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.seeds import run_seed
 
@@ -311,15 +311,15 @@ def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_pa
     wanted = recipe(
         name, vectors=vectors, epochs=1, vector_learning_rate=0, embedding={"options": {"width": 3}}
     )
-    material = prepare(wanted, data)
+    datasets = load_datasets(wanted, data)
     first = np.array(
         [line.split()[1:4] for line in (data / vectors).read_text(encoding="utf-8").splitlines()],
         np.float32,
     )
     own = 1 if name == "narrow.v1" else 0  # the unknown word
-    np.testing.assert_array_equal(material.table[own : own + len(first)], first)
-    trained = run_seed(wanted, material, 1, tmp_path).model.embedding
-    np.testing.assert_array_equal(trained.table.detach(), material.table)
+    np.testing.assert_array_equal(datasets.table[own : own + len(first)], first)
+    trained = run_seed(wanted, datasets, 1, tmp_path).model.embedding
+    np.testing.assert_array_equal(trained.table.detach(), datasets.table)
     assert trained.linear.in_features == 3
 
 
@@ -334,7 +334,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
             r"words\.txt has 4$"
         ),
     ):
-        prepare(wide, data)
+        load_datasets(wide, data)
     with pytest.raises(
         ConfigError,
         match=r"^model\.embedding: sums\.v1 is for kind = 'wordpieces', found kind = 'words'$",

@@ -20,8 +20,8 @@ from thinstack.plugins import Reader, manager
 from thinstack.plugins.manager import READERS, PluginManager
 from thinstack.plugins.specs import ReaderSpec
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import Example
-from thinstack.training.material import prepare
 
 ROOT = Path(__file__).parents[2]
 
@@ -277,10 +277,10 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
     data = tiny_recipe.write_data(tmp_path / "data")
     exported = write_last_word_bundle(tmp_path / "model")
     figures = evaluate_file(Predictor(exported), data / "dev.txt")
-    expected = prepare(tiny_recipe.recipe(), data)
+    expected = load_datasets(tiny_recipe.recipe(), data)
     for name in ("train.txt", "dev.txt"):
         as_square(data / name)
-    found = prepare(tiny_recipe.recipe(data={"format": "square.v1"}), data)
+    found = load_datasets(tiny_recipe.recipe(data={"format": "square.v1"}), data)
     assert found.vocabulary.entries == expected.vocabulary.entries
     assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
 
@@ -297,8 +297,8 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
 
 def golds(examples: list[Example]) -> list[list[list[int]]]:
     """The labels and structure of each example's own tree."""
-    found = (example.trees["gold"] for example in examples)
-    return [[given.structure["transitions"].tolist(), given.targets.tolist()] for given in found]
+    found = (example.gold for example in examples)
+    return [[given.forest.transitions.tolist(), given.targets.tolist()] for given in found]
 
 
 @installed_too

@@ -133,7 +133,7 @@ def test_an_option_without_a_default_must_be_given() -> None:
 
 def test_arguments_that_cannot_become_options_are_named() -> None:
     class Unknown(FakeCell):
-        def __init__(self, *, depth: "NoSuchType" = 1): ...
+        def __init__(self, *, depth: "NoSuchType" = 1): ...  # noqa: F821
 
     with pytest.raises(PluginError, match=r"'fake\.v1': .* Changed .*NoSuchType"):
         cell(Unknown)

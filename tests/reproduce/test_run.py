@@ -34,8 +34,8 @@ from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.errors import DataError
 from thinstack.models import build_model
+from thinstack.training.datasets import load_datasets
 from thinstack.training.digests import data_digests
-from thinstack.training.material import prepare
 from thinstack.training.seeds import run_seed
 
 
@@ -64,7 +64,7 @@ KEPT = {"result.json", "digest.txt", "cases-gold.npz", "cases-balanced.npz"}
 def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     done = job(tmp_path)
     outcome = run_one(done)
-    direct = run_seed(done.recipe, prepare(done.recipe, done.data), 1, tmp_path / "direct")
+    direct = run_seed(done.recipe, load_datasets(done.recipe, done.data), 1, tmp_path / "direct")
     assert outcome.figures == direct.dev
     assert (outcome.seed, outcome.epoch, outcome.epochs, outcome.commit) == (1, 2, 2, "c0ffee")
     assert 0 < outcome.seconds < 60
@@ -96,13 +96,15 @@ def test_seeds_of_a_row_share_what_is_trained_on(
 
     def counted(recipe: Recipe, data: Path, convert: object) -> Any:
         prepared.append(recipe.name)
-        return prepare(recipe, data)
+        return load_datasets(recipe, data)
 
-    monkeypatch.setattr("reproduce.run.prepare", counted)
+    monkeypatch.setattr("reproduce.run.load_datasets", counted)
     second = replace(first, seed=2, folder=first.folder.parent / "2")
     outcomes = [run_one(each) for each in (first, second, other)]
     assert prepared == ["tiny.lstm", "tiny.lstm.left"]
-    alone = run_seed(second.recipe, prepare(second.recipe, second.data), 2, tmp_path / "direct")
+    alone = run_seed(
+        second.recipe, load_datasets(second.recipe, second.data), 2, tmp_path / "direct"
+    )
     assert outcomes[1].figures == alone.dev
 
 
@@ -138,7 +140,7 @@ def interrupted(done: Job) -> None:
     short = done.recipe.model_copy(
         update={"training": done.recipe.training.model_copy(update={"epochs": 1})}
     )
-    run_seed(short, prepare(short, done.data), done.seed, done.folder)
+    run_seed(short, load_datasets(short, done.data), done.seed, done.folder)
     path = done.folder / "checkpoint.safetensors"
     with safe_open(path, framework="pt") as file:
         state = json.loads(file.metadata()["state"])
@@ -194,11 +196,11 @@ def test_an_error_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(answer, Failure)
     assert "train.txt:1" in answer.reason
     assert not (done.folder / "error.txt").exists()
-    monkeypatch.setattr("reproduce.run.prepare", lambda *_: 1 // 0)
+    monkeypatch.setattr("reproduce.run.load_datasets", lambda *_: 1 // 0)
     answer = attempt(done)
     assert isinstance(answer, Failure)
     assert answer.reason.startswith("ZeroDivisionError: ")
-    assert "in _material" in (done.folder / "error.txt").read_text(encoding="utf-8")
+    assert "in _datasets" in (done.folder / "error.txt").read_text(encoding="utf-8")
     monkeypatch.undo()
     (done.data / "train.txt").write_text("(2 good)\n(1 film)\n", encoding="utf-8")
     assert isinstance(attempt(done), Outcome)

@@ -25,7 +25,7 @@ class Bad(NamedTuple):
     check: str
     named: str
     alone: bool = True
-    sizes: dict[str, Any] = {}
+    sizes: dict[str, Any] = {}  # noqa: RUF012 - it is only read
 
 
 BAD = {

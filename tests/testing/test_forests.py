@@ -11,7 +11,7 @@ from bad_cells import Good
 from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.testing.forests import (
-    Batch,
+    CellInputs,
     apart,
     batch_of,
     by_depth,
@@ -99,7 +99,7 @@ def test_both_ways_give_node_order() -> None:
     forest = Forest(
         parents=np.array([1, -1, 3, -1, 1]), slots=none, kinds=none + 1, sizes=np.array([5])
     )
-    batch = Batch(
+    batch = CellInputs(
         forest, torch.tensor([[1.0, 0], [0, 1], [1, 1]]).double(), torch.zeros(2, 0).double()
     )
     w, u = cell.w.detach(), cell.u[0].detach()

@@ -13,18 +13,22 @@ from scipy.stats import rankdata
 from test_loop import of_one
 
 from thinstack.config import Recipe
+from thinstack.core import Forest
 from thinstack.core.transitions import left
 from thinstack.models import build_model
 from thinstack.models.model import Model
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.evaluate import evaluate_model
-from thinstack.training.examples import Example, join
-from thinstack.training.given import Given
-from thinstack.training.material import Material, prepare
+from thinstack.training.examples import Example, minibatch
+from thinstack.training.labelled import LabelledForest
 
 Rows = NDArray[np.float32]
 
 
-def drawn(recipe: Recipe, found: Material) -> Model:
+pytestmark = pytest.mark.usefixtures("stand_in_parser")
+
+
+def drawn(recipe: Recipe, found: Datasets) -> Model:
     """A model of random weights, whose answers differ widely."""
     torch.manual_seed(5)
     model = build_model(recipe.model, entries=len(found.table)).eval()
@@ -64,10 +68,10 @@ def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> 
 
 def test_figures_over_dependency_trees(data: Path) -> None:
     recipe = tiny_pairs.phrases_recipe("dependency")
-    found = prepare(recipe, data)
+    found = load_datasets(recipe, data)
     model = drawn(recipe, found)
     nodes = [answers(model, of_one(example), "node_scores") for example in found.train]
-    labels = [example.trees["gold"].targets.tolist() for example in found.train]
+    labels = [example.gold.targets.tolist() for example in found.train]
     roots = [len(rows) // 2 for rows in nodes]  # as `tiny_pairs.heads_of` has it
     assert any(root + 1 < len(rows) for root, rows in zip(roots, nodes, strict=True))
     figures, cases = evaluate_model(model, found.train, "gold", "phrases")
@@ -88,14 +92,10 @@ def test_figures_over_dependency_trees(data: Path) -> None:
 @pytest.mark.parametrize("source", ["gold", "left"])
 def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
-    found = prepare(recipe, data)
+    found = load_datasets(recipe, data)
     figures, cases = evaluate_model(drawn(recipe, found), found.train, source, "phrases")
-    phrases = {
-        "phrase_accuracy": None,
-        "phrase_binary_accuracy": None,
-        "phrases": 0,
-        "binary_phrases": 0,
-    }
+    phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None}
+    phrases |= {"phrases": 0, "binary_phrases": 0}
     assert figures | phrases == figures
     assert figures["roots"] == len(found.train) == cases.whole.sum() == len(cases.gold)
     assert figures["root_accuracy"] == pytest.approx(100 * np.mean(cases.predicted == cases.gold))
@@ -114,16 +114,16 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(
     recipe = tiny_pairs.phrases_recipe(
         "sequence", model={"head": {"name": head}, "encoder": encoder}
     )
-    found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
+    found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     nodes, labels, ends = [], [], []
     for example in gold.train:  # its binary trees, whose labels are spread over spans
-        known = example.trees["gold"]
+        known = example.gold
         ends.append(known.whole)
         labels.append(known.targets.tolist())
         rows = []
-        for start, end in spans(known.structure["transitions"].tolist()):
-            ids = example.inputs["token_ids"][start:end]
+        for start, end in spans(known.forest.transitions.tolist()):
+            ids = example.gold.forest.token_ids[start:end]
             rows.append(
                 answers(model, {"token_ids": ids, "lengths": [end - start]}, "root_scores")[0]
             )
@@ -131,11 +131,9 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(
     figures, cases = evaluate_model(model, found.train, "gold", "phrases")
     assert figures == pytest.approx(accuracies(nodes, labels, ends))
     expected = sorted(
-        (end - start, example.trees["gold"].targets[place], int(rows[place].argmax()))
+        (end - start, example.gold.targets[place], int(rows[place].argmax()))
         for example, rows in zip(gold.train, nodes, strict=True)
-        for place, (start, end) in enumerate(
-            spans(example.trees["gold"].structure["transitions"].tolist())
-        )
+        for place, (start, end) in enumerate(spans(example.gold.forest.transitions.tolist()))
     )
     assert (
         sorted(
@@ -161,7 +159,7 @@ def spans(steps: list[int]) -> list[tuple[int, int]]:
 
 def test_ratings_are_expectations(data: Path) -> None:
     recipe = tiny_pairs.recipe("relatedness", "dependency")
-    found = prepare(recipe, data)
+    found = load_datasets(recipe, data)
     model = drawn(recipe, found)
     predicted = []
     for example in found.train:
@@ -184,17 +182,16 @@ def test_ratings_are_expectations(data: Path) -> None:
 def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
     head = {"name": "entailment.v1", "options": {"width": 16}}
     recipe = tiny_pairs.recipe("entailment", model={**tiny_pairs.TRACKED, "head": head})
-    found = prepare(recipe, data)
+    found = load_datasets(recipe, data)
     model = drawn(recipe, found)
     pairs = tiny_pairs.pairs(12, seed=1)
     scores, parses, over_gold = [], [], []
     for example in found.train:
-        inputs = {**example.inputs, "lengths": example.lengths}
-        scores.append(answers(model, inputs, "pair_scores")[0])
-        parses.append(answers(model, inputs, "parse").tolist())
-        over_gold.append(
-            answers(model, {**inputs, **example.trees["gold"].structure}, "pair_scores")[0]
-        )
+        given = of_one(example)
+        words = {name: given[name] for name in ("token_ids", "lengths")}
+        scores.append(answers(model, words, "pair_scores")[0])
+        parses.append(answers(model, words, "parse").tolist())
+        over_gold.append(answers(model, given, "pair_scores")[0])
     figures, cases = evaluate_model(model, found.train, "self", "entailment")
     gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
     right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
@@ -209,25 +206,24 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
     ] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment")
-    assert (
-        given.predicted.tolist()
-        == [int(row.argmax()) for row in over_gold]
-        != cases.predicted.tolist()
-    )
+    assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
+    assert given.predicted.tolist() != cases.predicted.tolist()
 
 
 def made(
-    steps: list[int], targets: list[int], *, whole: int, words: list[float], depths: list[float]
-) -> Given:
-    structure = {"transitions": np.array(steps)}
-    return Given(
-        structure, np.array(targets), whole, np.array(words, float), np.array(depths, float)
+    ids: list[int], steps: list[int], targets: list[int], *, words: list[int], depths: list[int]
+) -> LabelledForest:
+    forest = Forest(
+        token_ids=np.array(ids), transitions=np.array(steps), lengths=np.array([len(ids)])
+    )
+    return LabelledForest(
+        forest, np.array(targets), len(steps) - 1, np.array(words) * 1.0, np.array(depths) * 1.0
     )
 
 
 def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     recipe = tiny_recipe.recipe()
-    model = drawn(recipe, prepare(recipe, data))
+    model = drawn(recipe, load_datasets(recipe, data))
     first = made(
         [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2]
     )
@@ -250,14 +246,14 @@ def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
 
 def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> None:
     recipe = tiny_recipe.recipe(sources=("left",))
-    found = prepare(recipe, data)
+    found = load_datasets(recipe, data)
     model = drawn(recipe, found)
     _, cases = evaluate_model(model, found.train, "left", "phrases")
     words = [
         end - start
         for example in found.train
         for start, end in spans(left(example.words).tolist())
-        if (start, end) in spans(example.trees["gold"].structure["transitions"].tolist())
+        if (start, end) in spans(example.gold.forest.transitions.tolist())
     ]
     assert cases.words.tolist() == words
     assert (cases.depth >= 0).all()
@@ -265,25 +261,25 @@ def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> No
 
 
 # -- the loss of phrases as chains
-# --------------------------------------------------------------------------------------
 
 
 def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path) -> None:
     recipe = tiny_pairs.phrases_recipe(
         "sequence", embedding={"dropout": 0.0}, model={"head": {"name": "node_classifier.v1"}}
     )
-    found, gold = prepare(recipe, data), prepare(tiny_recipe.recipe(), data)
+    found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
-    batch = join(found.train, ["gold"] * len(found.train))
+    batch = minibatch(found.train, ["gold"] * len(found.train))
     with torch.no_grad():
-        loss = float(model.head.loss(model.logits(batch.inputs), batch.targets))
+        logits = model.logits(model.inputs(batch.forest))
+        loss = float(model.head.loss(logits, torch.from_numpy(batch.targets)))
     expected, tokens = 0.0, 0
     for example in gold.train:
-        known = example.trees["gold"]
+        known = example.gold
         for (start, end), label in zip(
-            spans(known.structure["transitions"].tolist()), known.targets, strict=True
+            spans(known.forest.transitions.tolist()), known.targets, strict=True
         ):
-            ids = example.inputs["token_ids"][start:end]
+            ids = example.gold.forest.token_ids[start:end]
             row = answers(model, {"token_ids": ids, "lengths": [end - start]}, "node_scores")[-1]
             expected -= float(np.log(row[label]))
             tokens += end - start

@@ -15,7 +15,7 @@ from trained import Trained, train
 
 from thinstack.config import Recipe
 from thinstack.models import load_model
-from thinstack.training.material import prepare
+from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
 RULES: tuple[dict[str, Any], ...] = (
@@ -81,12 +81,11 @@ def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Pat
         cell={"hidden_size": 10},
         **settings,
     )
-    history = run_seed(recipe, prepare(recipe, data), 1, tmp_path).history
+    history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history
     assert history[-1]["loss"] < history[0]["loss"] / 3
 
 
 # -- bundles
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
@@ -105,7 +104,7 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) ->
     )
     model = load_model(trained.bundle)
     output = {"relatedness": "pair_scores", "phrases": "node_scores"}[trained.recipe.data.task]
-    for example in prepare(trained.recipe, trained.data).dev:
+    for example in load_datasets(trained.recipe, trained.data).dev:
         inputs = of_one(example)
         with torch.no_grad():
             expected = model(inputs)[output].numpy()

@@ -1,7 +1,7 @@
 """A model that parses, in training: the joint objective, its own trees, buckets."""
 
 from collections.abc import Iterator
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from test_loop import of_one
 from thinstack.config import Recipe, TrainingConfig
 from thinstack.models import SpinnModel, build_model
 from thinstack.training import loop
-from thinstack.training.examples import Example, join
-from thinstack.training.material import Material, prepare
+from thinstack.training.datasets import Datasets, load_datasets
+from thinstack.training.examples import Example, Minibatch, minibatch
 from thinstack.training.oracle import right_transitions
 from thinstack.training.own_trees import agreement, own_trees, take_own_trees
 from thinstack.training.seeds import run_seed
@@ -36,9 +36,9 @@ def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
     return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
 
 
-def fresh(recipe: Recipe, material: Material) -> SpinnModel:
+def fresh(recipe: Recipe, datasets: Datasets) -> SpinnModel:
     torch.manual_seed(4)
-    model = build_model(recipe.model, entries=len(material.table))
+    model = build_model(recipe.model, entries=len(datasets.table))
     assert isinstance(model, SpinnModel)
     return model
 
@@ -48,14 +48,14 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(
     kind: dict[str, Any], data: Path
 ) -> None:
     recipe = recipe_of(kind)
-    material = prepare(recipe, data)
-    model = fresh(recipe, material).eval()
-    examples = material.train[:9]
-    (task, parsing), counts = loop._losses(model, join(examples, ["gold"] * 9, parses=True))
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets).eval()
+    examples = datasets.train[:9]
+    (task, parsing), counts = loop._losses(model, minibatch(examples, ["gold"] * 9, parses=True))
     wanted_task = wanted_parsing = choices = nodes = 0.0
     for example in examples:  # one sentence at a time, by probabilities
-        gold, inputs = example.trees["gold"], of_one(example)
-        steps, labels = gold.structure["transitions"], gold.targets
+        gold, inputs = example.gold, of_one(example)
+        steps, labels = gold.forest.transitions, gold.targets
         scores = model(inputs)["node_scores"].detach().numpy()
         wanted_task -= np.log(scores[np.arange(len(steps)), labels]).sum()
         nodes += len(steps)
@@ -78,12 +78,11 @@ def test_alpha_weighs_the_parser(
 ) -> None:
     recipe = recipe_of(APART, epochs=1, batch_size=30, alpha=alpha)
     seen: list[torch.Tensor] = []
-    monkeypatch.setattr(
-        "accelerate.Accelerator.backward", lambda _, loss: (seen.append(loss), loss.backward())
-    )
-    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    backward = torch.Tensor.backward
+    monkeypatch.setattr(torch.Tensor, "backward", lambda loss: (seen.append(loss), backward(loss)))
+    result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     record = result.history[0]
-    batch = join(prepare(recipe, data).train, ["gold"] * 30, parses=True)
+    batch = minibatch(load_datasets(recipe, data).train, ["gold"] * 30, parses=True)
     _, (nodes, choices) = loop._losses(result.model, batch)
     expected = (record["loss"] * nodes + alpha * record["parsing_loss"] * choices) / 30
     assert len(seen) == 1
@@ -92,18 +91,18 @@ def test_alpha_weighs_the_parser(
 
 def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
     recipe = recipe_of(FEEDS)
-    material = prepare(recipe, data)
-    model = fresh(recipe, material).train()
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets).train()
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_()
-    trees = own_trees(model, material.train)
+    trees = own_trees(model, datasets.train)
     assert model.training
     model.eval()
-    for example, steps in zip(material.train, trees, strict=True):
-        inputs = {name: torch.from_numpy(part) for name, part in example.inputs.items()}
+    for example, steps in zip(datasets.train, trees, strict=True):
+        words = {name: of_one(example)[name] for name in ("token_ids", "lengths")}
         with torch.no_grad():
-            alone = model(inputs | {"lengths": torch.tensor([example.words])})["parse"]
+            alone = model(words)["parse"]
         assert steps.tolist() == alone.tolist()
     assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees}), (
         "no two sentences parsed apart"
@@ -111,48 +110,35 @@ def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
 
 
 def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
-    material = prepare(recipe_of(FEEDS), data)
-    take_own_trees(fresh(recipe_of(FEEDS), material), material.train, 1)
-    assert all(example.trees["self"] is example.trees["gold"] for example in material.train)
+    datasets = load_datasets(recipe_of(FEEDS), data)
+    take_own_trees(fresh(recipe_of(FEEDS), datasets), datasets.train, 1)
+    assert all(example.trees["self"] is example.gold for example in datasets.train)
 
 
 def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
     data: Path, tmp_path: Path
 ) -> None:
     recipe = recipe_of(APART, epochs=2, gold=False, sources=("self",))
-    material = prepare(recipe, data)
+    datasets = load_datasets(recipe, data)
     other = 0
-    seen: list[Any] = []
-    keep, losses = loop.join, loop._losses
+    seen: list[tuple[list[Example], Minibatch]] = []
+
+    def watch(examples: list[Example], *rest: Any, **options: Any) -> Minibatch:
+        seen.append((examples, minibatch(examples, *rest, **options)))
+        return seen[-1][1]
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            loop,
-            "join",
-            lambda examples, *rest, **options: (
-                seen.append(examples) or keep(examples, *rest, **options)
-            ),
-        )
-        patch.setattr(
-            loop, "_losses", lambda model, batch: seen.append(batch) or losses(model, batch)
-        )
-        run_seed(recipe, material, 1, tmp_path)
-    for examples, batch in pairwise(seen):
-        if not (isinstance(examples, list) and isinstance(batch, loop.Batch)):
-            continue
+        patch.setattr(loop, "minibatch", watch)
+        run_seed(recipe, datasets, 1, tmp_path)
+    for examples, batch in seen:
         place = 0
         for example in examples:
-            gold, size = example.trees["gold"].structure["transitions"], 2 * example.words - 1
-            steps, right = (
-                part[place : place + size].numpy()
-                for part in (batch.inputs["transitions"], batch.right)
-            )
-            assert (
-                right.tolist()
-                == (
-                    gold if steps.tolist() == gold.tolist() else right_transitions(gold, steps)
-                ).tolist()
-            )
-            other += steps.tolist() != gold.tolist()
+            gold, size = example.gold.forest.transitions, 2 * example.words - 1
+            here = slice(place, place + size)
+            steps, right = batch.forest.transitions[here], batch.right[here]
+            wrong = steps.tolist() != gold.tolist()
+            assert right.tolist() == (right_transitions(gold, steps) if wrong else gold).tolist()
+            other += wrong
             place += size
         assert place == len(batch.right)
     assert other > 5
@@ -160,14 +146,14 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
 
 def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
     recipe = recipe_of(APART, epochs=3, sources=("self",), buckets=2)
-    whole = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "whole")
+    whole = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "whole")
 
     def stop(record: dict[str, Any]) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_seed(recipe, prepare(recipe, data), 1, tmp_path / "parts", on_epoch=stop)
-    resumed = run_seed(recipe, prepare(recipe, data), 1, tmp_path / "parts")
+        run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "parts", on_epoch=stop)
+    resumed = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "parts")
     for name, value in whole.model.state_dict().items():
         assert torch.equal(value, resumed.model.state_dict()[name]), name
 
@@ -206,11 +192,11 @@ def test_a_small_treebank_is_parsed_by_heart(
     recipe = recipe_of(
         kind, epochs=40, vector_learning_rate=1.0, weight_decay=0.0, learning_rate=0.1
     )
-    material = prepare(recipe, data)
-    memorable = [example for example in material.train if example.words > 2][:8]
+    datasets = load_datasets(recipe, data)
+    memorable = [example for example in datasets.train if example.words > 2][:8]
     result = run_seed(
         recipe,
-        Material(material.vocabulary, material.table, None, memorable, [], memorable),
+        Datasets(datasets.vocabulary, datasets.table, None, memorable, [], memorable),
         1,
         tmp_path,
     )
@@ -221,13 +207,13 @@ def test_a_small_treebank_is_parsed_by_heart(
 
 def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) -> None:
     recipe = recipe_of(APART)
-    material = prepare(recipe, data)
-    model = fresh(recipe, material).eval()
-    examples: list[Example] = material.train
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets).eval()
+    examples: list[Example] = datasets.train
     take_own_trees(model, examples)
     right = cases = 0
     for example in examples:
-        steps = example.trees["gold"].structure["transitions"]
+        steps = example.gold.forest.transitions
         joint = model.joint(of_one(example))
         for step, free, pair in zip(
             steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True

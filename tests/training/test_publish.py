@@ -65,10 +65,8 @@ def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
     treebank = read_labelled(words.data / "dev.txt", words.recipe.model.labels)
     found = predictor.predict_trees([tree for tree, _ in treebank])
     for (tree, _), prediction in zip(treebank, found, strict=True):
-        ids, steps = (
-            torch.tensor(predictor.vocabulary.ids(tree.words)),
-            torch.tensor(tree.transitions.tolist()),
-        )
+        ids = torch.tensor(predictor.vocabulary.ids(tree.words))
+        steps = torch.tensor(tree.transitions.tolist())
         with torch.no_grad():
             nodes = model({"token_ids": ids, "transitions": steps})["node_scores"]
         np.testing.assert_allclose(prediction.scores, nodes.numpy(), atol=1e-5)
@@ -107,9 +105,8 @@ def test_manifest_and_card_say_what_evaluate_says(
         assert metrics["development"][name] == figures
         shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
         assert f"| {title} | this file | {shown} |" in card
-    assert (
-        "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card
-    )  # that is what is done here
+    # That is what is done here.
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card
     assert "; of raw text, with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
@@ -139,14 +136,8 @@ def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
 
 
 def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: Trained) -> None:
-    common = {
-        "config.json",
-        "vocabulary.txt",
-        "onnx/model.onnx",
-        "verification.json",
-        "cases.json",
-        "README.md",
-    }
+    common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
+    common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
     assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
     assert (
@@ -184,10 +175,8 @@ def test_exports_were_verified_on_the_whole_development_file(
     trees = [
         tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)
     ]
-    assert [found["runtime"] for found in report["onnx"]["development"]] == [
-        "onnxruntime",
-        "onnx.reference",
-    ]
+    runtimes = [found["runtime"] for found in report["onnx"]["development"]]
+    assert runtimes == ["onnxruntime", "onnx.reference"]
     for found in report["onnx"]["development"]:
         assert (found["trees"], found["nodes"]) == (len(trees), sum(map(len, trees)))
         assert found["max_error"] <= 1e-5

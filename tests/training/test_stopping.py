@@ -11,7 +11,7 @@ from test_loop import History, KilledError, Weights, run
 
 from thinstack.models import TreeModel
 from thinstack.training import loop
-from thinstack.training.material import prepare
+from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
 
@@ -119,7 +119,7 @@ def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None
 
 def test_the_records_are_figures_on_what_is_watched(data: Path, tmp_path: Path) -> None:
     recipe = tiny_recipe.recipe(stop_on="dev", epochs=2)
-    result = run_seed(recipe, prepare(recipe, data), 1, tmp_path)
+    result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     best = max(result.history, key=lambda record: record["selection"])
     assert best["watched"] == result.dev
     assert best["selection"] == pytest.approx(

@@ -40,12 +40,12 @@ _SHRINKING = frozenset(
     LayerNormalization LeakyRelu Log LogSoftmax Neg Not QuantizeLinear Reciprocal ReduceL2 ReduceMax
     ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape Round ScatterElements ScatterND Selu
     Shape Sigmoid Sign Sin Size Slice Softmax Softplus Split Sqrt Squeeze Tanh Transpose Trilu
-    Unsqueeze""".split()
+    Unsqueeze""".split()  # noqa: SIM905
 )
 _BROADCASTING = frozenset(
     """Add And Div Einsum Equal Gather GatherElements GatherND Gemm Greater GreaterOrEqual Less
     LessOrEqual MatMul Max MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where
-    Xor""".split()
+    Xor""".split()  # noqa: SIM905
 )
 
 

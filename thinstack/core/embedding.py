@@ -6,6 +6,8 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
+from thinstack.core.forest import WORD_FIELDS
+
 __all__ = ["Embedding", "Lookup"]
 
 Lookup = Literal["rows", "mean", "none"]
@@ -17,7 +19,7 @@ Lookup = Literal["rows", "mean", "none"]
   written.
 """
 
-READ = {"rows": ["token_ids"], "mean": ["piece_ids", "pieces_per_word"]}
+READ = {"rows": WORD_FIELDS["words"], "mean": WORD_FIELDS["wordpieces"]}
 
 
 class Embedding(nn.Module):

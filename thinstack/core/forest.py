@@ -1,92 +1,120 @@
 """`Forest`: a batch of trees as flat concatenated arrays, without padding."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.transitions import parents_of, validate
 from thinstack.core.tree import Tree
-from thinstack.errors import TreeError
 
-__all__ = ["Forest"]
+__all__ = ["WORD_FIELDS", "Forest", "join", "without_trees"]
 
 IntArray = NDArray[np.int64]
 
+EMPTY: Final = np.zeros(0, np.int64)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Forest:
-    """B trees over N nodes in all.
+WORD_FIELDS: Final = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
+"""The fields of a `Forest` that hold the words, by the kind of vocabulary."""
+
+
+class Forest(NamedTuple):
+    """B trees over N nodes and L words.
+
+    Every field is a flat int64 array; a field that a batch does not need is empty. The trees are
+    `transitions`, or `parents` with `slots` and `kinds`, or neither for plain sequences. Inputs of
+    models and of ONNX files have the names of these fields.
 
     Attributes:
-        parents: (N,) int64, positions in the whole forest; a root's is -1.
-        slots: (N,) int64, which child of its parent a node is, counted from 0 (roots: 0).
-        kinds: (N,) int64 >= 1, the type of the edge to the parent (roots: 1).
-        sizes: (B,) int64, nodes of each tree.
+        parents: (N,) position of each node's parent in the whole batch; -1 for a root.
+        slots: (N,) which child of its parent a node is, from 0 (roots: 0).
+        kinds: (N,) the type of the edge to the parent, from 1 (roots: 1).
+        sizes: (B,) nodes of each tree; of a sequence, its words.
+        lengths: (B,) words of each tree.
+        transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty where a
+            model with a parser is to make the trees.
+        token_ids: (L,) the row of each word in the leaf table.
+        piece_ids: (P,) the rows of the pieces of all words, in order.
+        pieces_per_word: (L,) how many of them make each word, at least 1.
+        constituents: (N,) the label of each inner node, from 0; a leaf's is not read.
     """
 
-    parents: IntArray
-    slots: IntArray
-    kinds: IntArray
-    sizes: IntArray
+    parents: IntArray = EMPTY
+    slots: IntArray = EMPTY
+    kinds: IntArray = EMPTY
+    sizes: IntArray = EMPTY
+    lengths: IntArray = EMPTY
+    transitions: IntArray = EMPTY
+    token_ids: IntArray = EMPTY
+    piece_ids: IntArray = EMPTY
+    pieces_per_word: IntArray = EMPTY
+    constituents: IntArray = EMPTY
 
     @classmethod
     def of(cls, trees: Iterable[Tree], relations: Sequence[str] = ()) -> "Forest":
-        """Concatenate trees; slots count siblings from the left.
+        """The parents, slots and kinds of trees; slots count siblings from the left.
 
         An edge is of kind 2 + i if the label of its child is `relations[i]` (distinct names), of
         kind 1 for any other label, so R relations make R + 1 kinds.
         """
-        trees = list(trees)
-        sizes = np.array([len(tree) for tree in trees], np.int64)
-        offsets = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        flat = np.concatenate([np.zeros(0, np.int64), *(tree.parents for tree in trees)])
-        parents = np.where(flat < 0, -1, flat + offsets)
-        return cls(
-            parents=parents,
-            slots=_sibling_ranks(parents),
-            kinds=_kinds(trees, parents, relations),
-            sizes=sizes,
+        return join(
+            cls(
+                parents=tree.parents,
+                slots=_sibling_ranks(tree.parents),
+                kinds=_kinds(tree, relations),
+                sizes=np.array([len(tree)]),
+                lengths=np.array([len(tree.words)]),
+            )
+            for tree in trees
+        )
+
+    @classmethod
+    def of_binary(cls, trees: Iterable[Tree]) -> "Forest":
+        """The transitions of binary trees. Raises TreeError for any other."""
+        return join(
+            cls(
+                sizes=np.array([len(tree)]),
+                lengths=np.array([len(tree.words)]),
+                transitions=tree.transitions.astype(np.int64),
+            )
+            for tree in trees
         )
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
-        """Which nodes have no children, (N,)."""
+        """Which nodes have no children, by `parents`, (N,)."""
         leaf = np.ones(len(self.parents), bool)
         leaf[self.parents[self.parents >= 0]] = False
         return leaf
 
-    @property
-    def transitions(self) -> NDArray[np.int8]:
-        """Transitions (N,) of binary trees in transition order, 0 SHIFT and 1 REDUCE. Raises
-        TreeError for any other."""
-        arities = np.bincount(self.parents[self.parents >= 0], minlength=len(self.parents))
-        if np.any((arities != 0) & (arities != 2)):
-            raise TreeError(
-                "transitions exist for forests of binary trees only: binarize the trees first"
-            )
-        steps = validate((arities == 2).astype(np.int8))
-        if not np.array_equal(parents_of(steps)[0], self.parents):
-            raise TreeError(
-                "transitions exist for nodes in transition order only, and a dependency tree "
-                "keeps its own order"
-            )
-        return steps
+    def by_tree(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Values of all nodes (N,) as an array for each tree."""
+        return np.split(values, np.cumsum(self.sizes)[:-1])
 
 
-def _kinds(trees: list[Tree], parents: IntArray, relations: Sequence[str]) -> IntArray:
-    if not relations:
-        return np.ones_like(parents)
+def join(forests: Iterable[Forest]) -> Forest:
+    """One batch of several: their arrays end to end, positions of parents counted on."""
+    parts = [Forest(), *forests]
+    nodes = [len(part.parents) for part in parts]
+    offsets = np.repeat(np.cumsum(nodes) - nodes, nodes)
+    joined = Forest(*map(np.concatenate, zip(*parts, strict=True)))
+    return joined._replace(parents=np.where(joined.parents < 0, -1, joined.parents + offsets))
+
+
+def without_trees(forest: Forest) -> Forest:
+    """The batch for a model with a parser, which then makes the trees itself."""
+    return forest._replace(transitions=EMPTY)
+
+
+def _kinds(tree: Tree, relations: Sequence[str]) -> IntArray:
     known: dict[str | None, int] = {name: kind for kind, name in enumerate(relations, start=2)}
-    kinds = np.array([known.get(label, 1) for tree in trees for label in tree.labels], np.int64)
-    return np.where(parents < 0, 1, kinds)
+    kinds = np.array([known.get(label, 1) for label in tree.labels], np.int64)
+    return np.where(tree.parents < 0, 1, kinds)
 
 
 def _sibling_ranks(parents: IntArray) -> IntArray:
     order = np.argsort(parents, kind="stable")
     ranked = parents[order]
-    starts = np.searchsorted(ranked, ranked)
     ranks = np.empty_like(parents)
-    ranks[order] = np.arange(len(parents)) - starts
+    ranks[order] = np.arange(len(parents)) - np.searchsorted(ranked, ranked)
     return np.where(parents < 0, 0, ranks)

@@ -6,7 +6,7 @@ the label None.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
-from thinstack.data.text_files import read_lines, write_lines
+from thinstack.data.text_files import made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["read_conllu", "to_conllu", "write_conllu"]
@@ -24,9 +24,8 @@ ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
 _HEAD = re.compile(_NUMBER)
-_ID = re.compile(
-    f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?"
-)  # of a word `3`, a multiword token `3-4`, an empty node `3.1`
+# The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
+_ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
 _ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
 
 
@@ -34,25 +33,16 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     """Read the sentences of a file; the words of multiword tokens (`3-4`) are read, they and empty
     nodes (`3.1`) left out.
 
-    `skipped`: takes the error of each malformed sentence, which is then left out of the result.
-
-    Raises TreeError with file, line and column of the first malformed sentence, unless there is
-    `skipped`; DataError for a file that is missing, is not UTF-8 or holds no sentence.
+    Malformed sentences go to `skipped` (see `made`), with file, line and column. Raises TreeError
+    for the first of them without it; DataError for a file that is missing, is not UTF-8 or holds
+    no sentence.
     """
-    trees, found = [], False
-    for sentence in _sentences(path):
-        found = True
-        try:
-            trees.append(_tree(sentence))
-        except TreeError as error:
-            if skipped is None:
-                raise
-            skipped.append(error)
-    if not found:
+    sentences = _sentences(path)
+    if not sentences:
         raise DataError(
             f"{path}: expected sentences in CoNLL-U, a word a line in {COLUMNS} columns, found none"
         )
-    return trees
+    return made(_tree, sentences, skipped)
 
 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
@@ -78,14 +68,10 @@ def to_conllu(tree: Tree) -> str:
     cannot hold: an empty one, one with a tab or an end of line, a label `_`.
     """
     lines = []
-    for node, (parent, word, label) in enumerate(
-        zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
-    ):
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):
         if word is None:
-            raise TreeError(
-                f"node {node} has no word; CoNLL-U holds dependency trees, which have one at "
-                "every node"
-            )
+            raise TreeError(f"node {node} has no word; in CoNLL-U every node has one")
         for what, text in (("word", word), ("label", label)):
             if text is not None and (not text or _ENDS.search(text)):
                 raise TreeError(
@@ -93,9 +79,7 @@ def to_conllu(tree: Tree) -> str:
                     "no end of line"
                 )
         if label == "_":
-            raise TreeError(
-                f"node {node} has the label '_', which CoNLL-U reads as none; make it None"
-            )
+            raise TreeError(f"node {node} has the label '_', CoNLL-U's sign for none; make it None")
         lines.append(f"{node + 1}\t{word}\t_\t_\t_\t_\t{parent + 1}\t{label or '_'}\t_\t_\n")
     return "".join(lines) + "\n"
 
@@ -116,21 +100,20 @@ class _Row(NamedTuple):
         )
 
 
-def _sentences(path: str | Path) -> Iterator[list[_Row]]:
-    """The rows of each sentence; comments alone are none."""
-    rows: list[_Row] = []
-    for number, text in enumerate([*read_lines(path), ""], start=1):
+def _sentences(path: str | Path) -> list[list[_Row]]:
+    """The rows of each sentence; comments alone make none."""
+    sentences: list[list[_Row]] = [[]]
+    for number, text in enumerate(read_lines(path), start=1):
         if not text.strip():
-            if rows:
-                yield rows
-            rows = []
+            sentences.append([])
         elif not text.startswith("#"):
-            rows.append(_Row(str(path), number, text.split("\t")))
+            sentences[-1].append(_Row(str(path), number, text.split("\t")))
+    return [rows for rows in sentences if rows]
 
 
 def _tree(sentence: list[_Row]) -> Tree:
     words = _words(sentence)
-    labels = [row.columns[DEPREL] for row in words]
+    labels = (row.columns[DEPREL] for row in words)
     return Tree.from_parents(
         _parents(words),
         [row.columns[FORM] for row in words],

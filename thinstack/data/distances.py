@@ -21,29 +21,10 @@ SCHEMA_VERSION = 1
 WINDOW = 3
 """Words read on either side of a gap."""
 
-_SCRAMBLE = (
-    0x9E3779B9  # 2**32 over the golden ratio: multiples of it are spread evenly modulo 2**32
-)
+# 2**32 over the golden ratio: its multiples are spread evenly modulo 2**32.
+_SCRAMBLE = 0x9E3779B9
 
-_ENDINGS = (
-    "ing",
-    "ed",
-    "ly",
-    "ness",
-    "tion",
-    "ity",
-    "ment",
-    "able",
-    "ous",
-    "ful",
-    "ive",
-    "al",
-    "ic",
-    "est",
-    "er",
-    "s",
-    "y",
-)
+_ENDINGS = "ing ed ly ness tion ity ment able ous ful ive al ic est er s y"
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
@@ -80,15 +61,13 @@ class DistanceTable:
 
     def __init__(self, words: Sequence[str], weights: NDArray[np.floating]):
         self.words = tuple(words)
-        repeated = len({*self.words, *forms()}) < len(self.words) + len(forms())
-        if repeated:
+        features = (*self.words, *forms())
+        if len(set(features)) < len(features):
             raise DataError(
                 "distance words: expected distinct words, none of them spelt as a form such as "
                 "<number>"
             )
-        self._features = {
-            feature: number for number, feature in enumerate((*self.words, *forms()), start=1)
-        }
+        self._features = {feature: number for number, feature in enumerate(features, start=1)}
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
         if self.weights.shape != expected or not np.isfinite(self.weights).all():
@@ -107,10 +86,8 @@ class DistanceTable:
 
     def distances(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Distances (n - 1,) of the gaps between n words."""
-        total: NDArray[np.float32] = self.weights[
-            np.arange(2 * WINDOW)[:, None], self.features(words)
-        ].sum(axis=0)
-        return total
+        weights = self.weights[np.arange(2 * WINDOW)[:, None], self.features(words)]
+        return np.asarray(weights.sum(axis=0))
 
     def transitions(self, words: Sequence[str]) -> NDArray[np.int8]:
         """Transitions (2n-1,) of the tree over n >= 1 words."""
@@ -137,9 +114,7 @@ class DistanceTable:
                     f"schema {table['schema_version']}, window {table['window']}; upgrade "
                     "thinstack to read it"
                 )
-            return cls(
-                [str(word) for word in table["words"]], np.array(table["weights"], np.float32)
-            )
+            return cls(list(map(str, table["words"])), np.array(table["weights"], np.float32))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
 
@@ -149,12 +124,9 @@ class DistanceTable:
 
 def forms() -> tuple[str, ...]:
     """The forms that words without weights of their own have."""
-    endings = (*_ENDINGS, "")
-    return (
-        "<number>",
-        "<compound>",
-        *(f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings),
-    )
+    endings = (*_ENDINGS.split(), "")
+    cased = (f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings)
+    return "<number>", "<compound>", *cased
 
 
 def form_of(word: str) -> str:
@@ -165,5 +137,5 @@ def form_of(word: str) -> str:
     if "-" in word:
         return "<compound>"
     lower = word.lower()
-    ending = next((ending for ending in _ENDINGS if lower.endswith(ending)), "")
+    ending = next(filter(lower.endswith, _ENDINGS.split()), "")
     return f"<{'Capital ' if word[:1].isupper() else ''}{ending}>"

@@ -8,7 +8,7 @@ from typing import TypeVar
 from thinstack.core import Tree
 from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
-from thinstack.data.text_files import read_lines
+from thinstack.data.text_files import made, read_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["binary_tree", "read_records"]
@@ -23,33 +23,29 @@ def read_records(
     *,
     skipped: list[TreeError] | None = None,
 ) -> list[Item]:
-    """What `make` makes of each line's `fields`; other fields and blank lines are left out of
-    account.
+    """What `make` makes of each line's `fields`; other fields and blank lines are ignored.
 
-    `skipped`: takes the error of each malformed line, which is then left out of the result.
-
-    Raises TreeError with file and line of the first line that is no such object or of which `make`
-    raises one, unless there is `skipped`; DataError for a file that is missing, is not UTF-8 or
-    holds no object.
+    Lines that are no such object, or of which `make` raises TreeError, go to `skipped` (see
+    `made`), with file and line. Raises TreeError for the first of them without it; DataError for a
+    file that is missing, is not UTF-8 or holds no object.
     """
-    items, empty = [], True
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        empty = False
-        try:
-            items.append(make(_record(line, fields)))
-        except TreeError as error:
-            placed = TreeError(error.message, source=str(path), line=number, column=error.column)
-            if skipped is None:
-                raise placed from None
-            skipped.append(placed)
-    if empty:
+    lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
+    if not lines:
         raise DataError(
             f"{path}: expected a JSON object a line, with the fields {', '.join(fields)}, found "
             "blank lines only"
         )
-    return items
+
+    def item(numbered: tuple[int, str]) -> Item:
+        number, line = numbered
+        try:
+            return make(_record(line, fields))
+        except TreeError as error:
+            raise TreeError(
+                error.message, source=str(path), line=number, column=error.column
+            ) from None
+
+    return made(item, lines, skipped)
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
@@ -65,17 +61,14 @@ def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
 
 
 def _record(line: str, fields: Sequence[str]) -> dict[str, str]:
+    expected = f"expected a JSON object with the fields {', '.join(fields)}"
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
         problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
-        raise TreeError(
-            f"expected a JSON object with the fields {', '.join(fields)}: {problem}", column=column
-        ) from None
+        raise TreeError(f"{expected}: {problem}", column=column) from None
     if not isinstance(found, dict):
-        raise TreeError(
-            f"expected a JSON object with the fields {', '.join(fields)}, found {line:.60}"
-        )
+        raise TreeError(f"{expected}, found {line:.60}")
     for field in fields:
         if not isinstance(found.get(field), str):
             raise TreeError(

@@ -1,4 +1,5 @@
-"""Pairs of sentences, rated or classified, from any of the formats there are."""
+"""Pairs of sentences, rated or classified: SICK, and SNLI (Bowman et al. 2015) with its binary
+parses."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,17 +7,21 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from thinstack.core import Tree
+from thinstack.data.json_lines import binary_tree, read_records
 from thinstack.data.sick import TABLES, SickPair, read_sick
-from thinstack.data.snli import read_snli
-from thinstack.errors import ConfigError, DataError, UnknownNameError
+from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
-__all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs"]
+__all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs", "read_snli"]
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
-"""What reads the trees; to a binary model and to one of word sequences they are the constituency
-trees, which are binary."""
+"""The trees that a model reads. Models of binary trees and of sequences get the constituency trees,
+which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
+
+LABELS = ("entailment", "neutral", "contradiction")
+UNDECIDED = "-"
+SNLI_FIELDS = ("pairID", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,26 @@ def read_pairs(
     return known.read(Path(path), trees, target)
 
 
+def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
+    """Read SNLI's JSON lines without the pairs on which the annotators found no majority, whose
+    `gold_label` is "-". Malformed lines are skipped or raise as in `read_records`."""
+    pairs = read_records(path, SNLI_FIELDS, _snli_pair, skipped=skipped)
+    return [pair for pair in pairs if pair.target != UNDECIDED]
+
+
+def _snli_pair(record: dict[str, str]) -> Pair:
+    label = record["gold_label"]
+    if label not in (*LABELS, UNDECIDED):
+        raise TreeError(
+            f"expected gold_label to be one of {', '.join(LABELS)} or {UNDECIDED!r} for none, "
+            f"found {label!r:.60}"
+        )
+    first, second = (
+        binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
+    )
+    return Pair(record["pairID"], (first, second), label)
+
+
 def _read_sick(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
     return [
         Pair(
@@ -71,14 +96,9 @@ def _entailment(pair: SickPair, folder: Path) -> str:
     if pair.entailment is None:
         raise DataError(
             f"{folder}: its pairs have no entailment label; expected a folder named "
-            f"{', '.join(TABLES)} "
-            f"with the source table ({', '.join(TABLES.values())}) beside it"
+            f"{', '.join(TABLES)} with the source table ({', '.join(TABLES.values())}) beside it"
         )
     return pair.entailment.lower()
-
-
-def _read_snli(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
-    return [Pair(pair.id, pair.trees, pair.label) for pair in read_snli(path)]
 
 
 class _Format(NamedTuple):
@@ -95,5 +115,7 @@ FORMATS = {
         ("relatedness", "entailment"),
         _read_sick,
     ),
-    "snli.v1": _Format(("binary", "constituency", "sequence"), ("entailment",), _read_snli),
+    "snli.v1": _Format(
+        ("binary", "constituency", "sequence"), ("entailment",), lambda path, *_: read_snli(path)
+    ),
 }

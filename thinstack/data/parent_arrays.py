@@ -7,7 +7,7 @@ the root.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
 from thinstack.data.brackets import SPACE
-from thinstack.data.text_files import read_lines, write_lines
+from thinstack.data.text_files import made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = [
@@ -46,22 +46,21 @@ def read_dependency_trees(
         parents: file of n heads a line, 1 to n, 0 for the root.
         rels: file of n names a line: each word's relation to its head. They become the labels;
             without it there are none.
-        skipped: takes the error of each malformed tree, which is then left out of the result.
+        skipped: takes the errors of malformed trees, see `made`.
 
-    Raises TreeError with file, line and column of the first malformed tree, unless there is
-    `skipped`; DataError for a file that is missing, is not UTF-8, holds no line, or has not as many
-    lines as `toks`.
+    Raises TreeError with file, line and column of the first malformed tree without `skipped`;
+    DataError for a file that is missing, is not UTF-8, holds no line, or has not as many lines as
+    `toks`.
     """
 
     def tree(lines: tuple[_Line, ...]) -> Tree:
         words = _words(lines[0])
         heads = _positions(lines[1], len(words), "heads, one for each word")
-        names = (
-            None if rels is None else _entries(lines[2], len(words), "relations, one for each word")
-        )
-        return Tree.from_parents(heads, words, names)
+        names = [_entries(line, len(words), "relations, one for each word") for line in lines[2:]]
+        return Tree.from_parents(heads, words, *names)
 
-    return _trees(tree, _aligned(toks, parents, *([] if rels is None else [rels])), skipped)
+    files = [toks, parents] if rels is None else [toks, parents, rels]
+    return made(tree, _aligned(*files), skipped)
 
 
 def read_constituency_trees(
@@ -73,7 +72,7 @@ def read_constituency_trees(
         toks: file of one sentence a line, its n words between spaces.
         cparents: file of 2n-1 parents a line, 1 to 2n-1, 0 for the root: those of the n words, then
             those of the phrases.
-        skipped: takes the error of each malformed tree, which is then left out of the result.
+        skipped: takes the errors of malformed trees, see `made`.
 
     Raises what `read_dependency_trees` raises; also TreeError unless every phrase, and no word, has
     two children.
@@ -92,7 +91,7 @@ def read_constituency_trees(
         except TreeError:
             raise _crossing(lines[1], parents, tokens) from None
 
-    return _trees(tree, _aligned(toks, cparents), skipped)
+    return made(tree, _aligned(toks, cparents), skipped)
 
 
 def write_dependency_trees(
@@ -132,12 +131,8 @@ def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: 
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         above = tree.parents[order]
-        columns.append(
-            (
-                _line(tree.words, "word", toks, number),
-                _numbers(np.where(above < 0, -1, rank[above])),
-            )
-        )
+        words = _line(tree.words, "word", toks, number)
+        columns.append((words, _numbers(np.where(above < 0, -1, rank[above]))))
     for place, path in enumerate((toks, cparents)):
         write_lines(path, [column[place] for column in columns])
 
@@ -152,22 +147,6 @@ class _Line(NamedTuple):
         starts = [match.start() for match in _ENTRY.finditer(self.text)]
         column = starts[entry] if entry < len(starts) else len(self.text)
         return TreeError(message, source=self.source, line=self.number, column=column + 1)
-
-
-def _trees(
-    make: Callable[[tuple[_Line, ...]], Tree],
-    lines: Iterable[tuple[_Line, ...]],
-    skipped: list[TreeError] | None,
-) -> list[Tree]:
-    found = []
-    for side_by_side in lines:
-        try:
-            found.append(make(side_by_side))
-        except TreeError as error:
-            if skipped is None:
-                raise
-            skipped.append(error)
-    return found
 
 
 def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
@@ -209,16 +188,11 @@ def _positions(line: _Line, nodes: int, what: str) -> list[int]:
         )
     roots = [node for node, above in enumerate(parents) if above < 0]
     if len(roots) != 1:
-        raise line.error(
-            (*roots, nodes, nodes)[1], f"expected exactly one root (0), found {len(roots)}"
-        )
-    circling = np.flatnonzero(depths(np.array(parents)) < 0).tolist()
-    if circling:
-        raise line.error(
-            circling[0],
-            f"expected every node to lead to the root, found node {circling[0] + 1} to lead to a "
-            "cycle",
-        )
+        place = (*roots, nodes, nodes)[1]
+        raise line.error(place, f"expected exactly one root (0), found {len(roots)}")
+    for node in np.flatnonzero(depths(np.array(parents)) < 0).tolist():
+        found = f"found node {node + 1} to lead to a cycle"
+        raise line.error(node, f"expected every node to lead to the root, {found}")
     return parents
 
 

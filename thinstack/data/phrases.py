@@ -27,11 +27,8 @@ def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
     spans, contiguous = tree.spans.tolist(), (~tree.gaps).tolist()
     # Where nodes share their words, parents come after their children (transition order): the
     # topmost one stays.
-    found = {
-        tuple(span): label
-        for span, label, whole in zip(spans, classes.tolist(), contiguous, strict=True)
-        if whole
-    }
+    nodes = zip(spans, classes.tolist(), contiguous, strict=True)
+    found = {tuple(span): label for span, label, whole in nodes if whole}
     sentence = (0, len(tree.words))
     last = found.pop(sentence)
     phrases = [(*span, label) for span, label in found.items() if label >= 0]
@@ -62,9 +59,8 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
     sequence of the whole sentence is the last, and the last of all words is its end.
     """
     table, classes = np.asarray(spans, np.int64).reshape(-1, 2), np.asarray(labels, np.int64)
-    starts, sequence = np.unique(
-        -table[:, 0], return_inverse=True
-    )  # from the right, so that word 0 is the last
+    # From the right, so that the sequence of word 0 is the last.
+    starts, sequence = np.unique(-table[:, 0], return_inverse=True)
     ends = np.zeros(len(starts), np.int64)
     np.maximum.at(ends, sequence, table[:, 1])
     lengths = ends + starts

@@ -33,13 +33,9 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
     for node in np.flatnonzero(phrases.arities).tolist():
         if phrases.tokens[node] is not None:
             raise TreeError(
-                f"node {node} of the phrases has both a word and children; expected a "
-                "constituency tree"
+                f"node {node} of the phrases has a word and children; expected a constituency tree"
             )
     # Parents come after their children, so the topmost phrase is the one that stays.
-    known = {
-        (start, end): label
-        for (start, end), label in zip(phrases.spans.tolist(), phrases.labels, strict=True)
-    }
-    spans = zip(tree.spans.tolist(), tree.gaps.tolist(), strict=True)
-    return tree.with_labels(None if gap else known.get((start, end)) for (start, end), gap in spans)
+    known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
+    spans = zip(map(tuple, tree.spans.tolist()), tree.gaps.tolist(), strict=True)
+    return tree.with_labels(None if gap else known.get(span) for span, gap in spans)

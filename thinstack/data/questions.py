@@ -17,15 +17,10 @@ def read_questions(path: str | Path, *, skipped: list[TreeError] | None = None) 
     """Read lines `{"sentence": ..., "label": ..., "parse": ...}`: a binary tree each, its root
     labelled with `label`.
 
-    `parse` is a tree in Penn Treebank brackets, whose words stand as they are there, with their
-    escapes, and whose own labels are dropped; a chain of single children becomes one node, and more
-    than two children branch to the right.
-
-    `skipped`: takes the error of each malformed line, which is then left out of the result.
-
-    Raises TreeError with file and line of the first malformed line, one whose parse is of another
-    sentence among them, unless there is `skipped`; DataError for a file that is missing, is not
-    UTF-8 or holds no question.
+    `parse` is a tree in Penn Treebank brackets. Its words keep their escapes, its own labels are
+    dropped; a chain of single children becomes one node, and more than two children branch to the
+    right. Malformed lines, and parses of another sentence, are skipped or raise as in
+    `read_records`.
     """
     return read_records(path, ("sentence", "label", "parse"), _question, skipped=skipped)
 

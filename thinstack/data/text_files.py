@@ -1,11 +1,15 @@
 """Reading and writing the text files of treebanks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
-from thinstack.errors import DataError
+from thinstack.errors import DataError, TreeError
 
-__all__ = ["read_lines", "read_text", "write_lines"]
+__all__ = ["made", "read_lines", "read_text", "write_lines"]
+
+Part = TypeVar("Part")
+Item = TypeVar("Item")
 
 _MARK = "\ufeff"
 
@@ -37,6 +41,22 @@ def read_lines(path: str | Path) -> list[str]:
         raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
     # Split at "\n" only: words may hold any other separator of Unicode.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def made(
+    make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
+) -> list[Item]:
+    """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
+    parts, which are then left out; without it the first one is raised."""
+    found = []
+    for part in parts:
+        try:
+            found.append(make(part))
+        except TreeError as error:
+            if skipped is None:
+                raise
+            skipped.append(error)
+    return found
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ malformed tree takes nothing with it but the lines that are indented below it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.data.brackets import SPACE, from_brackets
-from thinstack.data.text_files import read_text
+from thinstack.data.text_files import made, read_text
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["Labelled", "label_ids", "read_labelled", "read_trees"]
@@ -35,10 +36,10 @@ def read_trees(
     Args:
         labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
             `( The acting )`.
-        skipped: takes the error of each malformed tree, which is then left out of the result.
+        skipped: takes the errors of malformed trees, see `made`.
 
-    Raises TreeError with file, line and column of the first malformed tree, unless there is
-    `skipped`; DataError for a file that is missing, is not in `encoding` or holds no tree.
+    Raises TreeError with file, line and column of the first malformed tree without `skipped`;
+    DataError for a file that is missing, is not in `encoding` or holds no tree.
     """
     return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
 
@@ -57,21 +58,18 @@ def read_labelled(
     Raises what both raise; a tree with an unknown label counts as malformed, and its error has file
     and line (the number of the tree, from 0, where `read` read it).
     """
-    found = []
-    for place, tree in (
-        _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
-    ):
+
+    def one(numbered: tuple[int, Tree]) -> Labelled:
+        place, tree = numbered
         try:
-            found.append((tree, label_ids(tree, labels)))
+            return tree, label_ids(tree, labels)
         except TreeError as error:
-            line, message = (
-                (place, error.message) if read is None else (None, f"tree {place}: {error.message}")
-            )
-            placed = TreeError(message, source=str(path), line=line)
-            if skipped is None:
-                raise placed from None
-            skipped.append(placed)
-    return found
+            if read is None:
+                raise TreeError(error.message, source=str(path), line=place) from None
+            raise TreeError(f"tree {place}: {error.message}", source=str(path)) from None
+
+    trees = _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
+    return made(one, trees, skipped)
 
 
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
@@ -90,8 +88,8 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         start, end = tree.spans[node].tolist()
         raise TreeError(
             f"node {node} ({' '.join(tree.words[start:end])[:60]!r}) has the label "
-            f"{tree.labels[node]!r}; "
-            f"expected one of {', '.join(labels)} or a number from 0 to {len(labels) - 1}"
+            f"{tree.labels[node]!r}; expected one of {', '.join(labels)} or a number from 0 to "
+            f"{len(labels) - 1}"
         ) from None
 
 
@@ -99,23 +97,21 @@ def _numbered(
     path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None
 ) -> Iterator[tuple[int, Tree]]:
     """Each tree with the number of its first line (1-based)."""
-    source, empty = str(path), True
-    for block in _blocks(read_text(path, encoding)):
-        empty = False
-        try:
-            yield from [
-                (line, from_brackets(text, labelled=labelled, source=source, line=line))
-                for line, text in block
-            ]
-        except TreeError as error:
-            if skipped is None:
-                raise
-            skipped.append(error)
-    if empty:
+
+    def trees(block: list[tuple[int, str]]) -> list[tuple[int, Tree]]:
+        return [
+            (line, from_brackets(text, labelled=labelled, source=str(path), line=line))
+            for line, text in block
+        ]
+
+    blocks = list(_blocks(read_text(path, encoding)))
+    if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
         raise DataError(
             f"{path}: expected bracketed trees, such as {example}, found no tree at all"
         )
+    for block in blocks:  # one by one: errors of labels come in between
+        yield from chain.from_iterable(made(trees, [block], skipped))
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
@@ -125,10 +121,8 @@ def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
     level = len(text)  # the least indentation of a tree so far
-    first, opened = (
-        0,
-        0,
-    )  # the line where the tree at hand starts, and how many of its brackets are open, or too many
+    # Where the tree at hand starts, and how many of its brackets are open, or too many.
+    first = opened = 0
     for number, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip(SPACE))
         blank = indent == len(line)

@@ -1,12 +1,14 @@
 """Reading tables of pretrained word or word-piece vectors."""
 
 import lzma
+import re
 import zipfile
 import zlib
 from array import array
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +17,15 @@ from thinstack.errors import DataError
 
 __all__ = ["WordVectors", "read_vectors", "standardise"]
 
-# An array of more bytes than the first must not be compressed better than the second, which vectors
-# never are.
+# An array of more bytes than the first must not be compressed better than by the second factor;
+# vectors never are.
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WordVectors:
+_ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
+
+
+class WordVectors(NamedTuple):
     """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32,
     finite."""
 
@@ -44,16 +48,8 @@ def read_vectors(path: str | Path) -> WordVectors:
         raise DataError(
             f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
         ) from None
-    except (
-        OSError,
-        EOFError,
-        MemoryError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
-        # RuntimeError: a zip that is encrypted or compressed in a way that is not known
+    # RuntimeError: a zip that is encrypted or compressed in an unknown way.
+    except (OSError, EOFError, MemoryError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
     _check(found, path)
     return found
@@ -89,17 +85,15 @@ def _read_npz(path: str | Path) -> WordVectors:
             if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
                 raise DataError(
                     f"{path}: {member.filename} grows from {member.compress_size:,} bytes to "
-                    f"{member.file_size:,}, as a "
-                    "decompression bomb does; if it is none, save it uncompressed with numpy.savez"
+                    f"{member.file_size:,}, like a decompression bomb; if it is none, save it "
+                    "uncompressed with numpy.savez"
                 )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
+    except DataError:
+        raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise (
-            error
-            if isinstance(error, DataError)
-            else DataError(f"{path}: holds no plain arrays: {error}")
-        ) from None
+        raise DataError(f"{path}: holds no plain arrays: {error}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
         raise DataError(
             f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy as numpy.savez "
@@ -114,9 +108,8 @@ def _read_npz(path: str | Path) -> WordVectors:
             f"{path}: expected float vectors ({len(words)}, X), found {vectors.dtype} "
             f"{vectors.shape}"
         )
-    with np.errstate(
-        over="ignore"
-    ):  # what does not fit float32 becomes infinite, and is refused below
+    # What does not fit float32 becomes infinite, and `_check` refuses it.
+    with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32))
 
 
@@ -141,15 +134,11 @@ def _read_text(path: str | Path) -> WordVectors:
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines that hold a vector, with their numbers (1-based)."""
-    with open(
-        path, encoding="utf-8-sig", newline="\n"
-    ) as file:  # words may hold any other separator of Unicode
+    # Words may hold any other separator of Unicode.
+    with open(path, encoding="utf-8-sig", newline="\n") as file:
         for number, line in enumerate(file, start=1):
             line = line.rstrip("\r\n ")
-            header = number == 1 and [field.isdecimal() for field in line.split(" ")] == [
-                True,
-                True,
-            ]
+            header = number == 1 and re.fullmatch(r"\d+ \d+", line)
             if line and not header:
                 yield number, line
 
@@ -170,11 +159,9 @@ def _check(found: WordVectors, path: str | Path) -> None:
     words, vectors = found.words, found.vectors
     if not vectors.size:
         raise DataError(f"{path}: expected at least one word with its vector, found none")
-    seen: set[str] = set()
-    for word in words:
-        if word in seen:
-            raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
-        seen.add(word)
+    if len(set(words)) < len(words):
+        word = next(word for word, count in Counter(words).items() if count > 1)
+        raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
         raise DataError(

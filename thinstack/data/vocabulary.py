@@ -96,6 +96,10 @@ class Vocabulary:
         """The text form, as `save` writes it."""
         return "".join(f"{entry}\n" for entry in self.entries).encode()
 
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        """The words as fields of a `Forest`, by the names of `WORD_FIELDS`."""
+        raise NotImplementedError("a Vocabulary must define fields")
+
 
 class WordVocabulary(Vocabulary):
     """V words with ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the rows of its table.
@@ -121,6 +125,9 @@ class WordVocabulary(Vocabulary):
         """The ids of L words, (L,)."""
         return np.array(list(map(self._cache.__getitem__, words)), np.int64)
 
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return {"token_ids": self.ids(words)}
+
     def _find(self, word: str) -> int:
         bare = ptb.plain(word)
         for form in (word, word.lower(), bare, bare.lower()):
@@ -132,6 +139,5 @@ class WordVocabulary(Vocabulary):
 def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V
     vectors (V, X)."""
-    return np.concatenate(
-        [vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32), vectors]
-    )
+    mean = vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32)
+    return np.concatenate([mean, vectors])

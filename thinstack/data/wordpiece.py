@@ -1,6 +1,6 @@
-"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT's uncased
-scheme)."""
+"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT, uncased)."""
 
+import re
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -18,15 +18,9 @@ __all__ = ["UNKNOWN", "WordpieceVocabulary"]
 
 UNKNOWN = "[UNK]"
 _LONGEST = 100
-_IDEOGRAPHS = (
-    (0x4E00, 0x9FFF),
-    (0x3400, 0x4DBF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0xF900, 0xFAFF),
-    (0x2F800, 0x2FA1F),
+_IDEOGRAPH = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
+    "\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 
 
@@ -61,9 +55,11 @@ class WordpieceVocabulary(Vocabulary):
         """The ids of the pieces of L words, one word after the other, (P,), and the number of
         pieces of each, (L,)."""
         pieces = list(map(self._cache.__getitem__, words))
-        return np.array(list(chain.from_iterable(pieces)), np.int64), np.array(
-            list(map(len, pieces)), np.int64
-        )
+        flat = np.array(list(chain.from_iterable(pieces)), np.int64)
+        return flat, np.array(list(map(len, pieces)), np.int64)
+
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
 
     def _cut(self, word: str) -> tuple[int, ...]:
         found: list[int] = []
@@ -106,14 +102,11 @@ def _cleaned(char: str) -> str:
         return " "
     if category in ("Cc", "Cf", "Co", "Cs") or char == "\ufffd":
         return ""
-    return f" {char} " if any(first <= ord(char) <= last for first, last in _IDEOGRAPHS) else char
+    return f" {char} " if _IDEOGRAPH.match(char) else char
 
 
 @lru_cache(maxsize=4096)
 def _isolated(char: str) -> str:
     """A punctuation mark between spaces; all ASCII symbols count as punctuation."""
-    return (
-        f" {char} "
-        if char in string.punctuation or unicodedata.category(char[0])[0] == "P"
-        else char
-    )
+    mark = char in string.punctuation or unicodedata.category(char[0])[0] == "P"
+    return f" {char} " if mark else char

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export.own_parse import as_given, worst_choice
-from thinstack.export.samples import Inputs, Scores, eager_scores, forest_size, makes_trees
+from thinstack.export.samples import Scores, eager_scores, makes_trees
 from thinstack.models import Model, SpinnModel
 
 __all__ = ["Run", "RuntimeReport", "compare", "differences", "distance"]
 
-Run = Callable[[Inputs], Scores]
+Run = Callable[[Forest], Scores]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def compare(
     version: str,
     run: Run,
     model: Model,
-    batches: Iterable[Inputs],
+    batches: Iterable[Forest],
     tolerance: float,
     *,
     outputs: Sequence[str] | None = None,
@@ -84,7 +85,7 @@ def distance(found: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray
 def differences(
     run: Run,
     model: Model,
-    batches: Iterable[Inputs],
+    batches: Iterable[Forest],
     tolerance: float,
     outputs: Sequence[str] | None = None,
 ) -> tuple[NDArray[np.float64], int, int, int]:
@@ -95,28 +96,28 @@ def differences(
     for a choice in the runtime's own that to the model is the worse one by more than `tolerance`.
     """
     found, cases, trees, nodes = [], 0, 0, 0
-    for inputs in batches:
-        size, scores = forest_size(inputs), run(inputs)
-        same = inputs
+    for forest in batches:
+        scores, same = run(forest), forest
         if isinstance(model, SpinnModel) and model.parses:
-            same = as_given(inputs, scores)
-            if makes_trees(inputs):
+            same = as_given(model, forest, scores)
+            if makes_trees(model, forest):
                 _check_choices(model, same, tolerance)
         wanted = eager_scores(model, same)
         for name in outputs or model.output_names:
             if scores[name].shape != wanted[name].shape:
                 raise ExportError(
                     f"{name} of shape {scores[name].shape} where the model gives "
-                    f"{wanted[name].shape}, for {size[0]} trees"
+                    f"{wanted[name].shape}, for {len(forest.sizes)} trees"
                 )
             if name != "parse":
                 found.append(distance(scores[name], wanted[name]).ravel())
-        cases, trees, nodes = cases + 1, trees + size[0], nodes + size[1]
+        cases, trees = cases + 1, trees + len(forest.sizes)
+        nodes += int(forest.sizes.sum())
     return np.concatenate(found), cases, trees, nodes
 
 
-def _check_choices(model: SpinnModel, inputs: Inputs, tolerance: float) -> None:
-    lost = worst_choice(model, inputs)
+def _check_choices(model: SpinnModel, forest: Forest, tolerance: float) -> None:
+    lost = worst_choice(model, forest)
     if not lost <= tolerance:
         raise ExportError(
             f"the runtime takes a transition that scores {lost:.2g} less than the other one; "

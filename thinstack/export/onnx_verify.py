@@ -16,15 +16,14 @@ from onnx.reference import ReferenceEvaluator
 from thinstack._version import __version__
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
+from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, needs_extra
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
 from thinstack.export.onnx_model import IndexType, Outputs, export_int8, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
-    Inputs,
     Scores,
     eager_scores,
-    join_inputs,
     makes_trees,
     sample_shapes,
     sample_trees,
@@ -93,7 +92,7 @@ def export_verified_onnx(
     index_type: IndexType = "int32",
     outputs: Outputs = "nodes",
     vocabulary_digest: str,
-    development: Sequence[Inputs] = (),
+    development: Sequence[Forest] = (),
 ) -> tuple[bytes, VerificationReport]:
     """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as
     `verification` (JSON), and the report.
@@ -122,7 +121,7 @@ def verify_onnx(
     model: Model,
     config: ModelConfig,
     *,
-    development: Sequence[Inputs] = (),
+    development: Sequence[Forest] = (),
     tolerance: float | None = None,
     runtimes: Sequence[str] = RUNTIMES,
 ) -> VerificationReport:
@@ -156,7 +155,7 @@ def verify_onnx(
         ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST),
     )
     wanted = [one for one in every if one[0] in runtimes]
-    given = (inputs for inputs in sampled(rounded) if not makes_trees(inputs))
+    given = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
     shipped = run if rough else partial(eager_scores, rounded)
     deviation = differences(shipped, plain, given, tolerance, outputs)[0]
     against = partial(
@@ -247,9 +246,9 @@ def _run(
     run: Callable[..., Any],
     types: dict[str, type[np.signedinteger[Any]]],
     outputs: list[str],
-    inputs: Inputs,
+    forest: Forest,
 ) -> Scores:
-    found = run(outputs, {name: values.astype(types[name]) for name, values in inputs.items()})
+    found = run(outputs, {name: getattr(forest, name).astype(types[name]) for name in types})
     return dict(zip(outputs, found, strict=True))
 
 
@@ -259,7 +258,7 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     generator = np.random.default_rng(1)
     *_, forest = sample_shapes(generator, longest=7)
     singles = sample_trees(model, forest, generator)
-    alone, together = [run(single) for single in singles], run(join_inputs(singles))
+    alone, together = [run(single) for single in singles], run(join(singles))
     error = max(
         float(distance(np.concatenate([scores[name] for scores in alone]), values).max())
         for name, values in together.items()

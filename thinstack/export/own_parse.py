@@ -9,36 +9,36 @@ choice was worth and what the scores over them are.
 import numpy as np
 import torch
 
+from thinstack.core.forest import Forest
 from thinstack.core.transitions import first_fault
 from thinstack.errors import ExportError
-from thinstack.export.samples import Inputs, Scores, makes_trees
+from thinstack.export.samples import Scores, makes_trees
 from thinstack.models import SpinnModel
 
 __all__ = ["as_given", "worst_choice"]
 
 
-def as_given(inputs: Inputs, found: Scores) -> Inputs:
-    """The inputs of a model with a parser, told the trees that a runtime `found` for them.
+def as_given(model: SpinnModel, forest: Forest, found: Scores) -> Forest:
+    """The batch of a model with a parser, with the trees that a runtime `found` for it.
 
     Raises ExportError unless these are one tree for each sentence, and the given ones if there were
     any.
     """
     parse = found["parse"]
-    if not makes_trees(inputs):
-        if not np.array_equal(parse, inputs["transitions"]):
+    if not makes_trees(model, forest):
+        if not np.array_equal(parse, forest.transitions):
             raise ExportError("the runtime gives other trees than it was given")
-        return inputs
-    sizes = 2 * inputs["lengths"] - 1
-    if parse.shape != (sizes.sum(),):
+        return forest
+    if parse.shape != (nodes := forest.sizes.sum(),):
         raise ExportError(
-            f"the runtime gives {parse.shape} transitions where the sentences have {sizes.sum()}"
+            f"the runtime gives {parse.shape} transitions where the sentences have {nodes}"
         )
-    if fault := first_fault(parse, sizes):
+    if fault := first_fault(parse, forest.sizes):
         raise ExportError(f"the runtime makes no tree of sentence {fault[0]}: {fault[1]}")
-    return {**inputs, "transitions": parse.astype(np.int64)}
+    return forest._replace(transitions=parse.astype(np.int64))
 
 
-def worst_choice(model: SpinnModel, inputs: Inputs) -> float:
+def worst_choice(model: SpinnModel, forest: Forest) -> float:
     """By how much the worst transition of these trees scores less than the other one did, relative
     to scores beyond 1.
 
@@ -46,11 +46,10 @@ def worst_choice(model: SpinnModel, inputs: Inputs) -> float:
     smallest lead; -inf if there was no choice.
     """
     with torch.no_grad():
-        joint = model.joint({name: torch.from_numpy(inputs[name]) for name in model.input_names})
+        joint = model.joint(model.inputs(forest))
         free = joint.free.nonzero().squeeze(1)
         scores = joint.choices.double().index_select(0, free)
-        taken = torch.from_numpy(inputs["transitions"]).index_select(0, free).unsqueeze(1)
-        lost = (scores.gather(1, 1 - taken) - scores.gather(1, taken)).squeeze(
-            1
-        ) / scores.abs().amax(1).clamp(min=1)
+        taken = torch.from_numpy(forest.transitions).index_select(0, free).unsqueeze(1)
+        lost = (scores.gather(1, 1 - taken) - scores.gather(1, taken)).squeeze(1)
+        lost = lost / scores.abs().amax(1).clamp(min=1)
     return float(lost.max()) if lost.numel() else -np.inf

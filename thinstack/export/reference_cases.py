@@ -9,17 +9,10 @@ from numpy.typing import NDArray
 
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
+from thinstack.core.forest import Forest, join, without_trees
 from thinstack.export.own_parse import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.samples import (
-    Inputs,
-    Scores,
-    eager_scores,
-    join_inputs,
-    random_tree,
-    sample_trees,
-    without_trees,
-)
+from thinstack.export.samples import eager_scores, random_tree, sample_trees
 from thinstack.models import Model, SpinnModel
 
 __all__ = ["reference_cases"]
@@ -50,11 +43,10 @@ def reference_cases(
     ]
     cases = []
     for forest in forests:
-        given = join_inputs(sample_trees(rounded, forest, generator))
-        cases.append(_case(given, eager_scores(rounded, given)))
+        given = join(sample_trees(rounded, forest, generator))
+        cases.append(_case(rounded, given))
         if isinstance(rounded, SpinnModel) and rounded.parses:
-            own = _clear(rounded, forest, generator)
-            cases.append(_case(own, eager_scores(rounded, own)))
+            cases.append(_case(rounded, _clear(rounded, forest, generator)))
     return {
         "schema_version": SCHEMA_VERSION,
         "labels": list(config.labels),
@@ -65,13 +57,13 @@ def reference_cases(
 
 def _clear(
     model: SpinnModel, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator
-) -> Inputs:
+) -> Forest:
     """Sentences as long as these, whose trees the model makes itself: of some drawings the one with
     the clearest choices."""
-    clearest, least = {}, np.inf
+    clearest, least = Forest(), np.inf
     for _ in range(DRAWS):
-        inputs = without_trees(join_inputs(sample_trees(model, forest, generator)))
-        lost = worst_choice(model, as_given(inputs, eager_scores(model, inputs)))
+        inputs = without_trees(join(sample_trees(model, forest, generator)))
+        lost = worst_choice(model, as_given(model, inputs, eager_scores(model, inputs)))
         if lost < least:
             clearest, least = inputs, lost
         if least < -LEAD:
@@ -79,9 +71,10 @@ def _clear(
     return clearest
 
 
-def _case(inputs: Inputs, outputs: Scores) -> dict[str, Any]:
+def _case(model: Model, forest: Forest) -> dict[str, Any]:
+    outputs = eager_scores(model, forest)
     return {
-        "inputs": {name: values.tolist() for name, values in inputs.items()},
+        "inputs": {name: getattr(forest, name).tolist() for name in model.input_names},
         "outputs": {
             name: values.tolist()
             if values.dtype.kind == "i"

@@ -1,5 +1,5 @@
-"""Inputs to try an export on, of other sizes than it was exported with, and what the model itself
-says of them."""
+"""Batches to try an export on, of other sizes than it was exported with, and the model's own scores
+of them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,22 +9,19 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.core import transitions as shapes
+from thinstack.core.forest import Forest, join, without_trees
 from thinstack.models import Model
 
 __all__ = [
-    "Inputs",
     "Scores",
     "eager_scores",
-    "forest_size",
-    "join_inputs",
     "makes_trees",
     "random_tree",
+    "sample_shapes",
     "sample_trees",
     "sampled",
-    "without_trees",
 ]
 
-Inputs = dict[str, NDArray[np.int64]]
 Scores = dict[str, NDArray[Any]]
 """Outputs by name: scores in float32, and transitions of whole numbers as `parse`."""
 Steps = NDArray[np.int8]
@@ -50,101 +47,71 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
 
 def sample_trees(
     model: Model, forest: Sequence[Steps], generator: np.random.Generator
-) -> list[Inputs]:
-    """Inputs of each tree (of each pair of trees, for a head that reads pairs) with random words
-    over trees like these."""
-    trees = [_tree_inputs(model, steps, generator) for steps in forest]
+) -> list[Forest]:
+    """Trees (pairs of trees, for a head that reads pairs) like these, each by itself, with random
+    words."""
+    trees = [_sample_tree(model, steps, generator) for steps in forest]
     if model.head.reads != "pairs":
         return trees
     return [
-        join_inputs([tree, _tree_inputs(model, steps, generator)])
+        join([tree, _sample_tree(model, steps, generator)])
         for tree, steps in zip(trees, forest, strict=True)
     ]
 
 
-def join_inputs(inputs: Sequence[Inputs]) -> Inputs:
-    """One batch of several, all with or all without trees: arrays one after the other, and
-    positions of parents counted on."""
-    joined = {name: np.concatenate([part[name] for part in inputs]) for name in inputs[0]}
-    if "parents" in joined:
-        sizes = [len(part["parents"]) for part in inputs]
-        offsets = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        joined["parents"] = np.where(joined["parents"] < 0, -1, joined["parents"] + offsets)
-    return joined
-
-
-def sampled(model: Model, *, longest: int = 512) -> Iterator[Inputs]:
+def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
     """Batches over `sample_shapes`, the same at every call.
 
     A model with a parser makes its own trees of some as well, and of sentences of 1 to 200 words.
     """
     generator = np.random.default_rng(0)
-    none = {name: np.zeros(0, np.int64) for name in model.input_names}
     parsed: list[int] = []
-    for forest in sample_shapes(generator, longest=longest):
-        yield (inputs := join_inputs([none, *sample_trees(model, forest, generator)]))
+    for trees in sample_shapes(generator, longest=longest):
+        yield (forest := join(sample_trees(model, trees, generator)))
         # Over as many words the model's own trees need no second trial.
-        if model.parses and (sizes := inputs["lengths"].tolist()) != parsed:
-            parsed = sizes
-            yield without_trees(inputs)
+        if model.parses and (lengths := forest.lengths.tolist()) != parsed:
+            parsed = lengths
+            yield without_trees(forest)
     if model.parses:
         uneven = [shapes.left(words) for words in (1, 200, 2, 31, 1, 90)]
-        yield without_trees(join_inputs(sample_trees(model, uneven, generator)))
+        yield without_trees(join(sample_trees(model, uneven, generator)))
 
 
-def without_trees(inputs: Inputs) -> Inputs:
-    """The inputs of a model with a parser that is to make the trees itself."""
-    return {**inputs, "transitions": inputs["transitions"][:0]}
+def makes_trees(model: Model, forest: Forest) -> bool:
+    """Whether the model makes the trees of this batch itself."""
+    return model.parses and len(forest.lengths) > 0 == len(forest.transitions)
 
 
-def makes_trees(inputs: Inputs) -> bool:
-    """Whether these are inputs that a model makes trees of itself."""
-    return (
-        "lengths" in inputs
-        and "transitions" in inputs
-        and len(inputs["lengths"]) > 0 == len(inputs["transitions"])
-    )
-
-
-def forest_size(inputs: Inputs) -> tuple[int, int]:
-    """The number of trees and of nodes in a batch, the trees being given or still to be made."""
-    if "lengths" in inputs:
-        trees, words = len(inputs["lengths"]), int(inputs["lengths"].sum())
-        return trees, 2 * words - trees if "transitions" in inputs else words
-    if "parents" in inputs:
-        return int((inputs["parents"] < 0).sum()), len(inputs["parents"])
-    steps = inputs["transitions"]
-    return int((1 - 2 * steps).sum()), len(steps)
-
-
-def eager_scores(model: Model, inputs: Inputs) -> Scores:
+def eager_scores(model: Model, forest: Forest) -> Scores:
     """What the model gives, by name; it must be in evaluation mode."""
     with torch.no_grad():
-        outputs = model({name: torch.from_numpy(inputs[name]) for name in model.input_names})
+        outputs = model(model.inputs(forest))
     return {name: outputs[name].numpy() for name in model.output_names}
 
 
-def _tree_inputs(model: Model, steps: Steps, generator: np.random.Generator) -> Inputs:
-    """Inputs of one tree over as many words as `steps`, int64: that very tree, or one like it of
-    the kind that is wanted."""
+def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> Forest:
+    """One tree over as many words as `steps`: that very tree, or one like it of the kind that the
+    model reads."""
     words = int((steps == shapes.SHIFT).sum())
     counts = generator.choice([1, 1, 1, 2, 3, 9], words)
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
     ids = generator.integers(0, model.embedding.table.shape[0], pieces)
     parents, slots = _parents(model, steps, generator)
     nodes = len(steps) if model.structure == "transitions" else len(parents)
-    every = {
+    fields = {
         "token_ids": ids,
         "piece_ids": ids,
         "pieces_per_word": counts,
-        "transitions": steps,
-        "lengths": np.array([words]),
+        "transitions": steps.astype(np.int64),
         "parents": parents,
         "slots": slots,
         "kinds": generator.integers(1, max(2, model.kinds + 1), nodes),
         "constituents": generator.integers(0, model.head.classes, nodes),
     }
-    return {name: every[name].astype(np.int64) for name in model.input_names}
+    size = words if model.structure == "lengths" else nodes
+    return Forest(sizes=np.array([size]), lengths=np.array([words]))._replace(
+        **{name: fields[name] for name in model.input_names if name != "lengths"}
+    )
 
 
 def _parents(

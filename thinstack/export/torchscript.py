@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 
 from thinstack.core.cell import Cell
+from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
-from thinstack.export.samples import Inputs, Scores, sampled
+from thinstack.export.samples import Scores, sampled
 from thinstack.models import Model
 
 __all__ = ["export_torchscript"]
@@ -50,7 +51,7 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
             ) from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
-    run = partial(_run, scripted)
+    run = partial(_run, scripted, evaluated)
     return exported, compare(
         "TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance
     )
@@ -67,9 +68,11 @@ def _without_sources(archive: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _run(scripted: Callable[[dict[str, Tensor]], dict[str, Tensor]], inputs: Inputs) -> Scores:
+def _run(
+    scripted: Callable[[dict[str, Tensor]], dict[str, Tensor]], model: Model, forest: Forest
+) -> Scores:
     with torch.no_grad():
-        found = scripted({name: torch.from_numpy(values) for name, values in inputs.items()})
+        found = scripted(model.inputs(forest))
     return {name: values.numpy() for name, values in found.items()}
 
 

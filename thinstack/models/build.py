@@ -53,15 +53,12 @@ def _head(config: ModelConfig, hidden_size: int, word_size: int) -> TaskHead:
         word_size=word_size,
         classes=len(config.labels),
     )
-    if head.reads == "candidates" and config.trees != "binary":
-        raise ConfigError(
-            f"model.head: {config.head.name} ranks binary trees, found trees = {config.trees!r}"
-        )
-    if head.reads == "candidates" and config.encoder.tracker is not None:
-        raise ConfigError(
-            f"model.head: {config.head.name} ranks trees, which a model with a tracking LSTM does "
-            "not"
-        )
+    if head.reads == "candidates":
+        where = f"model.head: {config.head.name} ranks"
+        if config.trees != "binary":
+            raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
+        if config.encoder.tracker is not None:
+            raise ConfigError(f"{where} trees, which a model with a tracking LSTM does not")
     return head
 
 
@@ -111,8 +108,7 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
     if problem and tracker.feeds:
         raise ConfigError(
             f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width "
-            f"{tracker.size} ({problem}); "
-            "take a cell that can (spinn_lstm.v1), or feeds = false"
+            f"{tracker.size} ({problem}); take a cell that can (spinn_lstm.v1), or feeds = false"
         )
     if problem:
         raise ConfigError(f"model.cell: {problem}")
@@ -149,14 +145,13 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     if up.word_part < 0 and input_size == 0:
         raise ConfigError(
             f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} "
-            "passes none up these trees; "
-            "take a cell with head words (lexicalized_lstm.v1), or dependency trees"
+            "passes none up these trees; take a cell with head words (lexicalized_lstm.v1), or "
+            "dependency trees"
         )
     if wanted == "shared" and up.kinds > 1:
         raise ConfigError(
             f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass "
-            "from the root down is not told; "
-            "name a cell of its own"
+            "from the root down does not read; name another cell"
         )
     size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
     sides = 2 if config.trees == "binary" else max(1, up.arity)
@@ -164,37 +159,28 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
         raise ConfigError(
             f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor "
-            "(arity 1, or 0, any number) "
-            f"and at every node an input of width {size}"
+            f"(arity 1, or 0, any number) and at every node an input of width {size}"
         )
     return down
 
 
 def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
     """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
-    arities = {"binary": (0, 2), "sequence": (0, 1)}.get(trees)
-    if arities and cell.arity not in arities:
-        return (
-            f"{_described(cell)}; a model of {trees} trees needs arity {arities[1]} (or 0, any "
-            "number)"
-        )
-    if not arities and cell.arity == 1:
-        return (
-            f"{_described(cell)}; a model of {trees} trees needs arity 0, any number of children, "
-            "or a number above 1"
-        )
-    if cell.inner_size == inner_size:
+    arity = {"binary": 2, "sequence": 1}.get(trees)
+    if arity and cell.arity not in (0, arity):
+        problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"
+    elif not arity and cell.arity == 1:
+        problem = f"a model of {trees} trees needs arity 0 (any number) or above 1"
+    elif cell.inner_size == inner_size:
         return ""
-    if inner_size == 0:
-        return (
-            f"{_described(cell)}; {trees} trees have words at their leaves only, so it needs "
-            "inner_size 0"
+    elif inner_size == 0:
+        problem = f"{trees} trees have words at their leaves only, so it needs inner_size 0"
+    else:
+        place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
+        problem = (
+            f"{place} has an input of width {inner_size} at every node, which it does not read"
         )
-    place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
-    return (
-        f"{_described(cell)}; {place} has an input of width {inner_size} at every node, which "
-        "this cell does not read"
-    )
+    return f"{_described(cell)}; {problem}"
 
 
 def _described(cell: Cell) -> str:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.embedding import Embedding
+from thinstack.core.forest import Forest
 from thinstack.core.head import TaskHead
 
 __all__ = ["Model", "Structure", "check_transitions", "pair_rows"]
@@ -41,18 +42,21 @@ class Model(nn.Module):
         super().__init__()
         self.embedding, self.head = embedding, head
         self.structure: str = structure
-        self.parses, self.words_at_leaves, self.arity, self.kinds = (
-            parses,
-            words_at_leaves,
-            arity,
-            kinds,
-        )
+        self.parses, self.words_at_leaves = parses, words_at_leaves
+        self.arity, self.kinds = arity, kinds
         self.input_names = [*embedding.index_names, structure]
         outputs = {
             "pairs": ["pair_scores", "sentence_vectors"],
             "candidates": ["node_scores", "tree_scores"],
         }
         self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
+
+    def inputs(self, forest: Forest) -> dict[str, Tensor]:
+        """The fields of a batch that the model reads, by name, on its device."""
+        device = self.embedding.table.device
+        return {
+            name: torch.from_numpy(getattr(forest, name)).to(device) for name in self.input_names
+        }
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores, as the task head's `scores` gives them, by name.

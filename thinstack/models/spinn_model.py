@@ -120,8 +120,7 @@ class SpinnModel(Model):
             )
         if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
             raise ValueError(
-                "lengths and transitions disagree: 2n - 1 transitions make one tree of the n "
-                "words of a sentence"
+                "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions"
             )
         if self.parses and not given:
             parsed = self.encoder.parse(words, lengths)

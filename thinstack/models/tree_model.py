@@ -76,10 +76,8 @@ class TreeModel(Model):
             scores = self.head.scores(constituent_rows(encoding, schedule))
             leaves = scores.new_zeros([schedule.leaves.shape[0], scores.shape[1]])
             nodes = in_node_order(torch.cat([leaves, scores]), schedule)
-            return {
-                "node_scores": nodes,
-                "tree_scores": self.tree_scores(scores, inputs["constituents"], schedule),
-            }
+            trees = self.tree_scores(scores, inputs["constituents"], schedule)
+            return {"node_scores": nodes, "tree_scores": trees}
         nodes = in_node_order(self.head.scores(encoding.stacked), schedule)
         return {"node_scores": nodes, "root_scores": self.head.scores(encoding.roots)}
 
@@ -160,11 +158,5 @@ def constituent_rows(encoding: Encoding, schedule: Schedule) -> Tensor:
     """Rows (I, 2H + W) for a head that reads candidates: the outputs of both children and the
     head-word vector."""
     children = encoding.stacked.index_select(0, child_rows(schedule).flatten())
-    inner = schedule.inner.shape[0]
-    return torch.cat(
-        [
-            children.view(inner, 2 * encoding.stacked.shape[1]),
-            encoding.words[schedule.leaves.shape[0] :],
-        ],
-        1,
-    )
+    rows = children.view(schedule.inner.shape[0], 2 * encoding.stacked.shape[1])
+    return torch.cat([rows, encoding.words[schedule.leaves.shape[0] :]], 1)

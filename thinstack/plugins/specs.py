@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hint
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from thinstack.core import Tree
+from thinstack.core.forest import WORD_FIELDS
 from thinstack.errors import ConfigError, PluginError, ThinstackError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "Reader", "ReaderSpec", "Spec"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
-INDEX_NAMES = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
-"""The index inputs that each kind of vocabulary gives."""
 
 Product = TypeVar("Product")
 
@@ -181,7 +180,7 @@ class EmbeddingSpec(Spec["Embedding"]):
     def __init__(self, plugin: "type[Embedding]"):
         super().__init__(plugin)
         self.vocabulary: str = plugin.vocabulary
-        if self.vocabulary not in INDEX_NAMES:
+        if self.vocabulary not in WORD_FIELDS:
             raise PluginError(
                 f"embedding {self.name!r}: vocabulary must be words or wordpieces, found "
                 f"{self.vocabulary!r}"
@@ -201,7 +200,7 @@ class EmbeddingSpec(Spec["Embedding"]):
                 f"embedding {self.name!r} has no dropout, found {dropout}: leave it out"
             )
         product = self._create(options, entries=entries, size=size, dropout=dropout)
-        expected = {"index_names": INDEX_NAMES[self.vocabulary], "entries": entries, "size": size}
+        expected = {"index_names": WORD_FIELDS[self.vocabulary], "entries": entries, "size": size}
         found = {name: getattr(product, name, None) for name in expected}
         if found != expected:
             raise PluginError(

@@ -50,7 +50,7 @@ def batches(lengths: IntArray, *, nodes: int) -> Iterator[IntArray]:
 
 def joined_transitions(
     trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray
-) -> NDArray[np.integer]:
+) -> IntArray:
     """The transitions of a batch as one array (N,), each tree checked against the number of its
     words.
 
@@ -70,7 +70,7 @@ def joined_transitions(
     if not np.issubdtype(joined.dtype, np.integer):
         raise InputError(f"transitions must be integers, found {joined.dtype}")
     check_trees(joined, sizes, positions)
-    return joined
+    return joined.astype(np.int64, copy=False)
 
 
 def check_trees(joined: NDArray[np.integer], sizes: IntArray, positions: IntArray) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MEND, ONNX_FILE
 from thinstack.config import Device, TreeSource
-from thinstack.core import Tree
+from thinstack.core import Forest, Tree
+from thinstack.core.forest import WORD_FIELDS
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime.batching import batches, check_lengths, check_trees, joined_transitions
@@ -28,11 +29,8 @@ REDUCE."""
 BATCH_NODES = 4096
 """Nodes of a batch at most (or one sentence)."""
 
-_WORD_INPUTS = {"words": ["token_ids"], "wordpieces": ["piece_ids", "pieces_per_word"]}
 PARSE_OUTPUT = "parse"
 """The output of the trees that a model makes; not "transitions", which is an input."""
-
-Inputs = dict[str, NDArray[np.integer]]
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
@@ -109,16 +107,15 @@ class Predictor:
         found: dict[int, Scored] = {}
         for positions in batches(lengths, nodes=BATCH_NODES):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
-            inputs = self._word_inputs([words[i] for i in places], places)
-            if self.config.parses:
-                inputs["lengths"] = lengths[positions]
+            inputs = self._forest([words[i] for i in places], lengths[positions], places)
             if steps is None:
-                batch = self._parse(inputs, sizes, positions)
+                batch = self._parse(inputs, positions)
             else:
-                own = [steps[i] for i in places]
-                given = joined_transitions(own, lengths[positions], positions)
-                (scores,) = self._run({**inputs, "transitions": given}, ["node_scores"], len(given))
-                batch = Scored(given.astype(np.int8, copy=False), scores)
+                given = joined_transitions(
+                    [steps[i] for i in places], lengths[positions], positions
+                )
+                (scores,) = self._run(inputs._replace(transitions=given), ["node_scores"])
+                batch = Scored(given.astype(np.int8), scores)
             ends = np.cumsum(sizes).tolist()
             for place, start, end in zip(places, [0, *ends], ends, strict=False):
                 found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
@@ -187,7 +184,7 @@ class Predictor:
                 "with onnxruntime"
             )
         trees = ["lengths", "transitions"] if self.config.parses else ["transitions"]
-        expected = [*_WORD_INPUTS[self.config.embedding.kind], *trees]
+        expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             raise BundleError(
                 f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found "
@@ -217,10 +214,13 @@ class Predictor:
                     f"{value:.80}; {MEND}"
                 )
 
-    def _word_inputs(self, words: list[Sequence[str]], places: list[int]) -> Inputs:
+    def _forest(
+        self, words: list[Sequence[str]], lengths: NDArray[np.int64], places: list[int]
+    ) -> Forest:
+        """A batch of sentences without their trees."""
         flat = list(chain.from_iterable(words))
         try:
-            ids = self.vocabulary.ids(flat)
+            fields = self.vocabulary.fields(flat)
         except (TypeError, AttributeError):
             for place, sentence in zip(places, words, strict=True):
                 for word in sentence:
@@ -229,36 +229,33 @@ class Predictor:
                             f"sentence {place}: a word is a string, found {word!r:.80}"
                         ) from None
             raise
-        arrays = ids if isinstance(ids, tuple) else (ids,)
-        return dict(zip(_WORD_INPUTS[self.config.embedding.kind], arrays, strict=True))
+        return Forest(sizes=2 * lengths - 1, lengths=lengths, **fields)
 
-    def _parse(
-        self, inputs: Inputs, sizes: NDArray[np.int64], positions: NDArray[np.int64]
-    ) -> Scored:
-        """The model's own trees of a batch, of these sizes, and their scores."""
-        nodes = int(sizes.sum())
-        scores, steps = self._run(
-            {**inputs, "transitions": np.empty(0, np.int8)}, ["node_scores", PARSE_OUTPUT], nodes
-        )
+    def _parse(self, forest: Forest, positions: NDArray[np.int64]) -> Scored:
+        """The model's own trees of a batch, and their scores."""
+        nodes = int(forest.sizes.sum())
+        scores, steps = self._run(forest, ["node_scores", PARSE_OUTPUT])
         if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
             raise BundleError(
                 f"{self._source}: expected {nodes} transitions, found shape {steps.shape} of "
                 f"{steps.dtype}"
             )
         try:
-            check_trees(steps, sizes, positions)
+            check_trees(steps, forest.sizes, positions)
         except InputError as error:
             problem = f"the model's own parse is no tree: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
         return Scored(steps.astype(np.int8), scores)
 
-    def _run(self, inputs: Inputs, outputs: list[str], nodes: int) -> list[NDArray[Any]]:
-        """These outputs, the scores (nodes, C) first, of the model."""
+    def _run(self, forest: Forest, outputs: list[str]) -> list[NDArray[Any]]:
+        """These outputs, the scores (N, C) first, of the model."""
+        nodes = int(forest.sizes.sum())
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
             self._start()
         feeds = {
-            name: array.astype(self._types[name], copy=False) for name, array in inputs.items()
+            name: getattr(forest, name).astype(kind, copy=False)
+            for name, kind in self._types.items()
         }
         try:
             found: list[NDArray[Any]] = self._session.run(outputs, feeds)

@@ -162,10 +162,5 @@ def _forest(cell: Cell, subject: Subject, sizes: tuple[int, ...]) -> Forest:
 def _inputs(model: TreeModel, forest: Forest) -> dict[str, NDArray[np.int64]]:
     words = int(forest.leaves.sum()) if model.encoder.words_at_leaves else len(forest.parents)
     ids = np.random.default_rng(0).integers(0, WORDS, words)
-    every = {
-        "token_ids": ids,
-        "parents": forest.parents,
-        "slots": forest.slots,
-        "kinds": forest.kinds,
-    }
-    return {name: every[name] for name in model.input_names}
+    filled = forest._replace(token_ids=ids)
+    return {name: getattr(filled, name) for name in model.input_names}

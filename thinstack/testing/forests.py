@@ -15,7 +15,7 @@ from thinstack.core.schedule import Schedule, schedule_parents
 from thinstack.testing import reference
 
 __all__ = [
-    "Batch",
+    "CellInputs",
     "apart",
     "batch_of",
     "by_depth",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class Batch(NamedTuple):
+class CellInputs(NamedTuple):
     """A forest with inputs of its leaves (L, X) and of its inner nodes (I, inner_size), in node
     order."""
 
@@ -35,11 +35,11 @@ class Batch(NamedTuple):
     leaves: Tensor
     inner: Tensor
 
-    def copied(self) -> "Batch":
+    def copied(self) -> "CellInputs":
         """With inputs of its own, through which gradients flow back."""
-        return Batch(self.forest, self.leaves.clone(), self.inner.clone())
+        return CellInputs(self.forest, self.leaves.clone(), self.inner.clone())
 
-    def tree(self, start: int, stop: int) -> "Batch":
+    def tree(self, start: int, stop: int) -> "CellInputs":
         """One tree, whose nodes are those from `start` to before `stop`, by itself."""
         here, leaf = slice(start, stop), self.forest.leaves
         parents = np.where(self.forest.parents[here] < 0, -1, self.forest.parents[here] - start)
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
             parents, self.forest.slots[here], self.forest.kinds[here], np.array([stop - start])
         )
         leaves, inner = (slice(int(of[:start].sum()), int(of[:stop].sum())) for of in (leaf, ~leaf))
-        return Batch(forest, self.leaves[leaves].clone(), self.inner[inner].clone())
+        return CellInputs(forest, self.leaves[leaves].clone(), self.inner[inner].clone())
 
 
 def random_forest(sizes: Sequence[int], *, arity: int, kinds: int, seed: int) -> Forest:
@@ -101,12 +101,12 @@ def _forest(
     return Forest(*arrays)
 
 
-def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> Batch:
+def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> CellInputs:
     """A forest with random inputs, float64."""
     generator = torch.Generator().manual_seed(seed)
     leaves = int(forest.leaves.sum())
     sizes = (leaves, cell.input_size), (len(forest.parents) - leaves, cell.inner_size)
-    return Batch(
+    return CellInputs(
         forest, *(torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes)
     )
 
@@ -119,7 +119,7 @@ def schedule_of(forest: Forest, arity: int) -> Schedule:
     return schedule_parents(parents, slots, kinds, arity)
 
 
-def by_depth(run: Any, cell: Cell, batch: Batch) -> list[Tensor]:
+def by_depth(run: Any, cell: Cell, batch: CellInputs) -> list[Tensor]:
     """Outputs (N, H), root outputs (B, H) and head words (N, W) that the depth-ordered executor
     `run` gives, in node order."""
     schedule = schedule_of(batch.forest, cell.arity)
@@ -128,7 +128,7 @@ def by_depth(run: Any, cell: Cell, batch: Batch) -> list[Tensor]:
     return [in_node_order(stacked, schedule), roots, in_node_order(words, schedule)]
 
 
-def by_recursion(cell: Cell, batch: Batch) -> list[Tensor]:
+def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:
     """The same by the recursion, one node at a time."""
     none = batch.leaves.new_zeros
     states = reference.encode(cell, batch.forest, batch.leaves, batch.inner)

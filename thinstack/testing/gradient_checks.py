@@ -9,7 +9,14 @@ from torch.autograd.gradcheck import GradcheckError
 
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.testing.forests import Batch, apart, batch_of, by_depth, by_recursion, random_forest
+from thinstack.testing.forests import (
+    CellInputs,
+    apart,
+    batch_of,
+    by_depth,
+    by_recursion,
+    random_forest,
+)
 from thinstack.testing.rows import METHODS, Call, rows_of
 from thinstack.testing.subject import Subject
 
@@ -86,7 +93,7 @@ def parameters_are_used(subject: Subject) -> None:
         )
 
 
-def _batch(cell: Cell, subject: Subject) -> Batch:
+def _batch(cell: Cell, subject: Subject) -> CellInputs:
     return batch_of(
         cell, random_forest(SIZES, arity=cell.arity, kinds=subject.edge_types(cell), seed=0)
     )

@@ -15,9 +15,12 @@ PHRASE_COLUMNS = {
 }
 
 _CHOSEN = {
-    "dev": "Epoch and seed were chosen\nby these figures on these very data, which makes them slightly too good.",
-    "held": "Epoch and seed were chosen\non a held-out tenth of the training examples, not on these data.",
-    "nothing": "The number of epochs was\nfixed beforehand, and the first seed taken; these data were not looked at.",
+    "dev": "Epoch and seed were chosen\n"
+    "by these figures on these very data, which makes them slightly too good.",
+    "held": "Epoch and seed were chosen\n"
+    "on a held-out tenth of the training examples, not on these data.",
+    "nothing": "The number of epochs was\n"
+    "fixed beforehand, and the first seed taken; these data were not looked at.",
 }
 
 _CARD = """\
@@ -26,7 +29,8 @@ _CARD = """\
 {description}
 
 - Classes: {labels}.
-- Cell `{cell}`, hidden size {hidden}; leaf embedding `{embedding}` of size {columns}; task head `{head}`.
+- Cell `{cell}`, hidden size {hidden}; leaf embedding `{embedding}` of size {columns}; task head
+  `{head}`.
 - Trees of raw words: `{source}`.
 - ONNX file: {megabytes:.2f} MB, weights stored as `{quantize}`.
 - Trained by `thinstack train` on `{train}`, seed {seed}, {epochs} epochs.

@@ -1,5 +1,4 @@
-"""Checkpoints after every epoch, so that a killed run goes on and ends as if it had not been
-killed. No pickle is involved."""
+"""Checkpoints after every epoch, without pickle: a killed run goes on as if it never stopped."""
 
 import json
 from collections.abc import Mapping
@@ -52,7 +51,7 @@ def load_checkpoint(
     try:
         with safe_open(path, framework="pt") as file:
             state: dict[str, Any] = json.loads(file.metadata()["state"])
-            tensors = {key: file.get_tensor(key) for key in file.keys()}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():

@@ -12,10 +12,10 @@ from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import Figures
 from thinstack.measure.pairs import entailment, relatedness
 from thinstack.models.model import Model
-from thinstack.training.examples import Batch, Example, join
+from thinstack.training.examples import Example, minibatch
 from thinstack.training.own_trees import take_own_trees
 
-__all__ = ["Answers", "evaluate_model", "moved"]
+__all__ = ["Answers", "evaluate_model"]
 
 EVALUATION_BATCH = 256
 
@@ -60,35 +60,22 @@ def evaluate_model(
     if task == "entailment":
         return entailment(answers.predicted, answers.gold), answers
     given = [example.trees[source] for example in examples]
-    order = [
-        [*range(one.whole), *range(one.whole + 1, len(one.targets)), one.whole] for one in given
-    ]
+    order = [np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
     rows = [found[places] for found, places in zip(scores, order, strict=True)]
     phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
     return accuracy(rows, targets, phrases=phrases), answers
 
 
-def moved(batch: Batch, device: torch.device) -> Batch:
-    """The batch on a device."""
-    return Batch(
-        inputs={name: part.to(device) for name, part in batch.inputs.items()},
-        targets=batch.targets.to(device),
-        right=batch.right.to(device),
-        size=batch.size,
-    )
-
-
 @torch.inference_mode()
 def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDArray[np.float32]]:
     """Scores (t, C) of the targets of each example."""
     model.eval()
-    device = next(model.parameters()).device
     scores: list[NDArray[np.float32]] = []
     for start in range(0, len(examples), EVALUATION_BATCH):
         part = examples[start : start + EVALUATION_BATCH]
-        batch = moved(join(part, [source] * len(part), parses=model.parses), device)
-        rows = model(batch.inputs)[SCORES[model.head.reads]].cpu().numpy()
+        forest = minibatch(part, [source] * len(part)).forest
+        rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])
         scores.extend(np.split(rows, ends[:-1]))
     return scores

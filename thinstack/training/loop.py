@@ -5,16 +5,16 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.optim import Optimizer
 
 from thinstack.config import Task, TrainingConfig
 from thinstack.data.files import write_atomically
@@ -23,8 +23,8 @@ from thinstack.measure.figures import selection
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
-from thinstack.training.evaluate import evaluate_model, moved
-from thinstack.training.examples import Batch, Example, join
+from thinstack.training.evaluate import evaluate_model
+from thinstack.training.examples import Example, Minibatch, minibatch
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.own_trees import take_own_trees
 
@@ -72,8 +72,8 @@ def train(
     denormals; on return it does not, whatever was set before, for torch has no getter. Raises
     ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
-    accelerator = Accelerator()
-    model, optimizers = _prepared(accelerator, model, config)
+    model = model.to("cuda" if torch.cuda.is_available() else "cpu")
+    optimizers = build_optimizers(model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
@@ -87,24 +87,13 @@ def train(
         if "self" in config.sources:
             take_own_trees(model, examples, epoch)
         losses = _one_epoch(
-            model,
-            examples,
-            config,
-            optimizers,
-            accelerator,
-            seed=seed,
-            epoch=epoch,
-            on_batch=on_batch,
+            model, examples, config, optimizers, seed=seed, epoch=epoch, on_batch=on_batch
         )
         record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
         _check_finite(losses["loss"], model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        record |= _watch(
-            average,
-            watched,
-            dict.fromkeys((*config.trees, *(["self"] if model.parses else []))),
-            task,
-        )
+        sources = dict.fromkeys((*config.trees, *(["self"] if model.parses else [])))
+        record |= _watch(average, watched, sources, task)
         if config.stop_on == "nothing" or record["selection"] > max(
             (past["selection"] for past in history), default=-math.inf
         ):
@@ -116,15 +105,6 @@ def train(
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(record)
     return best, history
-
-
-def _prepared(
-    accelerator: Accelerator, model: Model, config: TrainingConfig
-) -> tuple[Model, dict[str, Any]]:
-    """The model where it is trained, and its optimisers."""
-    optimizers = build_optimizers(model, config)
-    model, *prepared = accelerator.prepare(model, *optimizers.values())
-    return model, dict(zip(optimizers, prepared, strict=True))
 
 
 def _watch(
@@ -154,8 +134,7 @@ def _one_epoch(
     model: Model,
     examples: Sequence[Example],
     config: TrainingConfig,
-    optimizers: dict[str, Any],
-    accelerator: Accelerator,
+    optimizers: Mapping[str, Optimizer],
     *,
     seed: int,
     epoch: int,
@@ -171,21 +150,17 @@ def _one_epoch(
     model.train()
     totals, cases, done = np.zeros(2), np.zeros(2), 0
     for chosen in _minibatches(order, [example.words for example in examples], config, draw):
-        joined = join(
+        batch = minibatch(
             [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], parses=model.parses
         )
-        batch = moved(joined, accelerator.device)
         losses, counts = _losses(model, batch)
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
-        accelerator.backward((losses[0] + config.alpha * losses[1]) / batch.size)
+        ((losses[0] + config.alpha * losses[1]) / batch.size).backward()  # type: ignore[no-untyped-call]
         for optimizer in optimizers.values():
             optimizer.step()
-        totals, cases, done = (
-            totals + [float(loss.detach()) for loss in losses],
-            cases + counts,
-            done + len(chosen),
-        )
+        totals, cases = totals + [float(loss.detach()) for loss in losses], cases + counts
+        done += len(chosen)
         on_batch(epoch, done, len(examples))
     means = totals / np.maximum(cases, 1)
     return {"loss": float(means[0])} | ({"parsing_loss": float(means[1])} if model.parses else {})
@@ -209,16 +184,19 @@ def _minibatches(
             yield bucket[number * config.batch_size : (number + 1) * config.batch_size]
 
 
-def _losses(model: Model, batch: Batch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum."""
     labelled = int((batch.targets >= 0).sum())
+    inputs = model.inputs(batch.forest)
+    device = model.embedding.table.device
+    targets = torch.from_numpy(batch.targets).to(device)
     if not (isinstance(model, SpinnModel) and model.parses):
-        task = model.head.loss(model.logits(batch.inputs), batch.targets)
+        task = model.head.loss(model.logits(inputs), targets)
         return (task, task.new_zeros([])), (labelled, 0)
-    joint = model.joint(batch.inputs)
-    right = torch.where(joint.free > 0, batch.right, -1)
-    losses = model.head.loss(joint.logits, batch.targets), parsing_loss(joint.choices, right)
+    joint = model.joint(inputs)
+    right = torch.where(joint.free > 0, torch.from_numpy(batch.right).to(device), -1)
+    losses = model.head.loss(joint.logits, targets), parsing_loss(joint.choices, right)
     return losses, (labelled, int((right >= 0).sum()))
 
 

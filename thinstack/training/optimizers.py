@@ -4,7 +4,6 @@ vectors."""
 from collections.abc import Callable
 
 import torch
-from torch import nn
 from torch.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
 
 from thinstack.config import TrainingConfig
@@ -17,20 +16,11 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table,
     and plain SGD or AdaGrad on the table's sparse gradient."""
     table = model.embedding.table
-    rest: list[nn.Parameter] = [
-        parameter for parameter in model.parameters() if parameter is not table
-    ]
-    rules: dict[str, Callable[..., Optimizer]] = {
-        "adagrad": Adagrad,
-        "rmsprop": RMSprop,
-        "adam": Adam,
-    }
-    model_rule = rules[config.rule]
-    optimizers = {
-        "model": model_rule(
-            rest, lr=config.learning_rate, weight_decay=config.weight_decay, foreach=True
-        )
-    }
+    rest = [parameter for parameter in model.parameters() if parameter is not table]
+    rules: dict[str, Callable[..., Optimizer]]
+    rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam}
+    settings = {"lr": config.learning_rate, "weight_decay": config.weight_decay, "foreach": True}
+    optimizers = {"model": rules[config.rule](rest, **settings)}
     if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)

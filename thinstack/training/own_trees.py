@@ -7,11 +7,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from thinstack.core.forest import without_trees
 from thinstack.core.transitions import spans_of
 from thinstack.measure.bracketing import bracketing
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel
-from thinstack.training.examples import Example, join, sentences_of
+from thinstack.training.examples import Example, minibatch
 
 __all__ = ["agreement", "own_trees", "take_own_trees"]
 
@@ -22,22 +23,17 @@ BATCH = 256
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
     """Transitions that the model chooses for each example, all its sentences', in evaluation mode.
     It is left as it was."""
-    training, device = model.training, next(model.parameters()).device
+    training = model.training
     model.eval()
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     for start in range(0, len(order), BATCH):
         places = order[start : start + BATCH]
         part = [examples[place] for place in places]
-        inputs = join(part, ["gold"] * len(part), parses=True).inputs
-        inputs["transitions"] = inputs["transitions"][:0]
-        steps = (
-            model({name: values.to(device) for name, values in inputs.items()})["parse"]
-            .cpu()
-            .numpy()
-        )
-        sizes = [len(example.trees["gold"].structure["transitions"]) for example in part]
-        for place, own in zip(places, np.split(steps, np.cumsum(sizes)[:-1]), strict=True):
+        forest = without_trees(minibatch(part, ["gold"] * len(part)).forest)
+        steps = model(model.inputs(forest))["parse"].cpu().numpy()
+        ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
+        for place, own in zip(places, np.split(steps, ends[:-1]), strict=True):
             found[place] = own
     model.train(training)
     return found
@@ -48,10 +44,10 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
     the treebank's."""
     if epoch == 1:
         for example in examples:
-            example.trees["self"] = example.trees["gold"]
+            example.trees["self"] = example.gold
         return
     for example, steps in zip(examples, own_trees(model, examples), strict=True):
-        example.trees["self"] = example.trees["gold"].over(steps)
+        example.trees["self"] = example.gold.over(steps)
 
 
 def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
@@ -59,13 +55,12 @@ def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float
     of `bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
     treebank's trees that the model makes as they do.
     """
+    forests = (
+        [example.trees[source].forest for example in examples] for source in ("self", "gold")
+    )
     own, gold = (
-        [
-            spans_of(steps)
-            for example in examples
-            for steps in sentences_of(example, example.trees[source].structure["transitions"])
-        ]
-        for source in ("self", "gold")
+        [spans_of(steps) for forest in part for steps in forest.by_tree(forest.transitions)]
+        for part in forests
     )
     return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold)
 
@@ -73,14 +68,10 @@ def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float
 @torch.inference_mode()
 def _choices_right(model: SpinnModel, examples: Sequence[Example]) -> float | None:
     model.eval()
-    device = next(model.parameters()).device
     right = cases = 0
     for start in range(0, len(examples), BATCH):
         part = examples[start : start + BATCH]
-        inputs = {
-            name: values.to(device)
-            for name, values in join(part, ["gold"] * len(part), parses=True).inputs.items()
-        }
+        inputs = model.inputs(minibatch(part, ["gold"] * len(part)).forest)
         joint = model.joint(inputs)
         taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()
         agrees = (taken == inputs["transitions"])[joint.free > 0]

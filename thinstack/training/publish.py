@@ -24,19 +24,19 @@ from thinstack.bundle.manifest import (
 )
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.recipe import PAIR_TASKS
+from thinstack.core.forest import Forest, without_trees
 from thinstack.errors import ExportError
 from thinstack.export.onnx_verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.reference_cases import reference_cases
-from thinstack.export.samples import Inputs
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import figure_names, shown
 from thinstack.models import Model, weights_of
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
-from thinstack.training.examples import Example, join
-from thinstack.training.material import Material, read_sentences
+from thinstack.training.datasets import Datasets, read_sentences
+from thinstack.training.examples import Example, minibatch
 from thinstack.training.seeds import SeedResult
 
 __all__ = ["publish"]
@@ -49,7 +49,7 @@ Figures = dict[str, dict[str, Any]]
 
 def publish(
     recipe: Recipe,
-    material: Material,
+    datasets: Datasets,
     result: SeedResult,
     over_seeds: dict[str, Any],
     *,
@@ -66,7 +66,7 @@ def publish(
     the console says why. Raises ExportError if the ONNX file does not answer as the model does: on
     sampled trees, and on all development sentences.
     """
-    files = _exports(recipe, material, result, console)
+    files = _exports(recipe, datasets, result, console)
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
         parts = (
@@ -90,7 +90,7 @@ def publish(
 
 
 def _exports(
-    recipe: Recipe, material: Material, result: SeedResult, console: Console
+    recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     exported, report = export_verified_onnx(
@@ -98,19 +98,19 @@ def _exports(
         recipe.model,
         quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
-        vocabulary_digest=material.vocabulary.digest(),
-        development=_development(material.dev, result.model),
+        vocabulary_digest=datasets.vocabulary.digest(),
+        development=_development(datasets.dev, result.model),
     )
     reports = {"onnx": report.to_dict()}
     files = {
-        VOCABULARY_FILE: material.vocabulary.to_bytes(),
+        VOCABULARY_FILE: datasets.vocabulary.to_bytes(),
         ONNX_FILE: exported,
         CASES_FILE: _json(
             reference_cases(result.model, recipe.model, quantize=recipe.export.quantize)
         ),
     }
-    if material.distances is not None:
-        files[DISTANCES_FILE] = material.distances.to_bytes()
+    if datasets.distances is not None:
+        files[DISTANCES_FILE] = datasets.distances.to_bytes()
     if recipe.export.inference_only:
         files[WEIGHTS_FILE] = weights_of(
             dequantised(result.model, recipe.export.quantize), beside=exported
@@ -129,21 +129,14 @@ def _exports(
     return files
 
 
-def _development(examples: Sequence[Example], model: Model) -> list[Inputs]:
-    """The model's inputs for the development sentences, in batches: over their gold trees and, if
-    it parses, over its own."""
+def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
+    """The development sentences in batches: over their gold trees and, if the model parses, for it
+    to make the trees."""
     batches = []
     for start in range(0, len(examples), VERIFICATION_BATCH):
         part = examples[start : start + VERIFICATION_BATCH]
-        batch = join(part, ["gold"] * len(part), parses=model.parses)
-        inputs = {
-            name: tensor.numpy()
-            for name, tensor in batch.inputs.items()
-            if name in model.input_names
-        }
-        batches.append(inputs)
-        if model.parses:
-            batches.append({**inputs, "transitions": inputs["transitions"][:0]})
+        forest = minibatch(part, ["gold"] * len(part)).forest
+        batches += [forest, without_trees(forest)] if model.parses else [forest]
     return batches
 
 

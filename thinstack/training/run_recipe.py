@@ -16,8 +16,8 @@ from thinstack.config import Recipe, Task
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import figure_names, percent, shown
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
-from thinstack.training.material import Material, prepare
 from thinstack.training.publish import publish
 from thinstack.training.seeds import SeedResult, run_seed, summary
 
@@ -49,14 +49,14 @@ def run_recipe(
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe, data)
-    material = prepare(recipe, data)
+    datasets = load_datasets(recipe, data)
     console.print(
-        f"{recipe.name}: {len(material.train):,} examples to train on, {len(material.watched):,} "
+        f"{recipe.name}: {len(datasets.train):,} examples to train on, {len(datasets.watched):,} "
         "to watch, "
-        f"{len(material.dev):,} to report on; {len(material.table):,} leaf vectors"
+        f"{len(datasets.dev):,} to report on; {len(datasets.table):,} leaf vectors"
     )
     results = [
-        _run_seed(recipe, material, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds
+        _run_seed(recipe, datasets, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds
     ]
     best = max(results, key=lambda result: result.selection)
     figures: dict[str, Any] = {
@@ -73,14 +73,14 @@ def run_recipe(
     if "choices_right" in figures["dev"].get("self", {}):
         console.print(_own_trees(figures["dev"]["self"], plus_minus))
     publish(
-        recipe, material, best, figures["dev"], data=data, path=out / "model-best", console=console
+        recipe, datasets, best, figures["dev"], data=data, path=out / "model-best", console=console
     )
 
 
 def _check_runtime() -> None:
     """The bundle is run at the end: what that needs is better missed now."""
     with needs_extra("cpu"):
-        import onnxruntime
+        import onnxruntime  # noqa: F401
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
@@ -103,7 +103,7 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
 
 
 def _run_seed(
-    recipe: Recipe, material: Material, seed: int, folder: Path, console: Console
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
     columns = (
         TextColumn("{task.description}"),
@@ -112,7 +112,7 @@ def _run_seed(
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        bar, task = progress.add_task(f"seed {seed}", total=len(material.train)), recipe.data.task
+        bar, task = progress.add_task(f"seed {seed}", total=len(datasets.train)), recipe.data.task
 
         def on_batch(epoch: int, done: int, total: int) -> None:
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
@@ -126,7 +126,7 @@ def _run_seed(
                 f"{record['seconds']:.1f} s {watched}"
             )
 
-        return run_seed(recipe, material, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
+        return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
 def _line(figures: dict[str, float | None], task: Task) -> str:

@@ -10,9 +10,9 @@ import torch
 
 from thinstack.config import Recipe
 from thinstack.models import Model, SpinnModel, build_model
+from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers, evaluate_model
 from thinstack.training.loop import Report, train
-from thinstack.training.material import Material
 from thinstack.training.own_trees import agreement
 
 __all__ = ["SeedResult", "run_seed", "summary"]
@@ -48,7 +48,7 @@ class SeedResult:
 
 def run_seed(
     recipe: Recipe,
-    material: Material,
+    datasets: Datasets,
     seed: int,
     folder: Path,
     *,
@@ -58,13 +58,13 @@ def run_seed(
     """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
     the development file."""
     torch.manual_seed(seed)
-    model = build_model(recipe.model, entries=len(material.table))
+    model = build_model(recipe.model, entries=len(datasets.table))
     with torch.no_grad():
-        model.embedding.table.copy_(torch.from_numpy(material.table))
+        model.embedding.table.copy_(torch.from_numpy(datasets.table))
     model, history = train(
         model,
-        material.train,
-        material.watched,
+        datasets.train,
+        datasets.watched,
         recipe.training,
         task=recipe.data.task,
         seed=seed,
@@ -75,11 +75,11 @@ def run_seed(
     model = model.cpu()
     sources = dict.fromkeys(("gold", *recipe.made_trees))
     found = {
-        source: evaluate_model(model, material.dev, source, recipe.data.task) for source in sources
+        source: evaluate_model(model, datasets.dev, source, recipe.data.task) for source in sources
     }
     dev = {source: figures for source, (figures, _) in found.items()}
     if isinstance(model, SpinnModel) and model.parses:
-        dev["self"] |= agreement(model, material.dev)
+        dev["self"] |= agreement(model, datasets.dev)
     answers = {source: said for source, (_, said) in found.items()}
     return SeedResult(seed, model, history, dev, answers)
 

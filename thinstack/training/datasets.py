@@ -1,4 +1,4 @@
-"""What a recipe trains on, read from its files."""
+"""The data sets of a recipe, read from its files."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import DataConfig, EmbeddingConfig, ModelConfig, Recipe
+from thinstack.config import DataConfig, EmbeddingConfig, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.data.distances import DistanceTable
@@ -20,14 +20,14 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
-from thinstack.training.examples import AnyVocabulary, Example, examples_of, pair_examples_of
+from thinstack.training.examples import Example, examples_of, pair_examples_of
 from thinstack.training.fit_distances import fit
 
 __all__ = [
     "Convert",
-    "Material",
+    "Datasets",
     "Split",
-    "prepare",
+    "load_datasets",
     "read_pair_files",
     "read_sentences",
     "tree_reader",
@@ -47,12 +47,16 @@ Split = tuple[list[Item], list[Item], list[Item]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Material:
-    """What a recipe trains on: vocabulary, leaf table (V, W), the table that makes trees of words
-    if one is asked for, and the examples to train on, to watch and to report on.
+class Datasets:
+    """What a recipe trains on.
+
+    Attributes:
+        vocabulary, table: the words and their first leaf vectors (V, W).
+        distances: the table that makes trees of words; None where no tree source needs it.
+        train, watched, dev: examples to train on, to watch for early stopping, to report on.
     """
 
-    vocabulary: AnyVocabulary
+    vocabulary: WordVocabulary | WordpieceVocabulary
     table: NDArray[np.float32]
     distances: DistanceTable | None
     train: list[Example]
@@ -60,51 +64,52 @@ class Material:
     dev: list[Example]
 
 
-def prepare(recipe: Recipe, data: Path, convert: Convert | None = None) -> Material:
+def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
     """Read the files of a recipe from the folder `data`; `convert` is applied to the trees of a
     task without pairs. Raises DataError, TreeError or ConfigError."""
+    # The whole model, so that settings that do not fit are refused before any file is read.
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
-    expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
-    if reads not in expected:
-        raise ConfigError(
-            f"model.head: data.task = {recipe.data.task!r} needs a head that reads "
-            f"{' or '.join(expected)}; "
-            f"{recipe.model.head.name} reads {reads}"
-        )
-    if (
-        recipe.model.trees == "sequence"
-        and reads == "nodes"
-        and recipe.model.encoder.top_down is not None
-    ):
-        raise ConfigError(
-            "model.head: phrases are read as parts of longer ones where a head reads nodes, which "
-            "a pass back from the last "
-            "word does not allow; take a head that reads roots"
-        )
+    _check_head(recipe, reads)
     distances = None
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data)
         words = (tree.words for pair in pairs[0] for tree in pair.trees)
-        vocabulary, table = leaf_table(
-            recipe.model.embedding, recipe.data, data, words, width=width
-        )
+        vocabulary, table = leaf_table(recipe, data, words, width=width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     else:
         sentences = read_sentences(recipe, data, convert)
         trees = [tree for tree, _ in sentences[0]]
-        vocabulary, table = leaf_table(
-            recipe.model.embedding, recipe.data, data, (tree.words for tree in trees), width=width
-        )
+        words = (tree.words for tree in trees)
+        vocabulary, table = leaf_table(recipe, data, words, width=width)
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
         distances = fit(trees) if "distances" in sources else None
+
+        def examples(file: str, part: Sequence[Labelled]) -> list[Example]:
+            try:
+                return examples_of(part, vocabulary, recipe.model, reads, sources, distances)
+            except TreeError as error:
+                raise TreeError(str(error), source=str(data / file)) from None
+
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-        train, held, dev = (
-            _examples(data / file, part, vocabulary, recipe.model, reads, sources, distances)
-            for file, part in zip(files, sentences, strict=True)
-        )
+        train, held, dev = map(examples, files, sentences)
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Material(vocabulary, table, distances, train, watched, dev)
+    return Datasets(vocabulary, table, distances, train, watched, dev)
+
+
+def _check_head(recipe: Recipe, reads: str) -> None:
+    expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
+    if reads not in expected:
+        raise ConfigError(
+            f"model.head: data.task = {recipe.data.task!r} needs a head that reads "
+            f"{' or '.join(expected)}; {recipe.model.head.name} reads {reads}"
+        )
+    chains = recipe.model.trees == "sequence" and reads == "nodes"
+    if chains and recipe.model.encoder.top_down is not None:
+        raise ConfigError(
+            "model.head: phrases are read as parts of longer ones where a head reads nodes, which "
+            "a pass back from the last word does not allow; take a head that reads roots"
+        )
 
 
 def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
@@ -113,8 +118,14 @@ def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
     read = None if files.format == "brackets.v1" else readers().reader(files.format).trees
     if not files.relabel:
         return read
-    read_any = read or read_trees
-    return lambda path: [_relabelled(tree, files.relabel) for tree in read_any(path)]
+
+    def relabelled(tree: Tree) -> Tree:
+        return tree.with_labels(
+            None if label is None else files.relabel.get(label, label) or None
+            for label in tree.labels
+        )
+
+    return lambda path: list(map(relabelled, (read or read_trees)(path)))
 
 
 def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -> Split[Labelled]:
@@ -125,9 +136,7 @@ def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -
     def labelled(file: str) -> list[Labelled]:
         found = read_labelled(data / file, recipe.model.labels, read=read)
         if recipe.data.relabel:
-            found = [
-                (tree, labels) for tree, labels in found if labels[tree.parents < 0].min() >= 0
-            ]
+            found = [(tree, labels) for tree, labels in found if labels[tree.root] >= 0]
         return found if convert is None else convert(found)
 
     return _split(recipe, labelled, data)
@@ -170,41 +179,17 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
-    """The others, and `count` items from all over, the first among them."""
+    """The others, and `count` items at equal distances, the first among them."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
-    return [item for place, item in enumerate(items) if place not in aside], [
-        items[place] for place in sorted(aside)
-    ]
-
-
-def _relabelled(tree: Tree, names: dict[str, str]) -> Tree:
-    labels = (None if label is None else names.get(label, label) for label in tree.labels)
-    return tree.with_labels(label or None for label in labels)
-
-
-def _examples(
-    path: Path,
-    treebank: Sequence[Labelled],
-    vocabulary: AnyVocabulary,
-    config: ModelConfig,
-    reads: str,
-    sources: Sequence[str],
-    distances: DistanceTable | None,
-) -> list[Example]:
-    try:
-        return examples_of(treebank, vocabulary, config, reads, sources, distances)
-    except TreeError as error:
-        raise TreeError(str(error), source=str(path)) from None
+    return (
+        [item for place, item in enumerate(items) if place not in aside],
+        [item for place, item in enumerate(items) if place in aside],
+    )
 
 
 def leaf_table(
-    embedding: EmbeddingConfig,
-    files: DataConfig,
-    data: Path,
-    sentences: Iterable[Sequence[str]],
-    *,
-    width: int,
-) -> tuple[AnyVocabulary, NDArray[np.float32]]:
+    recipe: Recipe, data: Path, sentences: Iterable[Sequence[str]], *, width: int
+) -> tuple[WordVocabulary | WordpieceVocabulary, NDArray[np.float32]]:
     """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
 
     A word table holds the pretrained words and, drawn at random, those of the training sentences
@@ -212,39 +197,35 @@ def leaf_table(
     none). Raises ConfigError if the vectors are narrower than the table, DataError if they cannot
     be read.
     """
-    if files.vectors is None:
-        if embedding.kind == "wordpieces":
-            raise ConfigError(
-                "data.vectors: a wordpiece model needs a file of pieces and their vectors"
-            )
-        words: tuple[str, ...] = ()
-        vectors = np.zeros((0, width), np.float32)
+    pieces = recipe.model.embedding.kind == "wordpieces"
+    if recipe.data.vectors is not None:
+        words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
+    elif pieces:
+        raise ConfigError(
+            "data.vectors: a wordpiece model needs a file of pieces and their vectors"
+        )
     else:
-        found = read_vectors(data / files.vectors)
-        words, vectors = found.words, found.vectors[:, :width]
-        if vectors.shape[1] < width:
-            raise ConfigError(
-                f"model.embedding: {embedding.registered} of size {embedding.size} has a table of "
-                f"{width} columns, "
-                f"but {files.vectors} has {vectors.shape[1]}"
-            )
-        if files.vector_std is not None:
-            vectors = standardise(vectors, files.vector_std)
-    if embedding.kind == "wordpieces":
+        words, vectors = (), np.zeros((0, width), np.float32)
+    if pieces:
         return WordpieceVocabulary(words), vectors
     known = WordVocabulary(words)
-    unseen = sorted(
-        {
-            word.lower()
-            for sentence in sentences
-            for word in sentence
-            if known.lookup(word) == known.UNKNOWN
-        }
-    )
-    drawn = (
-        np.random.default_rng(0)
-        .normal(scale=UNSEEN_STD, size=(len(unseen), width))
-        .astype(np.float32)
-    )
-    pretrained = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
-    return WordVocabulary((*words, *unseen)), np.concatenate([pretrained, drawn])
+    every = {word for sentence in sentences for word in sentence}
+    unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
+    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
+    unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
+    return WordVocabulary((*words, *unseen)), np.concatenate([unknown, drawn.astype(np.float32)])
+
+
+def _pretrained(
+    files: DataConfig, embedding: EmbeddingConfig, data: Path, width: int
+) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+    """Words and the first `width` columns of their vectors."""
+    assert files.vectors is not None
+    words, vectors = read_vectors(data / files.vectors)
+    if vectors.shape[1] < width:
+        raise ConfigError(
+            f"model.embedding: {embedding.registered} of size {embedding.size} has a table of "
+            f"{width} columns, but {files.vectors} has {vectors.shape[1]}"
+        )
+    kept = vectors[:, :width]
+    return words, kept if files.vector_std is None else standardise(kept, files.vector_std)

@@ -11,20 +11,23 @@ import tiny_recipe
 from tiny_pairs import CLASSES, TinyPair
 
 from thinstack.core.transitions import right
-from thinstack.errors import ConfigError, DataError
+from thinstack.errors import ConfigError, DataError, TreeError
+from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
-from thinstack.training.material import Material, prepare
 
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
 
-def words_of(found: Material, examples: list[Example]) -> list[list[str]]:
+def words_of(found: Datasets, examples: list[Example]) -> list[list[str]]:
     known = ["?", *found.vocabulary.entries]
-    return [[known[row] for row in example.inputs["token_ids"].tolist()] for example in examples]
+    return [[known[row] for row in example.gold.forest.token_ids] for example in examples]
+
+
+def targets_of(examples: list[Example]) -> list[list[int]]:
+    return [example.gold.targets.tolist() for example in examples]
 
 
 # -- pairs
-# --------------------------------------------------------------------------------------------------
 
 
 def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
@@ -48,7 +51,7 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
 @pytest.mark.parametrize("trees", ["binary", "dependency", "sequence"])
 @pytest.mark.parametrize("task", ["relatedness", "entailment"])
 def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
-    found = prepare(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
+    found = load_datasets(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
     assert set(found.vocabulary.entries) == {
         word for pair in TRAIN for word in (*pair.first, *pair.second)
     }
@@ -58,10 +61,9 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
     )
     assert found.watched is found.dev
     for pair, example in zip((*TRAIN, *DEV), (*found.train, *found.dev), strict=True):
-        gold = example.trees["gold"]
-        assert {name: part.tolist() for name, part in gold.structure.items()} == structure_of(
-            pair, trees
-        )
+        gold = example.gold
+        for name, part in structure_of(pair, trees).items():
+            assert getattr(gold.forest, name).tolist() == part
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
         assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
@@ -70,43 +72,28 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
 def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
     first, second = (
-        prepare(tiny_pairs.recipe("entailment", trees, snli=snli), data) for snli in (True, False)
+        load_datasets(tiny_pairs.recipe("entailment", trees, snli=snli), data)
+        for snli in (True, False)
     )
     assert first.vocabulary.entries == second.vocabulary.entries
     for one, other in zip((*first.train, *first.dev), (*second.train, *second.dev), strict=True):
-        assert [part.tolist() for part in one.inputs.values()] == [
-            part.tolist() for part in other.inputs.values()
-        ]
-        assert one.trees["gold"].targets.tolist() == other.trees["gold"].targets.tolist()
-        ours, theirs = (list(example.trees["gold"].structure.values()) for example in (one, other))
-        assert [part.tolist() for part in ours] == [part.tolist() for part in theirs]
+        assert one.gold.targets.tolist() == other.gold.targets.tolist()
+        assert all(map(np.array_equal, one.gold.forest, other.gold.forest))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
-        (
-            {"task": "entailment", "snli": True, "trees": "dependency"},
-            r"snli\.v1 have no trees 'dependency'",
-        ),
+        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"no trees 'dependency'"),
         (
             {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
-            (
-                r"pair \d+: expected one of model\.labels \(contradiction, entailment\), found "
-                r"'neutral'"
-            ),
+            r"pair \d+: .* \(contradiction, entailment\), found 'neutral'",
         ),
-        (
-            {"model": {"labels": ["1", "2"]}},
-            r"pair \d+: expected a rating from 1 to 2 \(model\.labels\), found [2-5]\.\d",
-        ),
+        ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
         (
             {"model": {"head": {"name": "root_classifier.v1"}}},
-            (
-                r"^model\.head: data\.task = 'relatedness' needs a head that reads pairs; "
-                r"root_classifier\.v1 reads roots$"
-            ),
+            r"^model\.head: .* 'relatedness' .* pairs; root_classifier\.v1 reads roots$",
         ),
         ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
     ],
@@ -115,48 +102,32 @@ def test_pairs_that_do_not_fit_are_refused(
     data: Path, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        prepare(tiny_pairs.recipe(**settings), data)
+        load_datasets(tiny_pairs.recipe(**settings), data)
 
 
 def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": "entailment.v1"}})
-    with pytest.raises(
-        ConfigError,
-        match=r"^model\.head: data\.task = 'phrases' needs .* nodes or roots; .* reads pairs$",
-    ):
-        prepare(recipe, data)
+    with pytest.raises(ConfigError, match=r"^model\.head: .*'phrases' .* reads pairs$"):
+        load_datasets(recipe, data)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"sources": ("balanced",)},
-            r"training\.sources: pairs have their own trees or those of the model, 'self'",
-        ),
-        (
-            {"sources": ("self", "left"), "model": tiny_pairs.TRACKED},
-            r"training\.sources: pairs have .*'left'",
-        ),
-        (
-            {"trees": "dependency", "sources": ("left",)},
-            r"training\.sources: made trees are binary ones, .* 'dependency'",
-        ),
-        (
-            {"trees": "sequence", "sources": ("left",)},
-            r"training\.sources: made trees are binary ones, .* 'sequence'",
-        ),
+        ({"sources": ("balanced",)}, r"'balanced'"),
+        ({"sources": ("self", "left"), "model": tiny_pairs.TRACKED}, r"'left'"),
+        ({"trees": "dependency", "sources": ("left",)}, r"'dependency'"),
+        ({"trees": "sequence", "sources": ("left",)}, r"'sequence'"),
     ],
 )
 def test_trees_that_are_made_of_words_are_not_for_pairs(
     settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=rf"training\.sources: .*{message}"):
         tiny_pairs.recipe(**settings)
 
 
 # -- who is set aside
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -166,9 +137,9 @@ def test_trees_that_are_made_of_words_are_not_for_pairs(
 def test_training_examples_from_all_over_are_reported_on(
     data: Path, size: int, places: list[int]
 ) -> None:
-    found = prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
+    found = load_datasets(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
     sentences = [[*pair.first, *pair.second] for pair in TRAIN]
-    assert [example.trees["gold"].targets[0] for example in found.dev] == [
+    assert [example.gold.targets[0] for example in found.dev] == [
         np.float32(TRAIN[i].rating) for i in places
     ]
     assert words_of(found, found.train) == [
@@ -177,15 +148,14 @@ def test_training_examples_from_all_over_are_reported_on(
 
 
 def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
-    whole = prepare(tiny_recipe.recipe(), data)
-    found = prepare(tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data)
-    labels = [
-        [example.trees["gold"].targets.tolist() for example in part]
-        for part in (found.train, found.watched, found.dev)
-    ]
+    whole = load_datasets(tiny_recipe.recipe(), data)
+    found = load_datasets(
+        tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data
+    )
+    labels = list(map(targets_of, (found.train, found.watched, found.dev)))
     sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
     assert [len(part) for part in sentences] == [18, 2, 10]
-    expected = [example.trees["gold"].targets.tolist() for example in whole.train]
+    expected = targets_of(whole.train)
     assert labels[2] == expected[::3]
     rest = [label for place, label in enumerate(expected) if place % 3]
     assert labels[1] == [rest[0], rest[10]]
@@ -194,21 +164,20 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
 
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
-    with pytest.raises(
-        DataError, match=r"train: all examples \(1[12]\) are set aside, none is left to train on"
-    ):
-        prepare(tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data)
+    with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside"):
+        load_datasets(
+            tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data
+        )
 
 
 def test_pairs_are_held_out_too(data: Path) -> None:
-    found = prepare(tiny_pairs.recipe(stop_on="held"), data)
+    found = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
     assert [len(part) for part in (found.train, found.watched, found.dev)] == [10, 2, 6]
-    ratings = [example.trees["gold"].targets[0] for example in found.watched]
+    ratings = [example.gold.targets[0] for example in found.watched]
     assert ratings == [np.float32(TRAIN[place].rating) for place in (0, 6)]
 
 
 # -- other labels
-# --------------------------------------------------------------------------------------------------
 
 BINARY = {
     "data": {"relabel": {"0": "negative", "1": "", "2": "positive"}},
@@ -228,70 +197,49 @@ def polar(tmp_path: Path) -> Path:
 
 
 def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar: Path) -> None:
-    found = prepare(tiny_recipe.recipe(**BINARY), polar)
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
-        [-1, 1, -1, 1, 1],
-        [0, -1, 0],
-    ]
-    assert [example.trees["gold"].targets.tolist() for example in found.dev] == [[1, 0, -1, 0, 1]]
+    found = load_datasets(tiny_recipe.recipe(**BINARY), polar)
+    assert targets_of(found.train) == [[-1, 1, -1, 1, 1], [0, -1, 0]]
+    assert targets_of(found.dev) == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
 def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
     settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
-    found = prepare(tiny_pairs.phrases_recipe("sequence", **settings), polar)
+    found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
     assert words_of(found, found.train) == [
         ["good", "good", "film", "the", "good", "film"],
         ["bad", "bad", "film"],
     ]
-    assert [example.trees["gold"].structure["lengths"].tolist() for example in found.train] == [
-        [1, 2, 3],
-        [1, 2],
-    ]
-    assert [example.trees["gold"].targets.tolist() for example in found.train] == [
-        [1, 1, 1],
-        [0, 0],
-    ]
+    assert [example.gold.forest.lengths.tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
+    assert [example.gold.targets.tolist() for example in found.train] == [[1, 1, 1], [0, 0]]
 
 
 def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> None:
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(5 (2 good) (2 film))\n")
-    with pytest.raises(
-        Exception, match=r"dev\.txt: tree 2: node 2 \('good film'\) has the label '5'"
-    ):
-        prepare(tiny_recipe.recipe(**relabel), polar)
+    with pytest.raises(TreeError, match=r"dev\.txt: tree 2: node 2 \('good film'\) .* '5'"):
+        load_datasets(tiny_recipe.recipe(**relabel), polar)
 
 
 @pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
 def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
     (polar / file).write_text("(1 film)\n", encoding="utf-8")
-    with pytest.raises(
-        DataError, match=rf"{file}: expected examples that have a class, found none$"
-    ):
-        prepare(tiny_recipe.recipe(**BINARY), polar)
+    with pytest.raises(DataError, match=rf"{file}: .* found none$"):
+        load_datasets(tiny_recipe.recipe(**BINARY), polar)
 
 
 # -- sequences
-# --------------------------------------------------------------------------------------------------
 
 TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
 
 def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"^model\.head: phrases are read as parts of longer ones .* a head that reads roots$",
-    ):
-        prepare(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
-    both = prepare(
-        tiny_pairs.phrases_recipe(
-            "sequence", model={**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
-        ),
-        data,
-    )
+    with pytest.raises(ConfigError, match=r"^model\.head: .* a head that reads roots$"):
+        load_datasets(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
+    model = {**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
+    both = load_datasets(tiny_pairs.phrases_recipe("sequence", model=model), data)
     for example in both.train:
-        gold = example.trees["gold"]
-        assert gold.words.tolist() == gold.structure["lengths"].tolist()
+        gold = example.gold
+        assert gold.words.tolist() == gold.forest.lengths.tolist()
         assert (gold.targets >= 0).all()

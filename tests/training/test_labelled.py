@@ -1,0 +1,164 @@
+"""Trees and targets of an example, by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+
+from thinstack.config import ModelConfig
+from thinstack.core import Tree
+from thinstack.core.transitions import left
+from thinstack.data.brackets import from_brackets
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.errors import TreeError
+from thinstack.training.labelled import (
+    LabelledForest,
+    labelled_chains,
+    labelled_pair,
+    labelled_tree,
+)
+
+#        is
+#     /      \
+#   film    dull
+#   /        /
+# the      so
+PARSED = Tree.from_parents(
+    [1, 2, -1, 4, 2],
+    ("the", "film", "is", "so", "dull"),
+    ["det", "nsubj", "root", "advmod", "acomp"],
+)
+LABELS = np.array([-1, 1, 0, -1, 0])
+
+# nodes: the, good, film, good film, all
+PHRASES = from_brackets("(2 (1 the) (2 (2 good) (1 film)))")
+
+WORDS = WordVocabulary(["the", "good", "film", "is", "so", "dull", "not", "old"])  # ids from 1
+
+
+def config(trees: str, **settings: Any) -> ModelConfig:
+    cell = "nary_lstm.v1" if trees in ("binary", "constituency") else "child_sum_lstm.v1"
+    settings = {"model": {"trees": trees, **settings}, "cell": {"name": cell}, "sources": ()}
+    return tiny_recipe.recipe(**settings).model
+
+
+def over(
+    tree: Tree, labels: Any, trees: str, reads: str = "nodes", **settings: Any
+) -> LabelledForest:
+    return labelled_tree(tree, np.asarray(labels), WORDS, config(trees, **settings), reads)
+
+
+def filled(given: LabelledForest, *others: str) -> dict[str, list[int]]:
+    """The fields of the forest that are not empty, but for the words' and `others`."""
+    fields = given.forest._asdict().items()
+    return {
+        name: part.tolist()
+        for name, part in fields
+        if len(part) and name not in ("token_ids", "sizes", *others)
+    }
+
+
+def lists(given: LabelledForest) -> list[Any]:
+    _, targets, whole, words, depths = given
+    return [targets.tolist(), whole, words.tolist(), depths.tolist()]
+
+
+def test_a_dependency_tree_has_its_root_where_the_word_stands() -> None:
+    given = over(PARSED, LABELS, "dependency", relations=["det", "nsubj"])
+    parents, slots, kinds = [1, 2, -1, 4, 2], [0, 0, 0, 0, 1], [2, 3, 1, 1, 1]
+    assert filled(given) == {"parents": parents, "slots": slots, "kinds": kinds, "lengths": [5]}
+    assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6]
+    assert lists(given) == [[-1, 1, 0, -1, 0], 2, [1, 2, 5, 1, 2], [0, 1, 2, 0, 1]]
+
+
+def test_a_head_of_roots_is_given_the_class_of_the_sentence() -> None:
+    given = over(PARSED, LABELS, "dependency", "roots")
+    assert lists(given) == [[0], 0, [5], [2]]
+    assert given.forest.parents.tolist() == [1, 2, -1, 4, 2]
+
+
+def test_a_constituency_tree_is_told_by_parents() -> None:
+    tree = from_brackets("(2 (1 the) (2 good) (1 film))")
+    given = over(tree, [1, 2, 1, 2], "constituency")
+    parents, slots, kinds = [3, 3, 3, -1], [0, 1, 2, 0], [1, 1, 1, 1]
+    assert filled(given) == {"parents": parents, "slots": slots, "kinds": kinds, "lengths": [3]}
+    assert lists(given) == [[1, 2, 1, 2], 3, [1, 1, 1, 3], [0, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("reads", ["nodes", "roots"])
+def test_a_tree_of_phrases_is_no_dependency_tree(reads: str) -> None:
+    with pytest.raises(TreeError, match=r"nodes without a word"):
+        over(PHRASES, [1, 2, 1, 2, 2], "dependency", reads)
+
+
+def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike() -> None:
+    given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "nodes")
+    # "good film", after whose first word "good" ends, and the sentence, after whose first word
+    # "the" ends; "film" has no label.
+    assert given.forest.token_ids.tolist() == [2, 3, 1, 2, 3]
+    assert filled(given) == {"lengths": [2, 3]}
+    assert lists(given) == [[2, 0, 1, -1, 2], 4, [1, 2, 1, 2, 3], [0, 1, 0, -1, 2]]
+
+
+def test_a_head_of_roots_is_given_a_chain_for_each_phrase() -> None:
+    given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "roots")
+    assert given.forest.token_ids.tolist() == [1, 2, 2, 3, 1, 2, 3]
+    assert given.forest.sizes.tolist() == given.forest.lengths.tolist() == [1, 1, 2, 3]
+    assert lists(given) == [[1, 2, 0, 2], 3, [1, 1, 2, 3], [0, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("reads", ["nodes", "roots"])
+def test_a_sentence_without_a_class_is_there_all_the_same(reads: str) -> None:
+    given = labelled_chains(PHRASES, np.array([-1, -1, -1, -1, -1]), WORDS, reads)
+    assert given.forest.token_ids.tolist() == [1, 2, 3]
+    assert given.forest.lengths.tolist() == [3]
+    assert set(given.targets.tolist()) == {-1}
+    assert (given.whole, given.words[-1], given.depths[-1]) == (len(given.targets) - 1, 3, 2)
+
+
+def test_a_pair_is_two_trees_and_one_target() -> None:
+    pair = PARSED, Tree.from_parents([1, -1], ["not", "dull"], ["neg", "root"])
+    given = labelled_pair(pair, 3.6, WORDS, config("dependency", relations=["neg"]))
+    assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6, 7, 6]
+    assert filled(given) == {
+        "parents": [1, 2, -1, 4, 2, 6, -1],
+        "slots": [0, 0, 0, 0, 1, 0, 0],
+        "kinds": [1, 1, 1, 1, 1, 2, 1],
+        "lengths": [5, 2],
+    }
+    assert lists(given) == [[np.float32(3.6)], 0, [3.5], [1.5]]
+    assert given.targets.dtype == np.float32
+
+
+def test_pairs_of_binary_trees_and_of_sentences() -> None:
+    pair = (PHRASES, from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
+    given = labelled_pair(pair, 2, WORDS, config("binary"))
+    steps = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]
+    assert filled(given) == {"transitions": steps, "lengths": [3, 4]}
+    assert lists(given) == [[2], 0, [3.5], [2.5]]
+    assert given.targets.dtype == np.int64
+    plain = labelled_pair(pair, 1, WORDS, config("sequence"))
+    assert (filled(plain), plain.targets.tolist()) == ({"lengths": [3, 4]}, [1])
+
+
+def test_over_another_tree_shared_phrases_keep_label_and_depth() -> None:
+    tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
+    gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")
+    other = gold.over(left(4))
+    # the, good, the good, old, the good old, film, all: "the good" is no phrase of the gold tree.
+    words, depths = [1, 1, 2, 1, 3, 1, 4], [0, 0, -1, 0, 2, 0, 3]
+    assert filled(other) == {"transitions": [0, 0, 1, 0, 1, 0, 1], "lengths": [4]}
+    assert lists(other) == [[1, 2, -1, 0, 2, 1, 2], 6, words, depths]
+    assert gold.forest.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
+
+
+def test_over_another_tree_sentences_and_pairs_stay_what_they_are() -> None:
+    alone = over(PHRASES, [1, 2, 1, 2, 0], "binary", "roots").over(left(3))
+    assert filled(alone, "lengths") == {"transitions": [0, 0, 1, 0, 1]}
+    assert lists(alone) == [[0], 0, [3], [2]]
+    steps = np.concatenate([left(3), left(3)])
+    pair = labelled_pair((PHRASES, PHRASES), 4.5, WORDS, config("binary")).over(steps)
+    assert filled(pair, "lengths") == {"transitions": steps.tolist()}
+    assert lists(pair) == [[4.5], 0, [3], [2]]
+    assert (pair.targets.dtype, pair.forest.transitions.dtype) == (np.float32, np.int64)

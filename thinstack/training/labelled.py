@@ -1,0 +1,134 @@
+"""`LabelledForest`: the trees of a training example, and what a model should say of them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.config import ModelConfig
+from thinstack.core import Forest, Tree
+from thinstack.core.transitions import spans_of
+from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
+from thinstack.data.vocabulary import Vocabulary
+from thinstack.errors import TreeError
+from thinstack.measure.accuracy import labels_by_span
+
+__all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_tree"]
+
+IntArray = NDArray[np.int64]
+
+
+class LabelledForest(NamedTuple):
+    """Trees and targets of an example.
+
+    Attributes:
+        forest: the words and their trees.
+        targets: (t,) what the task head's loss takes: classes of nodes or of sentences (-1
+            unknown), or the class or rating of a pair.
+        whole: which of them is that of the whole sentence or pair.
+        words: (t,) how many words each is about; of a pair, the mean of both sentences.
+        depths: (t,) edges to the deepest leaf below (-1 unknown); of a pair, the mean of both
+            trees.
+    """
+
+    forest: Forest
+    targets: NDArray[Any]
+    whole: int
+    words: NDArray[np.floating]
+    depths: NDArray[np.floating]
+
+    def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
+        """The same words over other binary trees: phrases that the old trees have too keep their
+        labels; sentences and pairs keep theirs in any case.
+
+        `steps` (N,) are the transitions; of a pair, those of one tree after the other.
+        """
+        forest = self.forest._replace(transitions=steps.astype(np.int64))
+        gold = self.forest.transitions
+        if len(self.targets) < len(gold):
+            return self._replace(forest=forest)
+        spans, wanted = spans_of(gold), spans_of(steps)
+        targets = labels_by_span(spans, self.targets, wanted)
+        depths = labels_by_span(spans, self.depths.astype(np.int64), wanted)
+        words = (wanted[:, 1] - wanted[:, 0]) * 1.0
+        return LabelledForest(forest, targets, len(steps) - 1, words, depths * 1.0)
+
+
+def labelled_tree(
+    tree: Tree, labels: IntArray, vocabulary: Vocabulary, config: ModelConfig, reads: str
+) -> LabelledForest:
+    """A sentence with its tree and the labels (N,) of its nodes, or of its root for a task head
+    that `reads` roots. Raises as `_forest` does."""
+    spans = tree.spans
+    words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
+    forest = _forest([tree], vocabulary, config)
+    if reads == "nodes":
+        return LabelledForest(forest, labels, tree.root, words, depths)
+    root = [tree.root]
+    return LabelledForest(forest, labels[root], 0, words[root], depths[root])
+
+
+def labelled_chains(
+    tree: Tree, labels: IntArray, vocabulary: Vocabulary, reads: str
+) -> LabelledForest:
+    """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1).
+
+    A head that reads roots gets each phrase. For one that reads nodes, phrases that start with the
+    same word share the longest of them: the state of an LSTM after a word is that of the phrase
+    that ends there.
+    """
+    spans, known = phrases_of(tree, labels)
+    depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
+    if reads == "nodes":
+        positions, lengths, targets = prefixes_of(spans, known)
+        starts = np.repeat(positions[np.cumsum(lengths) - lengths], lengths)
+        ends = positions + 1
+    else:
+        starts, ends = spans.T
+        lengths, targets = ends - starts, known
+        positions = np.concatenate([np.arange(start, end) for start, end in spans.tolist()])
+    depths = [depth_of.get(span, -1) for span in zip(starts.tolist(), ends.tolist(), strict=True)]
+    words = vocabulary.fields([tree.words[position] for position in positions.tolist()])
+    return LabelledForest(
+        Forest(sizes=lengths, lengths=lengths, **words),
+        targets,
+        len(targets) - 1,
+        (ends - starts) * 1.0,
+        np.array(depths, np.float64),
+    )
+
+
+def labelled_pair(
+    trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
+) -> LabelledForest:
+    """The two sentences of a pair, and their rating (float) or class (int). Raises as `_forest`
+    does."""
+    return LabelledForest(
+        _forest(trees, vocabulary, config),
+        np.array([target], np.float32 if isinstance(target, float) else np.int64),
+        0,
+        np.array([np.mean([len(tree.words) for tree in trees])]),
+        np.array([np.mean([depths_below(tree).max() for tree in trees])]),
+    )
+
+
+def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:
+    """Words and trees as a model of `config.trees` reads them.
+
+    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's
+    are binary or dependency.
+    """
+    if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
+        raise TreeError(
+            "has nodes without a word, which dependency trees do not; name a file of dependency "
+            "trees, such as one in CoNLL-U"
+        )
+    if config.trees == "binary":
+        forest = Forest.of_binary(trees)
+    elif config.trees == "sequence":
+        lengths = np.array([len(tree.words) for tree in trees])
+        forest = Forest(sizes=lengths, lengths=lengths)
+    else:
+        forest = Forest.of(trees, config.relations)
+    return forest._replace(**vocabulary.fields([word for tree in trees for word in tree.words]))
