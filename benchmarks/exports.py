@@ -32,7 +32,7 @@ from thinstack.bundle.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
 from thinstack.export.cases import reference_cases
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -12,7 +12,7 @@ import torch
 
 from thinstack.bundle.bundle import open_bundle, write_bundle
 from thinstack.cli import main
-from thinstack.export import onnx_verify
+from thinstack.export.onnx import verify as onnx_verify
 from thinstack.models import load_model
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"
@@ -89,7 +89,6 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path: Path, name: str)
     )
     assert max(float(part.max(initial=0)) for part in found) < 1e-5
     assert sorted(file.name for file in tmp_path.iterdir()) == ["0.onnx", "1.onnx", "model.pt"]
-
 
 
 def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:

@@ -420,7 +420,7 @@ GOOD = [
     ),
     ("cli", "def f():\n    from thinstack.tables import run"),
     ("integrations.prediction", "import numpy as np\nfrom thinstack.core import Tree"),
-    ("export.onnx_graph", "import onnx\nimport torch\ntorch.onnx.export"),
+    ("export.onnx.graph", "import onnx\nimport torch\ntorch.onnx.export"),
     ("export.torchscript", "import torch\ntorch.jit.script"),
     ("core.encoder", "import torch\nfrom onnxruntime import jit\njit.torch"),
     ("core.top_down", "import torch\nfrom thinstack.core.schedule import Schedule"),

@@ -19,7 +19,7 @@ from thinstack.bundle.bundle import open_bundle, write_bundle
 from thinstack.config import ModelConfig
 from thinstack.data.brackets import to_brackets
 from thinstack.export.cases import reference_cases
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.models import build_model
 
 ROOT = Path(__file__).parents[2]

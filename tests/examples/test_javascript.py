@@ -181,7 +181,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
 
     from thinstack.export.cases import reference_cases
-    from thinstack.export.onnx_model import export_onnx
+    from thinstack.export.onnx.model import export_onnx
     from thinstack.models import build_model
 
     settings = {

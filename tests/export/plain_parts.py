@@ -16,10 +16,12 @@ from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import Reads, TaskHead
 from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.export import onnx_encoder, onnx_model, onnx_shift_reduce
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_parts import Parts, export_cell
+from thinstack.export.onnx import encoder as onnx_encoder
+from thinstack.export.onnx import model as onnx_model
+from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.tree_model import Structure
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding

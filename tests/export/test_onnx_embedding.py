@@ -6,8 +6,8 @@ import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx_embedding import Table, mean_of_pieces
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.embedding import Table, mean_of_pieces
+from thinstack.export.onnx.graph import Graph
 
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 

@@ -6,8 +6,8 @@ import onnxruntime
 import pytest
 
 from thinstack.bundle.onnx_gate import check_onnx
-from thinstack.export.onnx_folding import fold_constants
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.folding import fold_constants
+from thinstack.export.onnx.graph import Graph
 
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 SIZE = 400

@@ -5,7 +5,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.graph import Graph
 
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 

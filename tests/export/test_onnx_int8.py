@@ -11,10 +11,10 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_int8 import Products, quantize_products
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.int8 import Products, quantize_products
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
 from thinstack.models import TreeModel
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM

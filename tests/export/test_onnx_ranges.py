@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_ranges import Bounds
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.ranges import Bounds
 
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 

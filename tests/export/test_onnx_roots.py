@@ -9,8 +9,8 @@ from export_models import C, Exported, V, make_config, randomised
 
 from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.samples import join_inputs, random_tree, sample_trees, without_trees
 from thinstack.models import build_model
 

@@ -10,7 +10,7 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack.core import schedule as core
 from thinstack.core import transitions as shapes
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx_schedule import (
     Forest,
     forest_of_lengths,

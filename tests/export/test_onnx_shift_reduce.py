@@ -16,9 +16,9 @@ from recursion import slow_sentences
 from thinstack.core import transitions as shapes
 from thinstack.errors import ExportError
 from thinstack.export import onnx_model, onnx_shift_reduce, onnx_tracker, onnx_verify
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx_sentences import FREE, REDUCE, Sentences
-from thinstack.export.onnx_verify import verify_onnx
+from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import Inputs, eager_scores
 from thinstack.models import SpinnModel

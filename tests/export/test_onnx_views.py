@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.export.onnx_views import POINTWISE, SLICE, read_through_writes
+from thinstack.export.onnx.views import POINTWISE, SLICE, read_through_writes
 
 SCATTER = torch.ops.aten.slice_scatter.default
 

@@ -8,7 +8,7 @@ from export_models import Arrays, Exported
 from recursion import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
-from thinstack.export.onnx_verify import VerificationReport
+from thinstack.export.onnx.verify import VerificationReport
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, join_inputs, sample_trees, without_trees
 from thinstack.export.torchscript import export_torchscript

@@ -16,7 +16,7 @@ from thinstack.data.distances import WINDOW, DistanceTable, forms
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.export.cases import reference_cases
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model, weights_of
 

@@ -32,7 +32,7 @@ from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameErr
 
 __all__ = ["Bundle", "bundled_names", "open_bundle", "write_bundle"]
 
-BUNDLED = Path(__file__).parent / "bundled"
+BUNDLED = Path(__file__).parents[1] / "bundled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def onnx(subject: Subject) -> None:
 
 def _exported(model: TreeModel, subject: Subject) -> bytes:
     try:
-        from thinstack.export.onnx_model import export_onnx
+        from thinstack.export.onnx.model import export_onnx
     except ImportError as error:
         raise MissingExtraError(error.name or "onnx", "testing") from None
     trees = "constituency" if model.encoder.words_at_leaves else "dependency"

@@ -66,8 +66,8 @@ def onnx(subject: HeadSubject) -> None:
 
 def _exported(head: TaskHead, width: int) -> bytes:
     try:
-        from thinstack.export.onnx_graph import Graph
-        from thinstack.export.onnx_parts import export_head, inline
+        from thinstack.export.onnx.graph import Graph
+        from thinstack.export.onnx.parts import export_head, inline
     except ImportError as error:
         raise MissingExtraError(error.name or "onnx", "testing") from None
     g = Graph("head")

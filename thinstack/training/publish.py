@@ -26,7 +26,7 @@ from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ExportError
 from thinstack.export.cases import reference_cases
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import Inputs
 from thinstack.export.torchscript import export_torchscript

@@ -18,7 +18,7 @@ from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
-from thinstack.export.onnx_model import IndexType, Outputs, export_int8, export_onnx
+from thinstack.export.onnx.model import IndexType, Outputs, export_int8, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
     Inputs,
