@@ -217,13 +217,19 @@ def _schedule(model: TreeModel, inputs: dict[str, Value], words: Value) -> Plan:
     if model.structure == "transitions":
         given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
     if model.structure == "lengths":
-        # Lengths that add up to more are an error once the graph runs, not that much memory.
-        told = given["lengths"].op("ReduceSum", keepdims=1).minimum(words.size(0))
-        given["parents"] = parents_of_lengths(given["lengths"], told)
+        return chains(given["lengths"], words)
     parents = given["parents"]
     slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
     arity = 2 if model.structure == "transitions" else model.arity
     return schedule_parents(parents, slots, kinds, arity)
+
+
+def chains(lengths: Any, words: Value) -> Plan:
+    """The schedule of sentences as chains. Lengths (B,) that add up to more than `words` (L, ...)
+    has rows are an error once the graph runs, and not as much memory as they say."""
+    told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
+    parents: Any = parents_of_lengths(lengths, told)
+    return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
 
 
 def _score_sentences(
