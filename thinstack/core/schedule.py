@@ -117,14 +117,12 @@ def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
     # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
     # neighbour when sorted by depth.
     order = torch.argsort(torch.cumsum(1 - 2 * actions, 0), stable=True)
-    before = torch.zeros_like(position).index_copy(0, order[1:], order[:-1])
+    before = torch.zeros_like(actions).index_copy(0, order[1:], order[:-1])
     reduces = position.masked_select(actions > 0)
     left, right = before.index_select(0, reduces), reduces - 1
-    parents = torch.full_like(position, -1).index_copy(0, left, reduces)
-    return (
-        parents.index_copy(0, right, reduces),
-        torch.zeros_like(position).index_fill(0, right, 1),
-    )
+    parents = torch.full_like(actions, -1).index_copy(0, left, reduces)
+    slots = torch.zeros_like(actions).index_fill(0, right, 1)
+    return parents.index_copy(0, right, reduces), slots
 
 
 def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
@@ -150,7 +148,7 @@ def schedule_depths(
     is_root = parents < 0
     roots, child = position.masked_select(is_root), position.masked_select(~is_root)
     parent_of = parents.index_select(0, child)
-    inner = torch.zeros_like(position).index_fill(0, parent_of, 1)
+    inner = torch.zeros_like(parents).index_fill(0, parent_of, 1)
     step = deepest - depth
     group = 2 * step + (1 - inner)
     order = torch.argsort(group, stable=True)
@@ -163,7 +161,7 @@ def schedule_depths(
     leaf_ids, inner_ids = order.masked_select(~is_inner), order.masked_select(is_inner)
     stacked = position.index_copy(0, torch.cat([leaf_ids, inner_ids]), position)
     words = torch.cumsum(1 - inner, 0) - 1
-    owner = torch.zeros_like(position).index_copy(0, child, row.index_select(0, parent_of))
+    owner = torch.zeros_like(parents).index_copy(0, child, row.index_select(0, parent_of))
     place = owner * arity + slots
     child_nodes = position.new_zeros([nodes * arity])
     if arity > 0:

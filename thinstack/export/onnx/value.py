@@ -16,6 +16,8 @@ Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
 """A value, a scalar (int64 or float32), a vector of int64, or an array."""
 
 END = 2**62
+# Operators that give the shape of their first input, whatever the others are numbers.
+KEEPING = {"Add", "Sub", "Mul", "Less", "Greater", "GreaterOrEqual", "Cast", "CumSum", "Not"}
 
 Sizes = Sequence[Union["Value", int]]
 
@@ -29,13 +31,14 @@ def _binary(kind: str) -> Callable[["Value", Operand], "Value"]:
 
 
 def _turned(kind: str) -> Callable[["Value", Operand], "Value"]:
-    return lambda self, other: innermost(self, other).op(kind, other, self)
+    return lambda self, other: innermost(self, other).op(kind, other, self).shaped_as(self, other)
 
 
 class Value:
     """A value that a runtime will compute. An operator or a method appends the node that does what
     torch does under that name; functions of torch, such as `torch.cat`, take values as well.
 
+    `like` is a value of the same shape, often an input: sizes are asked of that, and so only once.
     There are no dtypes: what torch would make of another tensor's dtype (`new_zeros`,
     `torch.zeros_like`) is of int64, as all index tensors are. A size is a vector of one number.
     """
@@ -45,6 +48,7 @@ class Value:
 
     def __init__(self, graph: "Graph", name: str):
         self.graph, self.name = graph, name
+        self.like: Value = self
 
     @classmethod
     def __torch_function__(
@@ -54,7 +58,16 @@ class Value:
 
     def op(self, kind: str, *others: Operand, **attributes: Any) -> "Value":
         """A node over this value and others, in the innermost of their graphs."""
-        return innermost(self, *others).op(kind, self, *others, **attributes)
+        made = innermost(self, *others).op(kind, self, *others, **attributes)
+        if kind in KEEPING:
+            return made.shaped_as(self, *others)
+        return made
+
+    def shaped_as(self, value: "Value", *others: Operand) -> "Value":
+        """This value, known to have the shape of `value` if all others are numbers."""
+        if not any(isinstance(other, Value) for other in others if other is not value):
+            self.like = value.like
+        return self
 
     __add__ = __radd__ = _binary("Add")
     __sub__, __rsub__ = _binary("Sub"), _turned("Sub")
@@ -88,7 +101,7 @@ class Value:
         return self.op("Compress", mask, axis=0)
 
     def scatter(self, dim: int, index: "Value", source: "Value") -> "Value":
-        return self.op("ScatterElements", index, source, axis=dim)
+        return self.op("ScatterElements", index, source, axis=dim).shaped_as(self)
 
     def scatter_add(self, dim: int, index: "Value", source: "Value") -> "Value":
         return self.op("ScatterElements", index, source, axis=dim, reduction="add")
@@ -102,7 +115,7 @@ class Value:
         return self.op("CumSum", dim)
 
     def argsort(self, stable: bool = True) -> "Value":
-        """Of a vector of whole numbers. They are made distinct, as TopK promises no stable order."""
+        """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
         distinct = self * self.size(0) + Value.arange(self.size(0))
         size = self.size(0)
         return distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
@@ -111,7 +124,7 @@ class Value:
         return self.op("ReduceSum", keepdims=0)
 
     def size(self, dim: int) -> "Value":
-        return self.op("Shape", start=dim, end=dim + 1)
+        return self.like.op("Shape", start=dim, end=dim + 1)
 
     def view(self, *sizes: Any) -> "Value":
         shape: Sizes = sizes[0] if isinstance(sizes[0], list) else sizes
@@ -140,7 +153,8 @@ class Value:
         return _vector(self, sizes).op("ConstantOfShape", value=_whole(0))
 
     def full_like(self, value: int) -> "Value":
-        return self.op("Shape").op("ConstantOfShape", value=_whole(value))
+        filled = self.like.op("Shape").op("ConstantOfShape", value=_whole(value))
+        return filled.shaped_as(self)
 
     def zeros_like(self) -> "Value":
         return self.full_like(0)
