@@ -31,7 +31,7 @@ from rich.console import Console
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.models import build_model
 
 SIZE, CLASSES, BATCHES, SETS = 300, 5, (1, 16, 64, 256), 3

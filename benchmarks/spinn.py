@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from thinstack.config import ModelConfig
 from thinstack.core import Tree, encoder
 from thinstack.core.schedule import schedule_transitions
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM

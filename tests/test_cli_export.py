@@ -12,7 +12,7 @@ import torch
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.cli import main
-from thinstack.export import onnx_verify
+from thinstack.export.onnx import verify as onnx_verify
 from thinstack.models import load_model
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"

@@ -9,7 +9,8 @@ import torch
 
 import thinstack
 from thinstack.core import transitions as shapes
-from thinstack.export.samples import join_inputs, sample_trees
+from thinstack.core.forest import join
+from thinstack.export.samples import sample_trees
 from thinstack.models import load_model
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
@@ -37,12 +38,12 @@ def test_a_bundle_in_onnxruntime(source: str) -> None:
 @pytest.mark.parametrize("name", ["words", "wordpiece-parser"])
 def test_a_model_in_torch(name: str) -> None:
     model = load_model(GOLDEN / name)
-    inputs = join_inputs(
+    forest = join(
         sample_trees(model, [shapes.left(9), shapes.balanced(20)], np.random.default_rng(0))
     )
-    tensors = {key: torch.from_numpy(values) for key, values in inputs.items()}
     with torch.no_grad():
-        here = model(tensors)
-        there = model.cuda()({key: values.cuda() for key, values in tensors.items()})
+        here = model(model.inputs(forest))
+        model.cuda()
+        there = model(model.inputs(forest))
     for key, values in here.items():
         torch.testing.assert_close(there[key].cpu(), values, rtol=0, atol=1e-4)

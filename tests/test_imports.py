@@ -57,7 +57,7 @@ HOMES = {
         "thinstack.testing.export_checks",
         "thinstack.core.kernels",
     ),
-    r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx_",),
+    r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }
 """Parts of torch that change between versions, as code names them, and the modules that may."""
 

@@ -12,7 +12,7 @@ import torch
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.core import Tree
 from thinstack.core.encoder import Encoder, Layer
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel
 from thinstack.plugins.embeddings.words import WordEmbedding

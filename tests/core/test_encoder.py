@@ -16,6 +16,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.schedule import Schedule, schedule_parents
+from thinstack.errors import UnknownNameError
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -256,6 +257,11 @@ def test_equation_15_at_every_node(trees: list) -> None:
     found, heads, _ = found_by(encoder, forest, words)
     torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
     torch.testing.assert_close(heads, torch.cat([state[2] for state in states]), rtol=0, atol=1e-12)
+
+
+def test_a_readout_that_the_encoder_does_not_know_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="'sideways'"):
+        lexicalized(readout=("up", "sideways"))
 
 
 def test_the_readout_of_a_bottom_up_layer_is_its_one_state() -> None:

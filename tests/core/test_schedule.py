@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from thinstack.core.schedule import (
     Schedule,
     child_rows,
-    root_rows,
     schedule_lengths,
     schedule_parents,
     schedule_transitions,
+    tree_numbers,
 )
 
 
@@ -47,12 +47,14 @@ def by_loops(edges: Edges) -> Schedule:
         inner_counts=[len(level[0]) for level in levels],
         children=[[0 if i is None else 1 + row[i] for i in below] for below in found],
         child_kinds=[[0 if i is None else kinds[i] for i in below] for below in found],
+        child_nodes=[[0 if i is None else 1 + i for i in below] for below in found],
         owners=owners,
         kinds=[kinds[i] for i in order],
         slots=[slots[i] for i in order],
         places=[owner * arity + slots[i] for owner, i in zip(owners, order, strict=True)],
         rows=[(leaf_order + inner_order).index(i) for i in order],
-        roots=[row[i] for i in nodes if parents[i] < 0],
+        roots=[i for i in nodes if parents[i] < 0],
+        root_rows=[row[i] for i in nodes if parents[i] < 0],
         stacked=[(leaf_order + inner_order).index(i) for i in nodes],
     )
 
@@ -65,9 +67,6 @@ def check(found: Schedule, edges: Edges) -> None:
         assert tensor.tolist() == getattr(expected, name), name
     inner = len(expected.inner)
     assert found.children.shape == found.child_kinds.shape == (inner, edges.arity)
-    stacked_order = expected.leaves + expected.inner
-    roots = [node for node, parent in enumerate(edges.parents) if parent < 0]
-    assert [stacked_order[row] for row in root_rows(found)] == roots
 
 
 @given(forests())
@@ -107,6 +106,8 @@ def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
     found = schedule_transitions(torch.tensor(steps, dtype=dtype))
     check(found, edges)
     check_child_rows(found, edges)
+    sizes = [len(nodes_of(tree)) for tree in trees]
+    assert tree_numbers(found).tolist() == [k for k, size in enumerate(sizes) for _ in range(size)]
 
 
 @given(st.data(), st.integers(1, 3))
@@ -140,7 +141,7 @@ def test_forests_of_one_word_trees_and_of_none(steps: list[int]) -> None:
         5: ([1, 0, 2], [2, 2], [0, 1]),
     }
     roots, leaf_counts, inner_counts = tails[len(steps)]
-    assert found.roots.tolist() == roots
+    assert found.root_rows.tolist() == roots
     assert found.leaf_counts.tolist() == leaf_counts
     assert found.inner_counts.tolist() == inner_counts
 

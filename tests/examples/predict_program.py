@@ -18,7 +18,7 @@ import thinstack
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.config import ModelConfig
 from thinstack.data.brackets import to_brackets
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.export.reference_cases import reference_cases
 from thinstack.models import build_model
 

@@ -180,7 +180,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle's model and cases: dependency trees with relations, in pairs; int64."""
     import torch
 
-    from thinstack.export.onnx_model import export_onnx
+    from thinstack.export.onnx.model import export_onnx
     from thinstack.export.reference_cases import reference_cases
     from thinstack.models import build_model
 

@@ -5,8 +5,8 @@ import torch
 from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
 from thinstack.config import ModelConfig
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.models import Model, build_model
 
 

@@ -4,7 +4,6 @@ each part of a cell."""
 from functools import cache
 from typing import Any
 
-import numpy as np
 import onnx
 import pytest
 import torch
@@ -16,10 +15,13 @@ from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import Reads, TaskHead
 from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.export import onnx_encoder, onnx_model, onnx_shift_reduce
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_parts import Parts, export_cell
+from thinstack.export.onnx import encoder as onnx_encoder
+from thinstack.export.onnx import model as onnx_model
+from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.parts import Parts, export_cell
+from thinstack.export.onnx.value import Value
 from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.tree_model import Structure
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
@@ -140,7 +142,7 @@ def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
         return export_onnx(model, config, vocabulary_digest="", **options)
 
 
-def _weight(g: Graph, value: Tensor, name: str) -> str:
+def _weight(g: Graph, value: Tensor, name: str) -> Value:
     return g.weight(value.detach().numpy(), name)
 
 
@@ -154,78 +156,51 @@ def _cell_parts(cell: PlainCell | SubtreeMean, head: PlainHead | None = None) ->
         return _mean_parts(cell.input_size)
     leaf = Graph("leaf")
     x = leaf.input("x", FLOAT, ["n", cell.input_size])
-    _state(leaf, cell, leaf.op("MatMul", x, _weight(leaf, cell.a, "a")))
+    _state(leaf, cell, _product(x, cell.a, "a"))
     read = Graph("read")
     h, word = (read.input(f"s{k}", FLOAT, ["n", width]) for k, width in enumerate(cell.state_sizes))
-    found = read.op(
-        "Add", read.op("MatMul", h, _weight(read, cell.o, "o")), _weight(read, cell.c / 8, "c")
-    )
-    read.output(_scores(read, head, found) if head else found, "y", FLOAT, ["n", "y"])
-    if head is None and cell.word_part >= 0:
-        read.output(word, "w", FLOAT, ["n", W])
+    found = _product(h, cell.o, "o") + _weight(read, cell.c / 8, "c")
+    read.output(_scores(head, found) if head else found, "y", FLOAT, ["n", "y"])
     words = [W] if head is None and cell.word_part >= 0 else []
-    return Parts(
-        leaf.build(),
-        _compose(cell),
-        read.build(),
-        [head.classes if head else cell.hidden_size, *words],
-    )
+    if words:
+        read.output(word, "w", FLOAT, ["n", W])
+    widths = [head.classes if head else cell.hidden_size, *words]
+    return Parts(leaf.build(), _compose(cell), read.build(), widths)
 
 
 def _compose(cell: PlainCell) -> onnx.GraphProto:
     g = Graph("compose")
-    x, owner, kind = (
-        g.input("x", FLOAT, ["n", "X"]),
-        g.input("owner", INT64, ["e"]),
-        g.input("kind", INT64, ["k"]),
-    )
-    h = g.input("h", FLOAT, ["rows"])
-    g.input("w", FLOAT, ["rows"])
-    edge = g.op("Gather", _weight(g, cell.e, "e"), kind)
+    x = g.input("x", FLOAT, ["n", "X"])
+    owner, kind = g.input("owner", INT64, ["e"]), g.input("kind", INT64, ["k"])
+    h, _ = g.input("h", FLOAT, ["rows"]), g.input("w", FLOAT, ["rows"])
+    edge = _weight(g, cell.e, "e").index_select(0, kind)
     if cell.arity:
-        flat = g.op("Reshape", h, g.vector(0, cell.arity * S))
-        p = g.op(
-            "Add",
-            g.op("MatMul", flat, _weight(g, cell.u, "u")),
-            g.op("ReduceSum", edge, g.vector(1), keepdims=0),
-        )
+        p = _product(h.op("Reshape", [0, cell.arity * S]), cell.u, "u")
+        p = p + edge.op("ReduceSum", [1], keepdims=0)
     else:
-        messages = g.op("Add", g.op("MatMul", h, _weight(g, cell.u, "u")), edge)
-        size = g.op("Concat", g.op("Shape", x, end=1), g.vector(S), axis=0)
-        index = g.op("Expand", g.op("Unsqueeze", owner, g.vector(1)), g.op("Shape", messages))
-        p = g.op(
-            "ScatterElements",
-            g.op("ConstantOfShape", size),
-            index,
-            messages,
-            axis=0,
-            reduction="add",
-        )
-    _state(
-        g,
-        cell,
-        g.op("Add", p, g.op("MatMul", x, _weight(g, cell.i, "i"))) if cell.inner_size else p,
-    )
+        messages = _product(h, cell.u, "u") + edge
+        index = owner.unsqueeze(1).op("Expand", messages.op("Shape"))
+        p = g.zeros(x.size(0), S).scatter_add(0, index, messages)
+    _state(g, cell, p + _product(x, cell.i, "i") if cell.inner_size else p)
     return g.build()
 
 
-def _state(g: Graph, cell: PlainCell, p: str) -> None:
-    g.output(g.op("Tanh", p), "h_out", FLOAT, ["n", S])
-    g.output(g.op("Tanh", g.op("MatMul", p, _weight(g, cell.v, "v"))), "w_out", FLOAT, ["n", W])
+def _product(rows: Value, weight: Tensor, name: str) -> Value:
+    return rows.op("MatMul", _weight(rows.graph, weight, name))
+
+
+def _state(g: Graph, cell: PlainCell, p: Value) -> None:
+    g.output(p.tanh(), "h_out", FLOAT, ["n", S])
+    g.output(_product(p, cell.v, "v").tanh(), "w_out", FLOAT, ["n", W])
 
 
 def _head_part(head: PlainHead, width: int) -> onnx.GraphProto:
     g = Graph("head")
     assert head.w.shape == (width, head.classes)
-    g.output(
-        _scores(g, head, g.input("rows", FLOAT, ["n", width])), "y", FLOAT, ["n", head.classes]
-    )
+    rows = g.input("rows", FLOAT, ["n", width])
+    g.output(_scores(head, rows), "y", FLOAT, ["n", head.classes])
     return g.build()
 
 
-def _scores(g: Graph, head: PlainHead, rows: str) -> str:
-    return g.op(
-        "Add",
-        g.op("MatMul", rows, _weight(g, head.w, "w")),
-        g.constant(head.b.detach().numpy().astype(np.float32)),
-    )
+def _scores(head: PlainHead, rows: Value) -> Value:
+    return _product(rows, head.w, "w") + head.b.detach().numpy()

@@ -6,8 +6,8 @@ import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx_embedding import Table, mean_of_pieces
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.embedding import Table, mean_of_pieces
+from thinstack.export.onnx.graph import Graph
 
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 
@@ -52,7 +52,7 @@ def pieces() -> bytes:
     g = Graph("g")
     table = Table(g, np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), "none")
     inputs = g.input("piece_ids", INT64, ["P"]), g.input("pieces_per_word", INT64, ["L"])
-    g.output(mean_of_pieces(g, table, *inputs), "words", FLOAT, ["L", 3])
+    g.output(mean_of_pieces(table, *inputs), "words", FLOAT, ["L", 3])
     return g.model({}, producer_version="1")
 
 

@@ -4,12 +4,14 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from onnx import helper
 
 from thinstack.bundle.onnx_gate import check_onnx
-from thinstack.export.onnx_folding import fold_constants
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.folding import fold_constants
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.value import Value
 
-FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+FLOAT = onnx.TensorProto.FLOAT
 SIZE = 400
 
 
@@ -30,26 +32,15 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
     g = Graph("g", half=half)
     x = g.input("x", FLOAT, ["n", "size"])
     weight, kept = g.weight(w, "w"), g.weight(mask, "mask")
-    body = g.subgraph("body")
-    body.input("step", INT64, [])
-    go_on, state = body.input("go_on", BOOL, []), body.input("state", FLOAT, ["n", SIZE])
-    one = body.op("Sqrt", body.op("Exp", body.constant(np.array(0, np.float32))))
-    body.output(go_on, "go_on_next", BOOL, [])
-    body.output(
-        body.op("MatMul", body.op("Add", state, one), body.op("Mul", weight, kept)),
-        "state_next",
-        FLOAT,
-        ["n", SIZE],
-    )
-    start = g.op("MatMul", x, g.op("Mul", weight, kept))
-    g.output(
-        g.ops("Loop", g.scalar(3), g.constant(np.array(True)), start, outputs=1, body=body.build())[
-            0
-        ],
-        "y",
-        FLOAT,
-        ["n", SIZE],
-    )
+    body = g.body("body")
+    state = body.input("state", FLOAT, ["n", SIZE])
+    one = body.op("Exp", 0.0).op("Sqrt")
+    masked = body.unique("masked")
+    body.append(helper.make_node("Mul", [weight.name, kept.name], [masked], name=masked))
+    found = (state + one).op("MatMul", Value(body, masked))
+    body.output(found, "state_next", FLOAT, ["n", SIZE])
+    start = x.op("MatMul", weight * kept)
+    g.output(g.loop(body, 3, [start])[0], "y", FLOAT, ["n", SIZE])
     before = g.model({}, producer_version="0")
     fold_constants(g)
     after = g.model({}, producer_version="0")
@@ -78,18 +69,12 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
 
 def test_what_a_loop_gives_keeps_its_name() -> None:
     g = Graph("g")
-    body = g.subgraph("body")
-    body.input("step", INT64, [])
-    go_on, state = body.input("go_on", BOOL, []), body.input("state", FLOAT, [1])
-    body.output(go_on, "go_on_next", BOOL, [])
+    body = g.body("body")
+    body.input("state", FLOAT, [1])
     body.output(body.op("Neg", g.weight(np.array([7], np.float32), "w")), "state_next", FLOAT, [1])
     x = g.input("x", FLOAT, ["n"])
-    found = g.ops("Loop", g.scalar(2), g.constant(np.array(True)), x, outputs=1, body=body.build())[
-        0
-    ]
-    g.output(found, "y", FLOAT, ["m"])
+    g.output(g.loop(body, 2, [x])[0], "y", FLOAT, ["m"])
     fold_constants(g)
-    assert state != found
     session = onnxruntime.InferenceSession(
         g.model({}, producer_version="0"), providers=["CPUExecutionProvider"]
     )

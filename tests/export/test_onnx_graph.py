@@ -5,9 +5,10 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.value import Value
 
-FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+FLOAT = onnx.TensorProto.FLOAT
 
 
 def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
@@ -57,20 +58,10 @@ def test_what_nothing_reads_is_left_out() -> None:
     x = g.input("x", FLOAT, ["n", 2])
     g.op("Mul", x, g.weight(np.ones((7, 2), np.float32), "unread"))
     used = g.op("Neg", x)
-    body = g.subgraph("body")
-    body.input("i", INT64, [])
-    go_on = body.input("go_on", BOOL, [])
+    body = g.body("body")
     state = body.input("state", FLOAT, ["n", 2])
-    body.output(go_on, "go_on_out", BOOL, [])
-    body.output(
-        body.op("Add", state, used), "state_out", FLOAT, ["n", 2]
-    )  # `used` is read inside the loop only
-    g.output(
-        g.op("Loop", g.scalar(3), g.constant(np.array(True)), x, body=body.build()),
-        "y",
-        FLOAT,
-        ["n", 2],
-    )
+    body.output(state + used, "state_out", FLOAT, ["n", 2])  # `used` is read inside the loop only
+    g.output(g.loop(body, 3, [x])[0], "y", FLOAT, ["n", 2])
     model = onnx.load_from_string(g.model({}, producer_version="1"))
     assert [node.op_type for node in model.graph.node if node.op_type != "Constant"] == [
         "Neg",
@@ -83,6 +74,6 @@ def test_what_nothing_reads_is_left_out() -> None:
 
 def test_an_invalid_graph_is_refused() -> None:
     g = Graph("g")
-    g.output("nowhere", "y", FLOAT, ["n"])
+    g.output(Value(g, "nowhere"), "y", FLOAT, ["n"])
     with pytest.raises(onnx.checker.ValidationError):
         g.model({}, producer_version="1")

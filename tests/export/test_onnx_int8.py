@@ -11,10 +11,10 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_int8 import Products, quantize_products
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.int8 import Products, quantize_products
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
 from thinstack.models import TreeModel
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
@@ -130,14 +130,9 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
     g = Graph("g")
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", W]))
     if way == "of two bounds":
-        g.op("MatMul", rows, g.weight(square, "w"))
-        g.op(
-            "MatMul", g.op("Mul", rows, g.constant(np.array(3, np.float32))), g.weight(square, "w")
-        )
+        products = [x.op("MatMul", g.weight(square, "w")) for x in (rows, rows * 3.0)]
     else:
-        g.op("Gemm", rows, g.weight(square, "w"))
-        g.op("Gemm", rows, g.weight(square, "w"), transB=1)
-    products = [node.output[0] for node in g.nodes if node.op_type in ("MatMul", "Gemm")]
+        products = [rows.op("Gemm", g.weight(square, "w"), transB=turned) for turned in (0, 1)]
     for name, value in zip("yz", products, strict=True):
         g.output(value, name, FLOAT, ["n", W])
     assert quantize_products(g, {}) == (2, 2)

@@ -28,8 +28,8 @@ from thinstack.core import Forest, Tree
 from thinstack.core import transitions as shapes
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import ExportError
-from thinstack.export import onnx_model
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx import model as onnx_model
+from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.testing import reference
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
 from thinstack.errors import ExportError
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_parts import export_cell, inline
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.parts import export_cell, inline
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 
 FLOAT = onnx.TensorProto.FLOAT

@@ -10,8 +10,8 @@ from export_models import C, Exported, V, arrays_of, make_config, randomised
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.errors import ExportError
-from thinstack.export.onnx_model import export_onnx
-from thinstack.export.onnx_verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.samples import random_tree, sample_trees
 from thinstack.models import build_model
 

@@ -1,4 +1,6 @@
-"""The schedule in the graph against that of torch."""
+"""The schedule in the graph: torch's own functions over values instead of tensors."""
+
+from collections.abc import Callable
 
 import numpy as np
 import onnx
@@ -9,131 +11,91 @@ from export_models import Arrays, random_parents, random_tree
 from onnx.reference import ReferenceEvaluator
 
 from thinstack.core import schedule as core
+from thinstack.core import stack_schedule
 from thinstack.core import transitions as shapes
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_schedule import (
-    Forest,
-    forest_of_lengths,
-    forest_of_transitions,
-    schedule,
-)
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.model import chains
+from thinstack.export.onnx.passes import Plan, bounds, schedule_parents
 
 INT64 = onnx.TensorProto.INT64
-TABLES = {"children", "child_kinds", "child_rows"}
 
 
-def finish(g: Graph, forest: Forest, arity: int) -> bytes:
-    plan = schedule(g, forest, arity)
-    sizes = {"steps": [], "bounds": ["D", 6]} | {name: ["I", "arity"] for name in TABLES}
-    for name, value in plan._asdict().items():
-        if arity == 0 and name in TABLES:
-            continue
-        g.output(value, f"_{name}", INT64, sizes.get(name, [name]))
+def file_of(inputs: list[str], make: Callable[..., Plan]) -> bytes:
+    g = Graph("g")
+    plan = make(*(g.input(name, INT64, [name]) for name in inputs))
+    every = plan._asdict() | {"bounds": bounds(plan), "trees": core.tree_numbers(plan)}
+    for name, value in every.items():
+        rank = 2 if name == "bounds" or name.startswith("child") else 1
+        g.output(value, f"_{name}", INT64, [f"{name}_{k}" for k in range(rank)])
     return g.model({}, producer_version="1")
+
+
+def binary_plan(transitions) -> Plan:
+    parents, slots = core.parents_of_transitions(transitions)
+    return schedule_parents(parents, slots, parents.ones_like(), 2)
+
+
+def check(file: bytes, inputs: Arrays, expected: core.Schedule) -> None:
+    """In both runtimes."""
+    wanted = {name: values.numpy() for name, values in expected._asdict().items()}
+    leaf, inner = wanted["leaf_counts"], wanted["inner_counts"]
+    leaf_end, inner_end, end = np.cumsum(leaf), np.cumsum(inner), np.cumsum(leaf + inner)
+    starts = [(leaf_end - leaf)[:-1], (inner_end - inner)[1:], (end - leaf - inner)[:-1]]
+    wanted["bounds"] = np.stack([*starts, leaf_end[:-1], inner_end[1:], end[:-1]], 1)
+    wanted["trees"] = core.tree_numbers(expected).numpy()
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    names = [value.name.removeprefix("_") for value in session.get_outputs()]
+    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(file)).run):
+        for name, found in zip(names, run(None, inputs), strict=True):
+            np.testing.assert_array_equal(found, wanted[name], err_msg=name)
 
 
 @pytest.fixture(scope="module")
 def binary() -> bytes:
-    g = Graph("g")
-    return finish(g, forest_of_transitions(g, g.input("transitions", INT64, ["N"])), 2)
+    return file_of(["transitions"], binary_plan)
+
+
+FORESTS = [
+    [],
+    [[0]],
+    [[0], [0], [0]],
+    [shapes.left(40)],
+    [shapes.right(40)],
+    [shapes.balanced(21), [0], shapes.left(3)],
+    [random_tree(size, seed) for seed, size in enumerate((1, 30, 2, 17, 1, 9))],
+]
+
+
+@pytest.mark.parametrize("forest", FORESTS)
+def test_transitions(binary: bytes, forest: list) -> None:
+    steps = np.concatenate([np.zeros(0, np.int64), *(np.asarray(tree) for tree in forest)])
+    steps = steps.astype(np.int64)
+    check(binary, {"transitions": steps}, core.schedule_transitions(torch.from_numpy(steps)))
 
 
 @pytest.fixture(scope="module")
-def chains() -> bytes:
-    g = Graph("g")
-    return finish(
-        g, forest_of_lengths(g, g.input("lengths", INT64, ["B"]), g.input("words", INT64, ["L"])), 1
-    )
+def sentences() -> bytes:
+    return file_of(["lengths", "words"], lambda lengths, words: chains(lengths, words))
+
+
+@pytest.mark.parametrize("lengths", [[], [1], [1, 1], [30], [3, 1, 8, 2]])
+def test_lengths(sentences: bytes, lengths: list[int]) -> None:
+    given = np.array(lengths, np.int64)
+    inputs = {"lengths": given, "words": np.zeros(sum(lengths), np.int64)}
+    check(sentences, inputs, core.schedule_lengths(torch.from_numpy(given)))
+
+
+def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(sentences: bytes) -> None:
+    session = onnxruntime.InferenceSession(sentences, providers=["CPUExecutionProvider"])
+    with pytest.raises(Exception, match="indices element out of data bounds"):
+        session.run(None, {"lengths": np.array([2, 10**11]), "words": np.zeros(5, np.int64)})
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2, 3])
 def trees(request: pytest.FixtureRequest) -> tuple[int, bytes]:
     """Arity, and the schedule of parents for it."""
-    g = Graph("g")
-    parents, slots, kinds = (g.input(name, INT64, ["N"]) for name in ("parents", "slots", "kinds"))
-    return request.param, finish(g, Forest(parents, slots, kinds), request.param)
-
-
-def runs(file: bytes, inputs: Arrays) -> list[Arrays]:
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    reference = ReferenceEvaluator(onnx.load_from_string(file))
-    names = [value.name.removeprefix("_") for value in session.get_outputs()]
-    return [
-        dict(zip(names, run(None, inputs), strict=True)) for run in (session.run, reference.run)
-    ]
-
-
-def check(found: Arrays, expected: core.Schedule, parents: np.ndarray, slots: np.ndarray) -> None:
-    """Compare all fields but `trees`; `parents` and `slots` are of the same forest."""
-    wanted = {name: values.numpy() for name, values in expected._asdict().items()}
-    leaf, inner = wanted["leaf_counts"], wanted["inner_counts"]
-    leaf_end, inner_end, all_end = np.cumsum(leaf), np.cumsum(inner), np.cumsum(leaf + inner)
-    columns = [(leaf_end - leaf)[:-1], leaf_end[:-1], (inner_end - inner)[1:], inner_end[1:]]
-    columns += [(all_end - leaf - inner)[:-1], all_end[:-1]]
-    wanted["steps"], wanted["bounds"] = len(leaf) - 1, np.stack(columns, 1)
-    last = len(parents) - (leaf + inner)[-1]
-    wanted["last"], wanted["last_leaves"] = [last], [leaf.sum() - leaf[-1]]
-    wanted["root_rows"], wanted["roots"] = wanted["roots"], np.flatnonzero(parents < 0)
-    wanted["places"] = np.argsort(wanted["rows"])
-    if wanted["children"].shape[1]:
-        rows = np.zeros((len(parents), wanted["children"].shape[1]), np.int64)
-        for child in np.flatnonzero(parents >= 0):
-            rows[parents[child], slots[child]] = wanted["stacked"][child]
-        wanted["child_rows"] = rows[wanted["inner"]]
-    for name in found.keys() - {"trees"}:
-        part = (
-            slice(last) if name == "owners" else ...
-        )  # the last step's nodes are roots, which have no owner
-        np.testing.assert_array_equal(
-            found[name][part], np.asarray(wanted[name])[part], err_msg=name
-        )
-
-
-def parents_of_chains(lengths: list[int]) -> np.ndarray:
-    ends = np.cumsum(lengths) - 1
-    return np.where(np.isin(np.arange(sum(lengths)), ends), -1, np.arange(sum(lengths)) + 1)
-
-
-@pytest.mark.parametrize(
-    "forest",
-    [
-        [],
-        [[0]],
-        [[0], [0], [0]],
-        [shapes.left(40)],
-        [shapes.right(40)],
-        [shapes.balanced(21), [0], shapes.left(3)],
-        [random_tree(size, seed) for seed, size in enumerate((1, 30, 2, 17, 1, 9))],
-    ],
-)
-def test_transitions(binary: bytes, forest: list) -> None:
-    steps = np.concatenate(
-        [np.zeros(0, np.int64), *(np.asarray(tree, np.int64) for tree in forest)]
-    )
-    expected = core.schedule_transitions(torch.from_numpy(steps))
-    for found in runs(binary, {"transitions": steps}):
-        check(found, expected, *shapes.parents_of(steps))
-        np.testing.assert_array_equal(
-            found["trees"], np.repeat(np.arange(len(forest)), [len(tree) for tree in forest])
-        )
-        if forest:
-            np.testing.assert_array_equal(found["child_rows"], core.child_rows(expected).numpy())
-
-
-def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(chains: bytes) -> None:
-    session = onnxruntime.InferenceSession(chains, providers=["CPUExecutionProvider"])
-    with pytest.raises(Exception, match="indices element out of data bounds"):
-        session.run(None, {"lengths": np.array([2, 10**11]), "words": np.zeros(5, np.int64)})
-
-
-@pytest.mark.parametrize("lengths", [[], [1], [1, 1], [30], [3, 1, 8, 2]])
-def test_lengths(chains: bytes, lengths: list[int]) -> None:
-    given = np.array(lengths, np.int64)
-    expected = core.schedule_lengths(torch.from_numpy(given))
-    parents = parents_of_chains(lengths)
-    for found in runs(chains, {"lengths": given, "words": np.zeros(sum(lengths), np.int64)}):
-        check(found, expected, parents, np.zeros_like(parents))
-        np.testing.assert_array_equal(found["trees"], np.repeat(np.arange(len(lengths)), lengths))
+    names = ["parents", "slots", "kinds"]
+    return request.param, file_of(names, lambda *inputs: schedule_parents(*inputs, request.param))
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 2, 7, 12, 60])
@@ -141,23 +103,23 @@ def test_lengths(chains: bytes, lengths: list[int]) -> None:
 def test_parents_with_missing_children_and_any_order(
     trees: tuple[int, bytes], nodes: int, seed: int
 ) -> None:
-    arity, file = trees
-    random = np.random.default_rng(seed)
+    (arity, file), random = trees, np.random.default_rng(seed)
     parents, slots = random_parents(nodes, 1 + int(random.integers(4)), arity, random)
-    slots = (
-        slots if arity else random.integers(0, 5, nodes)
-    )  # told on, though no table is made of them
-    kinds = random.integers(1, 4, nodes)
-    expected = core.schedule_parents(
-        *(torch.from_numpy(array) for array in (parents, slots, kinds)), arity
-    )
-    for found in runs(file, {"parents": parents, "slots": slots, "kinds": kinds}):
-        check(found, expected, parents, slots)
+    if not arity:  # told on, though no table is made of them
+        slots = random.integers(0, 5, nodes)
+    inputs = {"parents": parents, "slots": slots, "kinds": random.integers(1, 4, nodes)}
+    tensors = (torch.from_numpy(array) for array in inputs.values())
+    check(file, inputs, core.schedule_parents(*tensors, arity))
 
 
-def test_edges_are_of_kind_1_where_none_is_given() -> None:
+@pytest.mark.parametrize("forest", FORESTS)
+def test_sentence_lengths(forest: list) -> None:
     g = Graph("g")
-    parents = g.input("parents", INT64, ["N"])
-    file = finish(g, Forest(parents, parents), 0)
-    for found in runs(file, {"parents": np.array([1, -1, 1])}):
-        np.testing.assert_array_equal(found["kinds"], [1, 1, 1])
+    found = stack_schedule.sentence_lengths(g.input("transitions", INT64, ["N"]))
+    g.output(found, "lengths", INT64, ["B"])
+    file = g.model({}, producer_version="1")
+    steps = np.array([step for tree in forest for step in tree], np.int64)
+    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(file)).run):
+        (lengths,) = run(None, {"transitions": steps})
+        assert lengths.tolist() == [(len(tree) + 1) // 2 for tree in forest]

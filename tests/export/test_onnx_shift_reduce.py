@@ -16,10 +16,14 @@ from recursion import slow_sentences
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
-from thinstack.export import onnx_model, onnx_shift_reduce, onnx_tracker, onnx_verify
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_sentences import FREE, REDUCE, Sentences
-from thinstack.export.onnx_verify import verify_onnx
+from thinstack.export.onnx import model as onnx_model
+from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
+from thinstack.export.onnx import tracker as onnx_tracker
+from thinstack.export.onnx import verify as onnx_verify
+from thinstack.export.onnx.shift_reduce import Timetable
+from thinstack.export.onnx.tracker import FREE, REDUCE
+from thinstack.export.onnx.value import Value
+from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.models import SpinnModel
 
@@ -237,9 +241,9 @@ def test_what_is_no_such_model_is_refused() -> None:
 def swap_stack(patch: pytest.MonkeyPatch) -> None:
     right = onnx_shift_reduce._queues
 
-    def swapped(g: Graph, batch: Sentences) -> tuple[str, str]:
-        places, queues = right(g, batch)
-        return g.op("Gather", places, g.vector(1, 0), axis=1), queues
+    def swapped(table: Timetable) -> tuple[Value, Value]:
+        places, queues = right(table)
+        return places.op("Gather", [1, 0], axis=1), queues
 
     patch.setattr(onnx_shift_reduce, "_queues", swapped)
 
@@ -264,11 +268,9 @@ def turn_columns(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
-    right = onnx_model.sentences
+    right = onnx_model.timetable
     patch.setattr(
-        onnx_model,
-        "sentences",
-        lambda g, lengths, given, words: right(g, lengths, g.vector(), words),
+        onnx_model, "timetable", lambda lengths, given, words: right(lengths, given[:0], words)
     )
 
 

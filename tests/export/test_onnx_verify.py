@@ -13,9 +13,9 @@ from torch import Tensor
 from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
-from thinstack.export import onnx_verify
-from thinstack.export.onnx_model import export_int8
-from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx, verify_onnx
+from thinstack.export.onnx import verify as onnx_verify
+from thinstack.export.onnx.model import export_int8
+from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_trees, sampled
 from thinstack.plugins.cells.nary_lstm import NaryLSTM

@@ -9,7 +9,7 @@ from recursion import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
-from thinstack.export.onnx_verify import VerificationReport
+from thinstack.export.onnx.verify import VerificationReport
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import sample_trees
 from thinstack.export.torchscript import export_torchscript

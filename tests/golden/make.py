@@ -15,7 +15,7 @@ from thinstack.config import ModelConfig
 from thinstack.data.distances import WINDOW, DistanceTable, forms
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model, weights_of

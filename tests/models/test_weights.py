@@ -9,7 +9,7 @@ from safetensors.torch import load
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.errors import BundleError
-from thinstack.export.onnx_model import export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import TreeModel, build_model, load_model, weights_of
 from thinstack.models.weights import load_state

@@ -15,7 +15,7 @@ from training import tiny_recipe
 
 from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError, ExportError, PluginError
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import TreeModel, build_model

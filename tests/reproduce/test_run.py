@@ -21,7 +21,7 @@ from reproduce.run import (
     Failure,
     Job,
     Outcome,
-    _material,
+    _datasets,
     attempt,
     cases_of,
     digests_of,
@@ -276,7 +276,7 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
     sentences = "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n"
     (done.data / "train.txt").write_text(sentences, encoding="utf-8")
     (done.data / "dev.txt").write_text("(1 (2 (1 the) (2 good)) (0 film))\n", encoding="utf-8")
-    material, _ = _material(done)
+    material, _ = _datasets(done)
     files = tuple(done.data / file for file in PARSER.values())
     assert asked == [(*files, PARSERS), Path("parser"), Path("parser")]
     (first, second), (third,) = material.train, material.dev
@@ -297,7 +297,7 @@ def test_a_phrase_within_a_parse_keeps_its_other_name(
     )
     sentences = "(2 (1 the) (2 (2 good) (1 film)))\n(1 (1 the) (1 film))\n(0 (0 bad) (1 film))\n"
     (done.data / "train.txt").write_text(sentences, encoding="utf-8")
-    found = _material(done)[0].train
+    found = _datasets(done)[0].train
     assert [example.trees["gold"].targets.tolist() for example in found] == [[-1, 1, 1], [0, 0]]
 
 

@@ -17,7 +17,6 @@ __all__ = [
     "HeadConfig",
     "MadeTree",
     "ModelConfig",
-    "Readout",
     "TrackerConfig",
     "TreeKind",
     "TreeSource",
@@ -42,11 +41,6 @@ EvaluationSource = Literal["gold", "auto", "self", "balanced", "left", "right"]
 TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
 """Trees of a model: binary or any constituency trees (words at the leaves), dependency trees (a
 word at every node), or plain sentences, read word by word as a chain."""
-
-Readout = Literal["up", "down", "leaves"]
-"""What a node's output is made of, side by side: its bottom-up state, its top-down state, the mean
-of the top-down states of the leaves below it. All three is (15) of Teng & Zhang 2017; over a
-sentence "up" is the last state of an LSTM, "leaves" the last of the one that reads backwards."""
 
 
 class EmbeddingConfig(Strict):
@@ -119,14 +113,14 @@ class EncoderConfig(Strict):
     layer; "shared" is the bottom-up cell itself, one set of weights for both directions (Tai,
     footnote 2). `separate`: whether the directions are two stacks of layers, each reading its own
     below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if
-    there is a top-down pass. `tracker`: the tracking LSTM of SPINN, for one layer without a
-    top-down pass.
+    there is a top-down pass; the encoder knows the names. `tracker`: the tracking LSTM of SPINN,
+    for one layer without a top-down pass.
     """
 
     layers: int = Field(default=1, gt=0)
     top_down: CellConfig | Literal["shared"] | None = None
     separate: bool = False
-    readout: tuple[Readout, ...] = Field(default=("up", "down", "leaves"), min_length=1)
+    readout: tuple[str, ...] = Field(default=("up", "down", "leaves"), min_length=1)
     tracker: TrackerConfig | None = None
 
     @model_validator(mode="after")

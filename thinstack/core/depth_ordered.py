@@ -78,7 +78,7 @@ class DepthOrdered(nn.Module):
         last = [torch.cat([previous[k], leaf_steps[k][-1]]) for k in range(len(leaves))]
         return (
             torch.cat(outputs),
-            self.cell.output(last).index_select(0, schedule.roots),
+            self.cell.output(last).index_select(0, schedule.root_rows),
             torch.cat(words),
         )
 

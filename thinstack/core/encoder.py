@@ -8,9 +8,10 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.schedule import Schedule, root_rows
+from thinstack.core.schedule import Schedule
 from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.core.top_down import TopDown
+from thinstack.errors import UnknownNameError
 
 __all__ = ["Encoder", "Encoding", "Layer"]
 
@@ -105,12 +106,14 @@ class Encoder(nn.Module):
         up, down = layers[-1].up.cell, layers[-1].down
         self.readout = list(readout) if down is not None else ["up"]
         down_size = 0 if down is None else down.cell.hidden_size
+        sizes = {"up": up.hidden_size, "down": down_size, "leaves": down_size}
+        for part in self.readout:
+            if part not in sizes:
+                raise UnknownNameError("readout", part, sizes)
         self.mean = (
             DepthOrdered(SubtreeMean(input_size=down_size)) if "leaves" in self.readout else None
         )
-        self.hidden_size = sum(
-            up.hidden_size if part == "up" else down_size for part in self.readout
-        )
+        self.hidden_size = sum(sizes[part] for part in self.readout)
         self.word_size = up.state_sizes[up.word_part] if up.word_part >= 0 else 0
 
     def stack(self) -> list[Layer]:
@@ -139,11 +142,10 @@ class Encoder(nn.Module):
             outputs, roots, heads = layer(leaf_inputs, inner_inputs, down_inputs, schedule)
         if len(outputs) == 1:
             return Encoding(outputs[0], roots, heads)
-        means = outputs[1]
+        parts = {"up": outputs[0], "down": outputs[1]}
         if self.mean is not None:
             means, _, _ = self.mean(outputs[1][: leaf_inputs.shape[0]], none, schedule)
-        parts: list[Tensor] = []
-        for part in self.readout:
-            parts.append(outputs[0] if part == "up" else outputs[1] if part == "down" else means)
-        stacked = torch.cat(parts, 1)
-        return Encoding(stacked, stacked.index_select(0, root_rows(schedule)), heads)
+            parts["leaves"] = means
+        stacked = torch.cat([parts[part] for part in self.readout], 1)
+        root_rows = schedule.stacked.index_select(0, schedule.roots)
+        return Encoding(stacked, stacked.index_select(0, root_rows), heads)

@@ -3,6 +3,9 @@
 Every child of a node at depth d stands at depth d + 1, so a step needs only the step before it and
 the leaves of that depth. The whole schedule is a handful of vectorised torch operations on flat
 arrays; nothing is done node by node.
+
+What has no loop here serves ONNX graphs too, where `thinstack.export.onnx.value.Value` stands in
+for tensors: such functions ask for sizes with `x.size(0)` and use what `Value` has.
 """
 
 from typing import NamedTuple
@@ -13,10 +16,15 @@ from torch import Tensor
 __all__ = [
     "Schedule",
     "child_rows",
-    "root_rows",
+    "jump",
+    "or_itself",
+    "parents_of_lengths",
+    "parents_of_transitions",
+    "schedule_depths",
     "schedule_lengths",
     "schedule_parents",
     "schedule_transitions",
+    "tree_numbers",
 ]
 
 
@@ -36,13 +44,15 @@ class Schedule(NamedTuple):
         children: (I, arity) 1 + row of each child in the pool of the step below, 0 where there is
             none; arity 0: (I, 0).
         child_kinds: (I, arity) edge type of each child, 0 where there is none.
+        child_nodes: (I, arity) 1 + position of each child, 0 where there is none.
         owners: (N,) by step: the row of the parent among the inner nodes of the next step (roots:
             0).
         kinds: (N,) by step: the type of the edge to the parent.
         slots: (N,) by step: which child of its parent a node is, from 0.
         places: (N,) by step: owner * arity + slot, the inverse of `children`.
         rows: (N,) by step: the stacked row.
-        roots: (B,) rows of the roots in the last step.
+        roots: (B,) positions of the roots.
+        root_rows: (B,) rows of the roots in the last step.
         stacked: (N,) the stacked row of each node.
     """
 
@@ -53,40 +63,28 @@ class Schedule(NamedTuple):
     inner_counts: Tensor
     children: Tensor
     child_kinds: Tensor
+    child_nodes: Tensor
     owners: Tensor
     kinds: Tensor
     slots: Tensor
     places: Tensor
     rows: Tensor
     roots: Tensor
+    root_rows: Tensor
     stacked: Tensor
 
 
 def schedule_transitions(transitions: Tensor) -> Schedule:
     """Schedule of binary trees from valid transitions (N,), 0 SHIFT and 1 REDUCE; the left child is
     slot 0."""
-    steps = transitions.long()
-    position = torch.arange(steps.shape[0], device=steps.device)
-    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
-    # neighbour when sorted by depth.
-    order = torch.argsort(torch.cumsum(1 - 2 * steps, 0), stable=True)
-    before = torch.zeros_like(position).index_copy(0, order[1:], order[:-1])
-    reduces = steps.nonzero().squeeze(1)
-    parents = (
-        torch.full_like(position, -1)
-        .index_copy(0, before[reduces], reduces)
-        .index_copy(0, reduces - 1, reduces)
-    )
-    slots = torch.zeros_like(position).index_fill(0, reduces - 1, 1)
-    return schedule_parents(parents, slots, torch.ones_like(position), 2)
+    parents, slots = parents_of_transitions(transitions)
+    return schedule_parents(parents, slots, torch.ones_like(parents), 2)
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
     """Schedule of sentences as chains, from the number >= 1 of words (B,) of each: a word's one
     child is the word before it."""
-    ends = torch.cumsum(lengths.long(), 0) - 1
-    words = int(lengths.sum())
-    parents = torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
+    parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 
 
@@ -100,82 +98,110 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
         arity: number of children of an inner node, 0 for any number.
     """
-    nodes = parents.shape[0]
+    depth, above = (parents >= 0).long(), or_itself(parents)
+    for _ in range(64):
+        added, further = jump(depth, above)
+        if int(added.sum()) == 0:
+            break
+        depth, above = depth + added, further
+    if bool((parents.index_select(0, above) >= 0).any()):
+        raise ValueError("parents hold a cycle; expected the parents of trees")
+    deepest = int(depth.max()) if depth.shape[0] > 0 else 0
+    return schedule_depths(parents, slots, kinds, depth, deepest, arity)
+
+
+def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
+    """Parents (N,), -1 for a root, and slots (N,), 0 for a root, of valid transitions (N,)."""
+    actions = transitions.long()
+    position = torch.arange(actions.size(0), device=actions.device)
+    # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
+    # neighbour when sorted by depth.
+    order = torch.argsort(torch.cumsum(1 - 2 * actions, 0), stable=True)
+    before = torch.zeros_like(actions).index_copy(0, order[1:], order[:-1])
+    reduces = position.masked_select(actions > 0)
+    left, right = before.index_select(0, reduces), reduces - 1
+    parents = torch.full_like(actions, -1).index_copy(0, left, reduces)
+    slots = torch.zeros_like(actions).index_fill(0, right, 1)
+    return parents.index_copy(0, right, reduces), slots
+
+
+def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
+    """Parents (`words`,) of chains of these lengths (B,), which must add up to `words`: a word's
+    parent is the next word, -1 after the last."""
+    ends = torch.cumsum(lengths.long(), 0) - 1
+    return torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
+
+
+def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
+    """One round of pointer jumping: what it adds to each node's distance (N,) from its ancestor
+    `above` (N,), and the ancestor's ancestor. Nothing is added once all are at their roots."""
+    return depth.index_select(0, above), above.index_select(0, above)
+
+
+def schedule_depths(
+    parents: Tensor, slots: Tensor, kinds: Tensor, depth: Tensor, deepest: int, arity: int
+) -> Schedule:
+    """`schedule_parents`, given each node's distance `depth` (N,) from its root and the greatest
+    of them."""
+    nodes = parents.size(0)
     position = torch.arange(nodes, device=parents.device)
-    depth, top = _depths(parents)
-    child = (parents >= 0).nonzero().squeeze(1)
+    is_root = parents < 0
+    roots, child = position.masked_select(is_root), position.masked_select(~is_root)
     parent_of = parents.index_select(0, child)
-    inner = torch.zeros_like(position).index_fill(0, parent_of, 1)
-    step = top - depth
+    inner = torch.zeros_like(parents).index_fill(0, parent_of, 1)
+    step = deepest - depth
     group = 2 * step + (1 - inner)
     order = torch.argsort(group, stable=True)
-    counts = torch.zeros([2 * top + 2], dtype=torch.long, device=parents.device).index_add(
-        0, group, torch.ones_like(group)
-    )
-    inner_counts, leaf_counts = counts.view(-1, 2).unbind(1)
+    counts = group.new_zeros([2 * deepest + 2]).index_add(0, group, torch.ones_like(group))
+    inner_counts, leaf_counts = counts.view(-1, 2).select(1, 0), counts.view(-1, 2).select(1, 1)
     level_start = torch.cumsum(inner_counts + leaf_counts, 0) - (inner_counts + leaf_counts)
-    rank = torch.empty_like(position).index_copy(0, order, position)
-    row = rank - level_start.index_select(0, step)
+    row = position.index_copy(0, order, position) - level_start.index_select(0, step)
 
     is_inner = inner.index_select(0, order) > 0
-    leaf_ids, inner_ids = order[~is_inner], order[is_inner]
-    stacked = torch.empty_like(position).index_copy(0, torch.cat([leaf_ids, inner_ids]), position)
+    leaf_ids, inner_ids = order.masked_select(~is_inner), order.masked_select(is_inner)
+    stacked = position.index_copy(0, torch.cat([leaf_ids, inner_ids]), position)
     words = torch.cumsum(1 - inner, 0) - 1
-    owner = torch.zeros_like(position).index_copy(0, child, row.index_select(0, parent_of))
+    owner = torch.zeros_like(parents).index_copy(0, child, row.index_select(0, parent_of))
     place = owner * arity + slots
-    flat = parent_of * arity + slots.index_select(0, child) if arity > 0 else child[:0]
-    table = torch.zeros([nodes * arity], dtype=torch.long, device=parents.device)
-    used = child if arity > 0 else child[:0]
-    rows = table.index_copy(0, flat, row.index_select(0, used) + 1).view(nodes, arity)
-    types = table.index_copy(0, flat, kinds.index_select(0, used)).view(nodes, arity)
+    child_nodes = position.new_zeros([nodes * arity])
+    if arity > 0:
+        flat = parent_of * arity + slots.index_select(0, child)
+        child_nodes = child_nodes.index_copy(0, flat, child + 1)
+    child_nodes = child_nodes.view([nodes, arity]).index_select(0, inner_ids)
+    absent = position.new_zeros([1])
     return Schedule(
         leaves=leaf_ids,
         inner=inner_ids,
         leaf_words=words.index_select(0, leaf_ids),
         leaf_counts=leaf_counts,
         inner_counts=inner_counts,
-        children=rows.index_select(0, inner_ids),
-        child_kinds=types.index_select(0, inner_ids),
+        children=torch.cat([absent, row + 1]).take(child_nodes),
+        child_kinds=torch.cat([absent, kinds]).take(child_nodes),
+        child_nodes=child_nodes,
         owners=owner.index_select(0, order),
         kinds=kinds.index_select(0, order),
         slots=slots.index_select(0, order),
         places=place.index_select(0, order),
         rows=stacked.index_select(0, order),
-        roots=row[parents < 0],
+        roots=roots,
+        root_rows=row.index_select(0, roots),
         stacked=stacked,
     )
-
-
-def root_rows(schedule: Schedule) -> Tensor:
-    """Stacked rows (B,) of the roots, in the order of their trees."""
-    first = schedule.rows.shape[0] - schedule.roots.shape[0]
-    return schedule.rows[first:].index_select(0, schedule.roots)
 
 
 def child_rows(schedule: Schedule) -> Tensor:
     """Stacked rows (I, arity) of the children of the inner nodes, in stacked order; no child may be
     missing."""
-    sizes = schedule.leaf_counts + schedule.inner_counts
-    below = torch.repeat_interleave(
-        (torch.cumsum(sizes, 0) - sizes)[:-1], schedule.inner_counts[1:]
-    )
-    places = below.unsqueeze(1) + schedule.children - 1
-    return schedule.rows.index_select(0, places.flatten()).view(places.shape)
+    return schedule.stacked.take(schedule.child_nodes - 1)
 
 
-def _depths(parents: Tensor) -> tuple[Tensor, int]:
-    """Distance of each node from its root (N,), and the greatest, by pointer jumping in log2(depth)
-    rounds."""
-    ancestor = torch.where(
-        parents < 0, torch.arange(parents.shape[0], device=parents.device), parents
-    )
-    depth = (parents >= 0).long()
-    for _ in range(64):
-        further = ancestor.index_select(0, ancestor)
-        if torch.equal(further, ancestor):
-            break
-        depth = depth + depth.index_select(0, ancestor)
-        ancestor = further
-    if bool((parents.index_select(0, ancestor) >= 0).any()):
-        raise ValueError("parents hold a cycle; expected the parents of trees")
-    return depth, int(depth.max()) if depth.shape[0] > 0 else 0
+def tree_numbers(schedule: Schedule) -> Tensor:
+    """The tree (N,) of each node, where roots come last in their trees."""
+    last = torch.zeros_like(schedule.stacked).index_fill(0, schedule.roots, 1)
+    return torch.cumsum(last, 0) - last
+
+
+def or_itself(parents: Tensor) -> Tensor:
+    """The parent (N,) of each node, a root being its own."""
+    position = torch.arange(parents.size(0), device=parents.device)
+    return torch.where(parents < 0, position, parents)

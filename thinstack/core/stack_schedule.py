@@ -10,6 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from thinstack.core.schedule import parents_of_transitions
+
 __all__ = [
     "StackSchedule",
     "Timetable",
@@ -65,12 +67,11 @@ class StackSchedule(NamedTuple):
 
 
 def sentence_lengths(transitions: Tensor) -> Tensor:
-    """The words (B,) of each sentence, from the transitions (N,) of whole binary trees: the last of
-    a tree leaves the stack lower than any later one."""
-    depth = torch.cumsum(1 - 2 * transitions.long(), 0)
-    later = torch.cummin(depth.flip(0), 0)[0].flip(0)
-    last = torch.cat([depth[:-1] < later[1:], torch.ones_like(depth[:1]) > 0]).nonzero().squeeze(1)
-    return (torch.diff(last, prepend=torch.full_like(last[:1], -1)) + 1) // 2
+    """The words (B,) of each sentence, from the transitions (N,) of whole binary trees."""
+    parents, _ = parents_of_transitions(transitions)
+    roots = torch.arange(parents.size(0), device=parents.device).masked_select(parents < 0)
+    before = torch.cat([roots.new_zeros([1]) - 1, roots])[:-1]
+    return (roots - before + 1) // 2
 
 
 def timetable(lengths: Tensor) -> Timetable:

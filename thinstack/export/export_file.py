@@ -18,8 +18,8 @@ from thinstack.data.files import write_atomically
 from thinstack.data.treebank import read_labelled
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport
-from thinstack.export.onnx_model import IndexType, Outputs, export_onnx
-from thinstack.export.onnx_verify import VerificationReport, export_verified_onnx
+from thinstack.export.onnx.model import IndexType, Outputs, export_onnx
+from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_file

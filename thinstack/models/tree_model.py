@@ -10,10 +10,10 @@ from thinstack.core.head import TaskHead
 from thinstack.core.schedule import (
     Schedule,
     child_rows,
-    root_rows,
     schedule_lengths,
     schedule_parents,
     schedule_transitions,
+    tree_numbers,
 )
 from thinstack.models.model import Model, Structure, check_transitions, pair_rows
 
@@ -139,10 +139,9 @@ class TreeModel(Model):
         own label (N,)."""
         labels = constituents.long().index_select(0, schedule.inner)
         own = scores.gather(1, labels.unsqueeze(1))
-        roots = torch.cat([schedule.leaves, schedule.inner]).index_select(0, root_rows(schedule))
         # Roots come last in their trees, for candidates are binary trees in transition order.
-        tree = torch.searchsorted(roots, schedule.inner)
-        return scores.new_zeros([roots.shape[0], 1]).index_add(0, tree, own)
+        tree = tree_numbers(schedule).index_select(0, schedule.inner)
+        return scores.new_zeros([schedule.roots.shape[0], 1]).index_add(0, tree, own)
 
 
 def check_range(name: str, values: Tensor, least: int, greatest: int) -> None:

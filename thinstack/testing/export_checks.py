@@ -109,7 +109,7 @@ def onnx(subject: Subject) -> None:
 
 def _exported(model: TreeModel, subject: Subject) -> bytes:
     with needs_extra("testing"):
-        from thinstack.export.onnx_model import export_onnx
+        from thinstack.export.onnx.model import export_onnx
     trees = "constituency" if model.encoder.words_at_leaves else "dependency"
     config = {
         "labels": LABELS,

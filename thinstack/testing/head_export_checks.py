@@ -64,8 +64,8 @@ def onnx(subject: HeadSubject) -> None:
 
 def _exported(head: TaskHead, width: int) -> bytes:
     with needs_extra("testing"):
-        from thinstack.export.onnx_graph import Graph
-        from thinstack.export.onnx_parts import export_head, inline
+        from thinstack.export.onnx.graph import Graph
+        from thinstack.export.onnx.parts import export_head, inline
     g = Graph("head")
     rows = g.input("rows", FLOAT, ["n", width])
     try:

@@ -26,7 +26,7 @@ from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
 from thinstack.errors import ExportError
-from thinstack.export.onnx_verify import export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript

@@ -19,7 +19,7 @@ from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, needs_extra
 from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
-from thinstack.export.onnx_model import IndexType, Outputs, export_int8, export_onnx
+from thinstack.export.onnx.model import IndexType, Outputs, export_int8, export_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
     Scores,

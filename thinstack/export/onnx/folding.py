@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx_graph import Graph
+from thinstack.export.onnx.graph import Graph
 
 __all__ = ["fold_constants"]
 
@@ -60,7 +60,7 @@ class _Folder:
 
     def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
         if value.ndim and value.dtype == np.float32 and value.size:
-            self._renamed[name] = self._g.weight(value, name)
+            self._renamed[name] = self._g.weight(value, name).name
             self._known[self._renamed[name]] = value
         elif value.size:
             nodes.append(

@@ -1,12 +1,15 @@
 """A small builder of ONNX graphs: nodes with generated names, weights stored once at the root,
 subgraphs for loops."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
+
+from thinstack.export.onnx.value import Operand, Value
 
 __all__ = ["IR_VERSION", "OPSET", "Graph"]
 
@@ -17,26 +20,33 @@ Array = NDArray[Any]
 
 
 class Graph:
-    """A graph under construction. Values are named by strings that are unique in the whole model.
+    """A graph under construction. Values have names that are unique in the whole model.
 
     Args:
         name: of the graph.
         outer: the graph whose node will hold this one, None for the main graph.
         half: store matrices of float32 in float16 wherever no digit is lost by it, and cast them
             back before use.
+
+    Attributes:
+        depth: how many graphs this one lies in.
     """
 
     def __init__(self, name: str, *, outer: "Graph | None" = None, half: bool = False):
         self.name = name
+        self.outer = outer
         self.root: Graph = outer.root if outer else self
+        self.depth: int = outer.depth + 1 if outer else 0
         self.half = half
         self.nodes: list[onnx.NodeProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
         self.weights: list[onnx.TensorProto] = []
+        self.step: Value
+        self.going: Value
         self._names: set[str] = set()
-        self._stored: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._stored: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._made: dict[bytes, list[Value]] = {}
 
     def unique(self, name: str) -> str:
         """`name`, with a number after it if the model has it already."""
@@ -47,51 +57,52 @@ class Graph:
         taken.add(candidate)
         return candidate
 
-    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """Append a node of one output; returns the output's name."""
+    def op(self, kind: str, *inputs: Operand, **attributes: Any) -> Value:
+        """The output of a node."""
         return self.ops(kind, *inputs, outputs=1, **attributes)[0]
 
-    def ops(self, kind: str, *inputs: str, outputs: int, **attributes: Any) -> list[str]:
-        """Append a node of several outputs; returns their names."""
-        name = self._node_name(kind)
-        names = [name] if outputs == 1 else [f"{name}_out{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, name=name, **attributes))
-        return names
-
-    def _node_name(self, kind: str) -> str:
-        return self.unique(f"{kind}_{len(self.root._names)}")
+    def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
+        """The outputs of a node: of a new one, unless this graph or one around it has the like."""
+        names = [self._value(operand).name for operand in inputs]
+        node = helper.make_node(kind, names, [""] * outputs, **attributes)
+        key, graph = node.SerializeToString(deterministic=True), self
+        # Runtimes look for constants, such as shapes and axes, next to where they are used.
+        while key not in graph._made and graph.outer and kind != "Constant":
+            graph = graph.outer
+        if key not in graph._made:
+            node.name = self.unique(f"{kind}_{len(self.root._names)}")
+            node.output[:] = [f"{node.name}_out{i}" for i in range(outputs)]
+            if outputs == 1:
+                node.output[:] = [node.name]
+            self.nodes.append(node)
+            self._made[key] = [Value(self, name) for name in node.output]
+            graph = self
+        return graph._made[key]
 
     def append(self, node: onnx.NodeProto) -> None:
         """Append a finished node, whose names must be `unique` ones."""
         self.nodes.append(node)
 
-    def constant(self, value: Array) -> str:
-        """A small constant, kept in this very graph: runtimes look for shapes and axes next to
-        where they are used."""
-        key = _key(value)
-        if key not in self._constants:
-            self._constants[key] = self._made(value)
-        return self._constants[key]
+    def _value(self, operand: Operand) -> Value:
+        return operand if isinstance(operand, Value) else self.constant(operand)
 
-    def _made(self, value: Array) -> str:
-        if value.size:
-            return self.op("Constant", value=numpy_helper.from_array(value))
+    def constant(self, value: Operand) -> Value:
+        """A small constant: of a scalar, int64 or float32, a list of int64, or an array."""
+        if isinstance(value, float):
+            value = np.array(value, np.float32)
+        array = value if isinstance(value, np.ndarray) else np.array(value, np.int64)
+        if array.size:
+            return self.op("Constant", value=numpy_helper.from_array(array))
         # OpenVINO takes a stored constant of no elements for a scalar.
-        return self.op(
-            "ConstantOfShape",
-            self.vector(*value.shape),
-            value=numpy_helper.from_array(np.zeros(1, value.dtype)),
-        )
+        zero = numpy_helper.from_array(np.zeros(1, array.dtype))
+        return self.op("ConstantOfShape", list(array.shape), value=zero)
 
-    def scalar(self, value: int) -> str:
-        """An int64 scalar."""
-        return self.constant(np.array(value, np.int64))
+    def zeros(self, *sizes: Operand) -> Value:
+        """Float32 zeros; a size is a whole number or a vector of one."""
+        parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
+        return self.op("ConstantOfShape", self.op("Concat", *parts, axis=0))
 
-    def vector(self, *values: int) -> str:
-        """A vector of int64."""
-        return self.constant(np.array(values, np.int64))
-
-    def weight(self, value: Array, name: str) -> str:
+    def weight(self, value: Array, name: str) -> Value:
         """A weight, stored once at the root however often an equal one is asked for.
 
         With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at
@@ -107,43 +118,57 @@ class Graph:
                 and bool((halved.astype(np.float32) == value).all())
             )
             stored = root.store(halved if half else value, name)
-            root._stored[key] = (
-                root.op("Cast", stored, to=onnx.TensorProto.FLOAT) if half else stored
-            )
+            root._stored[key] = stored.float() if half else stored
         return root._stored[key]
 
-    def store(self, value: Array, name: str) -> str:
+    def store(self, value: Array, name: str) -> Value:
         """An initializer of the root, as it is."""
         stored = self.root.unique(name)
         self.root.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), stored))
-        return stored
+        return Value(self.root, stored)
 
-    def input(self, name: str, dtype: int, shape: list[str | int]) -> str:
+    def input(self, name: str, dtype: int, shape: list[str | int]) -> Value:
         """Declare an input, in order."""
         name = self.unique(name)
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return name
+        return Value(self, name)
 
-    def output(self, value: str, name: str, dtype: int, shape: list[str | int]) -> None:
+    def output(self, value: Value, name: str, dtype: int, shape: list[str | int]) -> None:
         """Declare `value` an output, in order: of this name in the main graph, where names matter;
         a body's are its nodes' own.
 
         Runtimes cannot leave out a node that does nothing but give an output its name, and run it
         at each step.
         """
-        made = any(value in node.output for node in self.nodes)
-        if self is not self.root and made and all(value != output.name for output in self.outputs):
-            self.outputs.append(helper.make_tensor_value_info(value, dtype, shape))
-            return
-        name = self.unique(name)
-        self.nodes.append(
-            helper.make_node("Identity", [value], [name], name=self._node_name("Identity"))
-        )
+        made = any(value.name in node.output for node in self.nodes)
+        told = any(value.name == output.name for output in self.outputs)
+        if self is self.root or told or not made:
+            name = self.unique(name)
+            node_name = self.unique(f"Identity_{name}")
+            self.nodes.append(helper.make_node("Identity", [value.name], [name], name=node_name))
+        else:
+            name = value.name
         self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
 
-    def subgraph(self, name: str) -> "Graph":
-        """A graph for the body of a loop; it sees the values of this one."""
-        return Graph(name, outer=self)
+    def body(self, name: str) -> "Graph":
+        """The body of a loop of this graph, to which `loop` gives its outputs. It sees the values
+        of this one, and has a `step` from 0."""
+        body = Graph(name, outer=self)
+        body.step = body.input("step", onnx.TensorProto.INT64, [])
+        body.going = body.input("going", onnx.TensorProto.BOOL, [])
+        return body
+
+    def loop(
+        self, body: "Graph", steps: Operand, start: Sequence[Value], going: Value | None = None
+    ) -> list[Value]:
+        """What a loop gives: the last states, which are `start` at first, then what it collects.
+
+        `going` tells whether to go on after a step, beside that there are at most `steps`.
+        """
+        body.output(going or body.going, "going_on", onnx.TensorProto.BOOL, [])
+        body.outputs.insert(0, body.outputs.pop())
+        outputs = len(body.outputs) - 1
+        return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
     def build(self) -> onnx.GraphProto:
         """The finished graph, without nodes and weights that nothing reads."""
@@ -180,11 +205,7 @@ def _reads(node: onnx.NodeProto) -> set[str]:
     """Names that a node reads, its subgraphs included."""
     names = set(node.input)
     for attribute in node.attribute:
-        for graph in (
-            [attribute.g, *attribute.graphs]
-            if attribute.type in (attribute.GRAPH, attribute.GRAPHS)
-            else ()
-        ):
+        for graph in (attribute.g, *attribute.graphs):
             for inner in graph.node:
                 names |= _reads(inner)
     return names

@@ -15,7 +15,8 @@ from thinstack.core.cell import Cell, Links
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError
-from thinstack.export.onnx_graph import OPSET, Graph
+from thinstack.export.onnx.graph import OPSET, Graph
+from thinstack.export.onnx.value import Value
 from thinstack.export.quiet import quiet
 
 __all__ = ["Parts", "export_cell", "export_embedding", "export_head", "inline"]
@@ -252,24 +253,20 @@ def _reason(error: BaseException) -> str:
     )
 
 
-def inline(g: Graph, part: onnx.GraphProto, inputs: list[str]) -> list[str]:
-    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns the names of its
-    outputs.
+def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
+    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns its outputs.
 
     Only operators, names and attributes are copied, so none of the exporter's stack traces and
     paths. Weights go to the root.
     """
-    names = {value.name: name for value, name in zip(part.input, inputs, strict=True)}
+    names = {value.name: given.name for value, given in zip(part.input, inputs, strict=True)}
     for tensor in part.initializer:
         value = numpy_helper.to_array(tensor)
-        names[tensor.name] = (
-            g.weight(value, tensor.name)
-            if value.ndim and value.dtype.kind == "f"
-            else g.constant(value)
-        )
+        is_weight = value.ndim > 0 and value.dtype.kind == "f"
+        names[tensor.name] = (g.weight(value, tensor.name) if is_weight else g.constant(value)).name
     for node in part.node:
         g.append(_renamed(node, names, g))
-    return [names[value.name] for value in part.output]
+    return [Value(g, names[value.name]) for value in part.output]
 
 
 def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.NodeProto:

@@ -1,7 +1,7 @@
 """Matrix products in 8 bits: rows are made whole numbers, multiplied by whole numbers, and brought
 back to float32.
 
-The scale of the activations is static, from what they can at most be (`onnx_ranges`), so a row's
+The scale of the activations is static, from what they can at most be (`ranges`), so a row's
 result does not depend on the rows beside it; the weights have a scale a column. A product of
 activations without a known bound stays in float32.
 """
@@ -14,8 +14,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_ranges import Bounds
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.ranges import Bounds
 from thinstack.export.quantize import quantize_columns
 from thinstack.models.weights import LEVELS
 
@@ -139,8 +139,8 @@ class _Rewriter:
         if key not in self._stored:
             (levels, scales), source = quantize_columns(weight), self._sources.get(name, name)
             self._stored[key] = (
-                self._g.weight(levels, source + LEVELS),
-                self._g.weight(scales * unit, f"{source}.product_scale"),
+                self._g.weight(levels, source + LEVELS).name,
+                self._g.weight(scales * unit, f"{source}.product_scale").name,
             )
         return self._stored[key]
 

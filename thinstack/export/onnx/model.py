@@ -7,29 +7,29 @@ look words up) is exported by torch and put in its place.
 """
 
 import json
-from typing import Literal
+from typing import Any, Literal
 
 import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
-from thinstack.errors import ExportError
-from thinstack.export.onnx_embedding import Table, distinct, mean_of_pieces
-from thinstack.export.onnx_encoder import Encoding, Words, encode, encode_roots, score_nodes
-from thinstack.export.onnx_folding import fold_constants
-from thinstack.export.onnx_graph import Graph
-from thinstack.export.onnx_int8 import Products, quantize_products
-from thinstack.export.onnx_parts import export_embedding, export_head, inline
-from thinstack.export.onnx_passes import END
-from thinstack.export.onnx_schedule import (
-    Forest,
-    Schedule,
-    forest_of_lengths,
-    forest_of_transitions,
-    schedule,
+from thinstack.core.schedule import (
+    child_rows,
+    parents_of_lengths,
+    parents_of_transitions,
+    tree_numbers,
 )
-from thinstack.export.onnx_sentences import sentence_lengths, sentences
-from thinstack.export.onnx_shift_reduce import shift_reduce
+from thinstack.core.stack_schedule import sentence_lengths
+from thinstack.errors import ExportError
+from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
+from thinstack.export.onnx.encoder import Words, encode, encode_roots, score_nodes
+from thinstack.export.onnx.folding import fold_constants
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.int8 import Products, quantize_products
+from thinstack.export.onnx.parts import export_embedding, export_head, inline
+from thinstack.export.onnx.passes import Plan, schedule_parents
+from thinstack.export.onnx.shift_reduce import shift_reduce, timetable
+from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import Model, SpinnModel, TreeModel
 from thinstack.models.build import STRUCTURES
@@ -103,23 +103,22 @@ def _graph(
     if isinstance(stored, SpinnModel):
         _score_sentences(g, stored, words.vectors, inputs, INDEX_TYPES[index_type], outputs)
     elif isinstance(stored, TreeModel):
-        plan = schedule(
-            g, _forest(g, inputs, words.vectors), 2 if "transitions" in inputs else stored.arity
-        )
-        if stored.head.reads == "pairs":
-            _output_pairs(g, stored, encode_roots(g, stored.encoder, words, plan), plan.roots)
-        elif stored.head.reads == "candidates":
+        plan = _schedule(stored, inputs, words.vectors)
+        if stored.head.reads == "candidates":
             _score_candidates(g, stored, words, plan, inputs)
-        elif outputs == "roots":
-            _output_roots(g, stored, encode_roots(g, stored.encoder, words, plan))
+        elif stored.head.reads == "pairs" or outputs == "roots":
+            roots = encode_roots(g, stored.encoder, words, plan)
+            _output_roots(g, stored, roots, plan.roots.size(0))
         else:
-            _score_nodes(g, stored, words, plan)
+            scores = score_nodes(g, stored.encoder, stored.head, words, plan)
+            _output_nodes(g, stored, scores.index_select(0, plan.stacked), plan.roots)
     else:
         raise ExportError(f"expected a TreeModel or a SpinnModel, found {type(model).__name__}")
     fold_constants(g)
     table = stored.embedding.table.detach()
     # The mean of the pieces of a word is no larger than they are.
-    return g, {} if stored.embedding.lookup == "none" else {words.vectors: float(table.abs().max())}
+    looked_up = stored.embedding.lookup != "none"
+    return g, {words.vectors.name: float(table.abs().max())} if looked_up else {}
 
 
 def _file(
@@ -178,7 +177,7 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
         )
 
 
-def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
+def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
     """Declare the model's inputs."""
     axis = {"piece_ids": "P", "lengths": "B"}
     words = "L" if model.words_at_leaves else "N"
@@ -188,7 +187,7 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, str]:
 
 
 def _words(
-    g: Graph, model: Model, stored: Model, inputs: dict[str, str], quantize: Quantize
+    g: Graph, model: Model, stored: Model, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
     """Vectors of the words; `stored` is the model with its weights rounded as the file stores them.
 
@@ -196,116 +195,96 @@ def _words(
     """
     embedding = model.embedding
     if embedding.lookup == "none":
-        indices = [g.op("Cast", inputs[name], to=INT64) for name in embedding.index_names]
+        indices = [inputs[name].long() for name in embedding.index_names]
         return Words(*inline(g, export_embedding(stored.embedding), indices))
     table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
     if embedding.lookup != "rows":
-        return Words(mean_of_pieces(g, table, inputs["piece_ids"], inputs["pieces_per_word"]))
+        return Words(mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"]))
     if isinstance(model, TreeModel) and model.words_at_leaves:
         ids, rows = distinct(g, inputs["token_ids"])
         return Words(table.rows(ids), rows)
     return Words(table.rows(inputs["token_ids"]))
 
 
-def _forest(g: Graph, inputs: dict[str, str], words: str) -> Forest:
-    if "transitions" in inputs:
-        return forest_of_transitions(g, inputs["transitions"])
-    if "lengths" in inputs:
-        return forest_of_lengths(g, inputs["lengths"], words)
-    given = {
-        name: g.op("Cast", inputs[name], to=INT64)
-        for name in ("parents", "slots", "kinds")
-        if name in inputs
-    }
-    zeros = g.op("Sub", given["parents"], given["parents"])
-    return Forest(given["parents"], given.get("slots", zeros), given.get("kinds", ""))
+def _schedule(model: TreeModel, inputs: dict[str, Value], words: Value) -> Plan:
+    """The schedule of the forest that the inputs describe, as `TreeModel.schedule` has it."""
+    given: dict[str, Any] = {name: value.long() for name, value in inputs.items()}
+    if model.structure == "transitions":
+        given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
+    if model.structure == "lengths":
+        return chains(given["lengths"], words)
+    parents = given["parents"]
+    slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
+    arity = 2 if model.structure == "transitions" else model.arity
+    return schedule_parents(parents, slots, kinds, arity)
+
+
+def chains(lengths: Any, words: Value) -> Plan:
+    """The schedule of sentences as chains. Lengths (B,) that add up to more than `words` (L, ...)
+    has rows are an error once the graph runs, and not as much memory as they say."""
+    told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
+    parents: Any = parents_of_lengths(lengths, told)
+    return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
 
 
 def _score_sentences(
-    g: Graph, model: SpinnModel, words: str, inputs: dict[str, str], dtype: int, outputs: Outputs
+    g: Graph,
+    model: SpinnModel,
+    words: Value,
+    inputs: dict[str, Value],
+    dtype: int,
+    outputs: Outputs,
 ) -> None:
-    transitions = inputs["transitions"]
-    lengths = inputs["lengths"] if model.parses else sentence_lengths(g, transitions)
-    batch = sentences(g, lengths, transitions, words)
-    encoding = shift_reduce(g, model.encoder, words, batch)
+    transitions: Any = inputs["transitions"]
+    told: Any = inputs["lengths"].long() if model.parses else sentence_lengths(transitions)
+    table = timetable(told, transitions, words)
+    encoding = shift_reduce(g, model.encoder, words, table)
     if model.head.reads == "pairs" or outputs == "roots":
-        roots = g.op("Gather", encoding.outputs, g.op("Gather", encoding.places, batch.roots))
-        if model.head.reads == "pairs":
-            _output_pairs(g, model, roots, batch.roots)
-        else:
-            _output_roots(g, model, roots)
+        places = encoding.places.index_select(0, table.roots)
+        _output_roots(g, model, encoding.stacked.index_select(0, places), table.roots.size(0))
     else:
-        (scores,) = inline(
-            g, export_head(model.head, model.encoder.hidden_size), [encoding.outputs]
-        )
-        _output_nodes(g, model, g.op("Gather", scores, encoding.places), batch.roots)
+        head = export_head(model.head, model.encoder.hidden_size)
+        (scores,) = inline(g, head, [encoding.stacked])
+        _output_nodes(g, model, scores.index_select(0, encoding.places), table.roots)
     if model.parses:
-        g.output(g.op("Cast", encoding.transitions, to=dtype), "parse", dtype, ["N"])
+        g.output(encoding.transitions.op("Cast", to=dtype), "parse", dtype, ["N"])
 
 
-def _score_nodes(g: Graph, model: TreeModel, words: Words, plan: Schedule) -> None:
-    scores = g.op("Gather", score_nodes(g, model.encoder, model.head, words, plan), plan.stacked)
-    _output_nodes(g, model, scores, plan.roots)
-
-
-def _output_nodes(g: Graph, model: Model, scores: str, roots: str) -> None:
+def _output_nodes(g: Graph, model: Model, scores: Value, roots: Value) -> None:
     """The scores of nodes (N, C) and of the roots (B,) among them."""
     g.output(scores, "node_scores", FLOAT, ["N", model.head.classes])
-    g.output(g.op("Gather", scores, roots), "root_scores", FLOAT, ["B", model.head.classes])
+    g.output(scores.index_select(0, roots), "root_scores", FLOAT, ["B", model.head.classes])
 
 
-def _output_roots(g: Graph, model: TreeModel | SpinnModel, outputs: str) -> None:
-    """The scores of roots from their outputs (B, H)."""
-    (scores,) = inline(g, export_head(model.head, model.encoder.hidden_size), [outputs])
-    g.output(scores, "root_scores", FLOAT, ["B", model.head.classes])
-
-
-def _output_pairs(g: Graph, model: TreeModel | SpinnModel, outputs: str, roots: str) -> None:
-    """The scores of pairs from the outputs (B, H) of the roots (B,)."""
-    width = model.encoder.hidden_size
+def _output_roots(g: Graph, model: TreeModel | SpinnModel, rows: Value, trees: Value) -> None:
+    """The scores of roots, or of pairs of them, from the outputs (B, H) of the roots."""
+    width, classes = model.encoder.hidden_size, model.head.classes
+    if model.head.reads != "pairs":
+        (scores,) = inline(g, export_head(model.head, width), [rows])
+        g.output(scores, "root_scores", FLOAT, ["B", classes])
+        return
     # Counted, for a dimension of -1 has no answer where there are no rows.
-    pairs = g.op("Div", g.op("Shape", roots), g.vector(2))
-    rows = g.op("Reshape", outputs, g.op("Concat", pairs, g.vector(2 * width), axis=0), allowzero=1)
-    (scores,) = inline(g, export_head(model.head, 2 * width), [rows])
-    g.output(scores, "pair_scores", FLOAT, ["B/2", model.head.classes])
-    g.output(outputs, "sentence_vectors", FLOAT, ["B", width])
+    pairs = rows.view(trees // [2], 2 * width)
+    (scores,) = inline(g, export_head(model.head, 2 * width), [pairs])
+    g.output(scores, "pair_scores", FLOAT, ["B/2", classes])
+    g.output(rows, "sentence_vectors", FLOAT, ["B", width])
 
 
 def _score_candidates(
-    g: Graph, model: TreeModel, words: Words, plan: Schedule, inputs: dict[str, str]
+    g: Graph, model: TreeModel, words: Words, plan: Plan, inputs: dict[str, Value]
 ) -> None:
-    classes = model.head.classes
-    rows = _rows(g, encode(g, model.encoder, words, plan), model, plan)
-    (scores,) = inline(
-        g, export_head(model.head, 2 * model.encoder.hidden_size + model.encoder.word_size), [rows]
-    )
-    leaves = g.op(
-        "ConstantOfShape", g.op("Concat", g.op("Shape", plan.leaves), g.vector(classes), axis=0)
-    )
-    nodes = g.op("Gather", g.op("Concat", leaves, scores, axis=0), plan.stacked)
-    labels = g.op("Gather", g.op("Cast", inputs["constituents"], to=INT64), plan.inner)
-    own = g.op("GatherElements", scores, g.op("Unsqueeze", labels, g.vector(1)), axis=1)
-    none = g.op("ConstantOfShape", g.op("Concat", g.op("Shape", plan.roots), g.vector(1), axis=0))
-    trees = g.op("Unsqueeze", g.op("Gather", plan.trees, plan.inner), g.vector(1))
-    g.output(nodes, "node_scores", FLOAT, ["N", classes])
-    g.output(
-        g.op("ScatterElements", none, trees, own, axis=0, reduction="add"),
-        "tree_scores",
-        FLOAT,
-        ["B", 1],
-    )
-
-
-def _rows(g: Graph, encoding: Encoding, model: TreeModel, plan: Schedule) -> str:
-    """Rows (I, 2H + W) of a head that reads candidates: the outputs of both children and the
-    head-word vector."""
-    children = g.op("Gather", encoding.stacked, g.op("Reshape", plan.child_rows, g.vector(-1)))
-    shape = g.op(
-        "Concat", g.op("Shape", plan.inner), g.vector(2 * model.encoder.hidden_size), axis=0
-    )
-    parts = [g.op("Reshape", children, shape, allowzero=1)]
-    if encoding.words:
-        parts.append(
-            g.op("Slice", encoding.words, g.op("Shape", plan.leaves), g.vector(END), g.vector(0))
-        )
-    return g.op("Concat", *parts, axis=1)
+    encoding, classes = encode(g, model.encoder, words, plan), model.head.classes
+    # Rows of a head that reads candidates: the outputs of both children and the head-word vector.
+    children: Any = encoding.stacked.index_select(0, child_rows(plan))  # type: ignore[arg-type]
+    rows = children.view(plan.inner.size(0), 2 * model.encoder.hidden_size)
+    if encoding.words is not None:
+        rows = Value.cat([rows, encoding.words[plan.leaves.size(0) :]], 1)
+    width = 2 * model.encoder.hidden_size + model.encoder.word_size
+    (scores,) = inline(g, export_head(model.head, width), [rows])
+    nodes = Value.cat([g.zeros(plan.leaves.size(0), classes), scores])
+    labels = inputs["constituents"].long().index_select(0, plan.inner)
+    own = scores.op("GatherElements", labels.unsqueeze(1), axis=1)
+    tree: Any = tree_numbers(plan).index_select(0, plan.inner)
+    totals = g.zeros(plan.roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
+    g.output(nodes.index_select(0, plan.stacked), "node_scores", FLOAT, ["N", classes])
+    g.output(totals, "tree_scores", FLOAT, ["B", 1])

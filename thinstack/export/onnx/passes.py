@@ -1,0 +1,154 @@
+"""The schedule and the two passes of a cell in an ONNX graph, as `thinstack.core.schedule`,
+`depth_ordered` and `top_down` have them; the cell's own operations are put into the loops."""
+
+from typing import Any, cast
+
+import numpy as np
+import onnx
+from torch import Tensor
+
+from thinstack.core.cell import Cell
+from thinstack.core.schedule import jump, or_itself, schedule_depths
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.parts import Parts, inline
+from thinstack.export.onnx.value import Value
+
+__all__ = ["Plan", "depth_ordered", "schedule_parents", "top_down"]
+
+FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+
+Plan = Any
+"""A `Schedule` of values."""
+
+
+def schedule_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
+    """Schedule of a forest of N nodes; what is not read of it costs nothing, the graph drops it."""
+    g: Graph = parents.graph
+    body = g.body("double_the_jump")
+    depth, above = (body.input(name, INT64, ["N"]) for name in ("depth", "above"))
+    added, further = cast(tuple[Value, Value], jump(cast(Tensor, depth), cast(Tensor, above)))
+    body.output(depth + added, "depth_next", INT64, ["N"])
+    body.output(further, "above_next", INT64, ["N"])
+    start = [(parents >= 0).long(), cast(Value, or_itself(parents))]
+    depth, _ = g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))
+    # Without the zero the greatest depth of an empty forest would be the least int64.
+    deepest: Any = Value.cat([depth, g.constant([0])]).op("ReduceMax", keepdims=1)
+    return schedule_depths(parents, slots, kinds, cast(Tensor, depth), deepest, arity)
+
+
+def bounds(plan: Plan) -> Value:
+    """(D, 6) for each step but that of the deepest leaves, [start, end) of: the leaves below it
+    among all leaves, its inner nodes among all, the nodes below it among all nodes by step; first
+    the three starts."""
+    leaves, inner = plan.leaf_counts, plan.inner_counts
+    counts = Value.stack([leaves[:-1], inner[1:], (leaves + inner)[:-1]], 1)
+    ends = counts.cumsum(0)
+    return Value.cat([ends - counts, ends], 1)
+
+
+def depth_ordered(
+    g: Graph,
+    cell: Cell,
+    parts: Parts,
+    leaf_inputs: Value,
+    leaf_rows: Value,
+    inner_inputs: Value,
+    plan: Plan,
+    *,
+    roots_only: bool = False,
+) -> list[Value]:
+    """What `parts` read of the states of all nodes, (N, width) each in stacked order; or of the
+    roots alone, (B, width) each.
+
+    `leaf_inputs` (U, X), of which each leaf in stacked order has the row that `leaf_rows` (L,)
+    says; equal leaves may share one. `inner_inputs` (I, inner_size) are in stacked order.
+    """
+    widths, kept = cell.state_sizes, [] if roots_only else parts.widths
+    leaves = inline(g, parts.leaf, [leaf_inputs])
+    outputs = [x.index_select(0, leaf_rows) for x in inline(g, parts.read, leaves)] if kept else []
+
+    body = g.body("compose_one_depth")
+    previous = _states(body, widths)
+    collected = [body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(kept)]
+    leaf, inner, node, leaf_end, inner_end, node_end = _bounds(body, plan, body.step)
+    joining = leaf_rows[leaf:leaf_end]
+    leaf_step = [part.index_select(0, joining) for part in leaves]
+    if cell.arity > 0:
+        links = [body.constant([]), plan.child_kinds[inner:inner_end]]
+        index = plan.children[inner:inner_end]
+        absent = [body.constant(np.zeros((1, width), np.float32)) for width in widths]
+        pool = [
+            Value.cat([absent[k], previous[k], leaf_step[k]]).index_select(0, index)
+            for k in range(len(leaves))
+        ]
+    else:
+        links = [plan.owners[node:node_end], plan.kinds[node:node_end]]
+        pool = [Value.cat([previous[k], leaf_step[k]]) for k in range(len(leaves))]
+    previous = inline(body, parts.compose, [inner_inputs[inner:inner_end], *links, *pool])
+    found = inline(body, parts.read, previous) if kept else []
+    collected = [Value.cat([collected[k], found[k]]) for k in range(len(kept))]
+    _give(body, previous, widths, collected, kept)
+
+    start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
+    results = g.loop(body, _steps(plan), [*start, *outputs])
+    if kept:
+        return results[len(widths) :]
+    joining = leaf_rows[plan.leaves.size(0) - plan.leaf_counts[-1:] :]
+    last = [Value.cat([results[k], leaves[k].index_select(0, joining)]) for k in range(len(leaves))]
+    return inline(g, parts.read, [part.index_select(0, plan.root_rows) for part in last])
+
+
+def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> Value:
+    """Outputs (N, H) of all nodes from their inputs (N, X), both in stacked order."""
+    by_step = inputs.index_select(0, plan.rows)
+    last = plan.rows.size(0) - (plan.leaf_counts + plan.inner_counts)[-1:]
+    roots = inline(g, parts.leaf, [by_step[last:]])
+    outputs = inline(g, parts.read, roots)[0]
+
+    body = g.body("descend_one_depth")
+    previous = _states(body, cell.state_sizes)
+    collected = body.input("outputs", FLOAT, ["done", cell.hidden_size])
+    _, _, node, _, _, node_end = _bounds(body, plan, _steps(plan) - body.step - 1)
+    owners, sides = plan.owners[node:node_end], plan.slots[node:node_end] + 1
+    above = [part.index_select(0, owners) for part in previous]
+    if cell.arity > 0:
+        links = [body.constant([]), sides.unsqueeze(1)]
+        above = [part.unsqueeze(1) for part in above]
+    else:
+        links = [Value.arange(owners.size(0)), sides]
+    previous = inline(body, parts.compose, [by_step[node:node_end], *links, *above])
+    collected = Value.cat([inline(body, parts.read, previous)[0], collected])
+    _give(body, previous, cell.state_sizes, [collected], [cell.hidden_size])
+
+    found = g.loop(body, _steps(plan), [*roots, outputs])[-1]
+    position = Value.arange(plan.rows.size(0))
+    return found.index_select(0, position.index_copy(0, plan.rows, position))
+
+
+def _steps(plan: Plan) -> Value:
+    """The number D of steps after that of the deepest leaves."""
+    counts: Value = plan.leaf_counts
+    return (counts.size(0) - 1).squeeze(0)
+
+
+def _bounds(body: Graph, plan: Plan, step: Value) -> list[Value]:
+    """The row of `bounds` for a step."""
+    row = bounds(plan).index_select(0, step)
+    return body.ops("Split", row, outputs=6, axis=0, num_outputs=6)
+
+
+def _states(body: Graph, widths: list[int]) -> list[Value]:
+    """The parts of the states that a loop's body gets from the step before."""
+    return [
+        body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width]) for k, width in enumerate(widths)
+    ]
+
+
+def _give(
+    body: Graph, state: list[Value], widths: list[int], collected: list[Value], kept: list[int]
+) -> None:
+    """Declare the outputs of a loop's body: the new state, then what is collected."""
+    for k, width in enumerate(widths):
+        body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
+    for k, width in enumerate(kept):
+        body.output(collected[k], f"collected_{k}", FLOAT, ["done_next", width])

@@ -1,0 +1,203 @@
+"""Values of an ONNX graph that are written like tensors, so that one function serves both."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+if TYPE_CHECKING:
+    from thinstack.export.onnx.graph import Graph
+
+__all__ = ["Operand", "Value", "innermost"]
+
+Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
+"""A value, a scalar (int64 or float32), a vector of int64, or an array."""
+
+END = 2**62
+# Operators that give the shape of their first input, whatever the others are numbers.
+KEEPING = {"Add", "Sub", "Mul", "Less", "Greater", "GreaterOrEqual", "Cast", "CumSum", "Not"}
+
+Sizes = Sequence[Union["Value", int]]
+
+
+def _unary(kind: str) -> Callable[["Value"], "Value"]:
+    return lambda self: self.op(kind)
+
+
+def _binary(kind: str) -> Callable[["Value", Operand], "Value"]:
+    return lambda self, other: self.op(kind, other)
+
+
+def _turned(kind: str) -> Callable[["Value", Operand], "Value"]:
+    return lambda self, other: innermost(self, other).op(kind, other, self).shaped_as(self, other)
+
+
+class Value:
+    """A value that a runtime will compute. An operator or a method appends the node that does what
+    torch does under that name; functions of torch, such as `torch.cat`, take values as well.
+
+    `like` is a value of the same shape, often an input: sizes are asked of that, and so only once.
+    There are no dtypes: what torch would make of another tensor's dtype (`new_zeros`,
+    `torch.zeros_like`) is of int64, as all index tensors are. A size is a vector of one number.
+    """
+
+    device = None
+    __iter__ = None
+
+    def __init__(self, graph: "Graph", name: str):
+        self.graph, self.name = graph, name
+        self.like: Value = self
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return getattr(cls, function.__name__)(*args, **(kwargs or {}))
+
+    def op(self, kind: str, *others: Operand, **attributes: Any) -> "Value":
+        """A node over this value and others, in the innermost of their graphs."""
+        made = innermost(self, *others).op(kind, self, *others, **attributes)
+        if kind in KEEPING:
+            return made.shaped_as(self, *others)
+        return made
+
+    def shaped_as(self, value: "Value", *others: Operand) -> "Value":
+        """This value, known to have the shape of `value` if all others are numbers."""
+        if not any(isinstance(other, Value) for other in others if other is not value):
+            self.like = value.like
+        return self
+
+    __add__ = __radd__ = _binary("Add")
+    __sub__, __rsub__ = _binary("Sub"), _turned("Sub")
+    __mul__ = __rmul__ = _binary("Mul")
+    __truediv__ = __floordiv__ = _binary("Div")  # whole numbers >= 0 are rounded down
+    __lt__, __gt__ = _binary("Less"), _binary("Greater")
+    __le__, __ge__ = _binary("LessOrEqual"), _binary("GreaterOrEqual")
+    __and__, __or__, __invert__ = _binary("And"), _binary("Or"), _unary("Not")
+    eq, minimum, maximum = _binary("Equal"), _binary("Min"), _binary("Max")
+    sigmoid, tanh = _unary("Sigmoid"), _unary("Tanh")
+
+    def __getitem__(self, rows: slice) -> "Value":
+        ends = (0 if rows.start is None else rows.start, END if rows.stop is None else rows.stop)
+        return self.op("Slice", *(end if isinstance(end, Value) else [end] for end in ends), [0])
+
+    def narrow(self, dim: int, start: int, length: int) -> "Value":
+        return self.op("Slice", [start], [start + length], [dim])
+
+    def select(self, dim: int, index: int) -> "Value":
+        return self.op("Gather", index, axis=dim)
+
+    def index_select(self, dim: int, index: "Value") -> "Value":
+        return self.op("Gather", index, axis=dim)
+
+    def take(self, index: "Value") -> "Value":
+        """Of a vector."""
+        return self.op("Gather", index, axis=0)
+
+    def masked_select(self, mask: "Value") -> "Value":
+        """Of a vector."""
+        return self.op("Compress", mask, axis=0)
+
+    def scatter(self, dim: int, index: "Value", source: "Value") -> "Value":
+        return self.op("ScatterElements", index, source, axis=dim).shaped_as(self)
+
+    def scatter_add(self, dim: int, index: "Value", source: "Value") -> "Value":
+        return self.op("ScatterElements", index, source, axis=dim, reduction="add")
+
+    index_copy, index_add = scatter, scatter_add  # of vectors these are the same
+
+    def index_fill(self, dim: int, index: "Value", value: int) -> "Value":
+        return self.scatter(dim, index, index.full_like(value))
+
+    def cumsum(self, dim: int) -> "Value":
+        return self.op("CumSum", dim)
+
+    def argsort(self, stable: bool = True) -> "Value":
+        """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
+        distinct = self * self.size(0) + Value.arange(self.size(0))
+        size = self.size(0)
+        return distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
+
+    def sum(self) -> "Value":
+        return self.op("ReduceSum", keepdims=0)
+
+    def size(self, dim: int) -> "Value":
+        return self.like.op("Shape", start=dim, end=dim + 1)
+
+    def view(self, *sizes: Any) -> "Value":
+        shape: Sizes = sizes[0] if isinstance(sizes[0], list) else sizes
+        return self.op("Reshape", _vector(self, shape), allowzero=int(-1 not in shape))
+
+    def flatten(self) -> "Value":
+        return self.op("Reshape", [-1])
+
+    def squeeze(self, dim: int) -> "Value":
+        return self.op("Squeeze", [dim])
+
+    def unsqueeze(self, dim: int) -> "Value":
+        return self.op("Unsqueeze", [dim])
+
+    def transpose(self, one: int, other: int) -> "Value":
+        """Of a matrix."""
+        return self.op("Transpose", perm=[other, one])
+
+    def long(self) -> "Value":
+        return self.op("Cast", to=TensorProto.INT64)
+
+    def float(self) -> "Value":
+        return self.op("Cast", to=TensorProto.FLOAT)
+
+    def new_zeros(self, sizes: Sizes) -> "Value":
+        return _vector(self, sizes).op("ConstantOfShape", value=_whole(0))
+
+    def full_like(self, value: int) -> "Value":
+        filled = self.like.op("Shape").op("ConstantOfShape", value=_whole(value))
+        return filled.shaped_as(self)
+
+    def zeros_like(self) -> "Value":
+        return self.full_like(0)
+
+    def ones_like(self) -> "Value":
+        return self.full_like(1)
+
+    def where(self, one: Operand, other: Operand) -> "Value":
+        """As `torch.where`: this is the condition."""
+        return self.op("Where", one, other)
+
+    def addmm(self, rows: "Value", weight: "Value") -> "Value":
+        return rows.op("Gemm", weight, self)
+
+    @staticmethod
+    def arange(*ends: Operand, device: None = None) -> "Value":
+        first, last = ends if len(ends) == 2 else (0, ends[0])
+        start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
+        return innermost(start, end).op("Range", start, end, 1)
+
+    @staticmethod
+    def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":
+        return innermost(*values).op("Concat", *values, axis=dim)
+
+    @staticmethod
+    def stack(values: "Sequence[Value]", dim: int) -> "Value":
+        return Value.cat([value.unsqueeze(dim) for value in values], dim)
+
+
+def innermost(*operands: Operand) -> "Graph":
+    """The innermost graph of these values: the body of a loop sees what is around it."""
+    graphs = [operand.graph for operand in operands if isinstance(operand, Value)]
+    return max(graphs, key=lambda graph: graph.depth)
+
+
+def _vector(like: Value, sizes: Sizes) -> Value:
+    """Sizes as one vector, in the innermost graph of theirs and `like`'s."""
+    graph, known = innermost(like, *sizes), [size for size in sizes if isinstance(size, int)]
+    if len(known) == len(sizes):
+        return graph.constant(np.array(known, np.int64))
+    parts = [size if isinstance(size, Value) else graph.constant([size]) for size in sizes]
+    return parts[0] if len(parts) == 1 else graph.op("Concat", *parts, axis=0)
+
+
+def _whole(value: int) -> TensorProto:
+    return helper.make_tensor("value", TensorProto.INT64, [1], [value])
