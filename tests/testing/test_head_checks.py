@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 # The check that finds it, in the order of HEAD_CHECKS the first, and what it names.
 BAD = {
     "WrongSize": ("built_as_asked", "classes is 4 where 3 was asked for"),
-    "WrongWidth": ("built_as_asked", "forward of rows of shape (5, 4) raises RuntimeError"),
+    "WrongWidth": ("built_as_asked", "forward of shapes {'rows': [(6, 4)]} raises RuntimeError"),
     "ReadsElse": ("built_as_asked", "reads is 'words'"),
-    "Overwrites": ("inputs_are_kept", "loss overwrites its arguments"),
+    "Overwrites": ("inputs_are_kept", "loss overwrites labels"),
     "Mean": ("loss_is_a_sum", "no sum over rows"),
     "CountsUnlabelled": ("unlabelled_rows", "rows labelled -1 count"),
     "NoGradient": ("unlabelled_rows", "no gradient with respect to the scores"),

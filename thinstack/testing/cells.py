@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.core.cell import Cell
-from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
-from thinstack.testing.subject import Subject, public
+from thinstack.testing import export_checks, method_checks, tree_checks
+from thinstack.testing.subject import CellSubject, public
 
 __all__ = ["CELL_CHECKS", "CellCheck"]
 
@@ -41,11 +41,11 @@ class CellCheck(Protocol):
 
 
 CELL_CHECKS: dict[str, CellCheck] = {
-    check.__name__: public(Subject.of, check)
+    check.__name__: public(CellSubject, check)
     for check in (
         method_checks.built_as_asked,
         method_checks.inputs_are_kept,
-        method_checks.no_rows,
+        tree_checks.no_rows,
         method_checks.rows_are_independent,
         tree_checks.one_word_trees,
         tree_checks.chains,
@@ -54,9 +54,9 @@ CELL_CHECKS: dict[str, CellCheck] = {
         tree_checks.top_down,
         tree_checks.inner_inputs_are_read,
         tree_checks.neighbours,
-        gradient_checks.gradients,
-        gradient_checks.gradients_of_forests,
-        gradient_checks.parameters_are_used,
+        method_checks.gradients,
+        tree_checks.gradients_of_forests,
+        tree_checks.parameters_are_used,
         export_checks.torchscript,
         export_checks.onnx,
     )

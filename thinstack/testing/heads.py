@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.core.head import TaskHead
-from thinstack.testing import head_checks, head_export_checks
+from thinstack.testing import export_checks, head_checks, method_checks
 from thinstack.testing.subject import HeadSubject, public
 
 __all__ = ["HEAD_CHECKS", "HeadCheck"]
@@ -36,17 +36,17 @@ class HeadCheck(Protocol):
 
 
 HEAD_CHECKS: dict[str, HeadCheck] = {
-    check.__name__: public(HeadSubject.of, check)
+    check.__name__.removesuffix("_of_head"): public(HeadSubject, check)
     for check in (
-        head_checks.built_as_asked,
-        head_checks.inputs_are_kept,
+        method_checks.built_as_asked,
+        method_checks.inputs_are_kept,
         head_checks.loss_is_a_sum,
         head_checks.unlabelled_rows,
         head_checks.few_rows,
-        head_checks.rows_are_independent,
-        head_checks.gradients,
-        head_export_checks.torchscript,
-        head_export_checks.onnx,
+        method_checks.rows_are_independent,
+        method_checks.gradients,
+        export_checks.torchscript_of_head,
+        export_checks.onnx_of_head,
     )
 }
 """Checks by name, for `pytest.mark.parametrize("check", HEAD_CHECKS.values(), ids=HEAD_CHECKS)`.

@@ -33,7 +33,7 @@ class SpinnLSTM(Cell):
             input_size=input_size,
             inner_size=inner_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=2,
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
