@@ -11,7 +11,7 @@ from torch import Tensor
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 from thinstack.testing import CELL_CHECKS
-from thinstack.testing.rows import rows_of
+from thinstack.testing.methods import methods_of_cell
 
 X = 5
 
@@ -211,21 +211,28 @@ def test_float32_equals_float64(name: str, rows: int, grad: bool) -> None:
     hidden = 48 if name == "word_mean.v1" else 40
     inner = 48 if SHAPES[name][2] else 0
     cell = cell_of(name, input_size=48, hidden_size=hidden, inner_size=inner, kinds=2)
+    double = copy.deepcopy(cell).double()
+    given = methods_of_cell(cell, rows, kinds=2, dtype=torch.float32)
+    of_double = methods_of_cell(double, rows, kinds=2)
     found: list[list[Tensor]] = []
-    for each in (cell, copy.deepcopy(cell).double()):
+    for each, methods in ((cell, given), (double, of_double)):
         dtype = torch.float64 if found else torch.float32
-        with torch.no_grad():
-            given = rows_of(cell, rows, kinds=2, dtype=torch.float32)
-        children = [part.to(dtype) for part in given.children]
         with torch.set_grad_enabled(grad):
-            leaf = each.leaf(given.leaf.to(dtype))
-            state = each.compose(given.inputs.to(dtype), children, given.links)
+            results = []
+            for name in ("leaf", "compose"):
+                values = given[name].values
+                results += methods[name](
+                    {
+                        key: [part.to(dtype) if part.is_floating_point() else part for part in of]
+                        for key, of in values.items()
+                    }
+                )
         weights = list(each.parameters()) if grad else []
         total = sum(
             (part * torch.linspace(-1, 2, part.numel(), dtype=dtype).view_as(part)).sum()
-            for part in (*leaf, *state)
+            for part in results
         )
-        found.append([*leaf, *state, *(torch.autograd.grad(total, weights) if weights else [])])
+        found.append([*results, *(torch.autograd.grad(total, weights) if weights else [])])
     for value, expected in zip(*found, strict=True):
         scale = max(1.0, expected.detach().abs().max().item())
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5 * scale)

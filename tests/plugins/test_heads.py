@@ -46,8 +46,8 @@ def test_contract(check: HeadCheck, name: str, options: dict[str, Any]) -> None:
     ("name", "options"), [case for case in CASES if case[0] in DISTRIBUTIONS], ids=str
 )
 def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
-    subject = HeadSubject.of(name, options, **SIZES)
-    head = subject.random_head()
+    subject = HeadSubject(name, options, **SIZES)
+    head = subject.random()
     found = head.scores(subject.rows(head, 5))
     assert found.min() >= 0
     torch.testing.assert_close(found.sum(1), torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
@@ -55,8 +55,8 @@ def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
 
 def test_what_is_not_a_number_stays_in_its_row() -> None:
     for name, options in CASES:
-        subject = HeadSubject.of(name, options, **SIZES)
-        head = subject.random_head()
+        subject = HeadSubject(name, options, **SIZES)
+        head = subject.random()
         rows = subject.rows(head, 5)
         kept = torch.arange(5) != 1
         found = head.scores(torch.where(kept[:, None], rows, torch.nan))[kept]

@@ -39,7 +39,9 @@ BAD = {
     "OverwritesState": Bad("inputs_are_kept", "output overwrites state", alone=False),
     "Reshapes": Bad("no_rows", "leaf of no rows raises RuntimeError", alone=False),
     "Averages": Bad("no_rows", "compose of nodes without children is not finite"),
-    "RowMixing": Bad("rows_are_independent", "reads other rows of `children` than its own", alone=False),
+    "RowMixing": Bad(
+        "rows_are_independent", "reads other rows of `children` than its own", alone=False
+    ),
     "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
     "Remembers": Bad("rows_are_independent", "compose gives other results", alone=False),
     "Random": Bad("rows_are_independent", "leaf gives other results", alone=False),
