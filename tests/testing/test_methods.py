@@ -75,8 +75,9 @@ def test_a_call_leaves_the_values() -> None:
     before = {name: [part.clone() for part in of] for name, of in method.values.items()}
 
     def zeroes(values):
-        for part in sum(values.values(), []):
-            part.zero_()
+        for parts in values.values():
+            for part in parts:
+                part.zero_()
         return []
 
     method._replace(run=zeroes)()
