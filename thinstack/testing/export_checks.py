@@ -113,9 +113,10 @@ def onnx(subject: CellSubject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
+    runtime = _runtime()
     cell = subject.random(torch.float32)
     model = _model(cell, subject)
-    session = _session(_exported(model, subject))
+    session = _session(runtime, _exported(model, subject))
     for sizes in FORESTS:
         inputs = _inputs(model, subject.forest(cell, sizes, len(sizes)))
         found = session.run(model.output_names, inputs)
@@ -131,8 +132,9 @@ def onnx_of_head(subject: HeadSubject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
+    runtime = _runtime()
     head = subject.random().float()
-    session = _session(_exported_head(head, subject.width(head)))
+    session = _session(runtime, _exported_head(head, subject.width(head)))
     for n in ROWS:
         rows = subject.rows(head, n).float()
         found = session.run(None, {"rows": rows.numpy()})
@@ -188,12 +190,16 @@ def _exported_head(head: TaskHead, width: int) -> bytes:
     return g.model({}, producer_version="")
 
 
-def _session(model: bytes) -> Any:
+def _runtime() -> Any:
     with needs_extra("cpu"):
         import onnxruntime
-    options = onnxruntime.SessionOptions()
+    return onnxruntime
+
+
+def _session(runtime: Any, model: bytes) -> Any:
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _model(cell: Cell, subject: CellSubject) -> TreeModel:

@@ -70,7 +70,8 @@ class DualGateLSTM(Cell):
         h_k, c_k = children
         h_l, c_l = h_k.flatten(1), c_k.flatten(1)  # side by side
         gates = affine(self.b_fi, torch.cat([h_l, c_l], 1), self.w_fi).sigmoid()
-        f, i = gates.view(gates.shape[0], 2, self.arity, self.hidden_size).unbind(1)
+        # Not gates.shape[0]: frozen TorchScript gets that wrong.
+        f, i = gates.view(h_k.shape[0], 2, self.arity, self.hidden_size).unbind(1)
         g = (torch.einsum("nkh,khj->nkj", h_k, self.w_g) + self.b_g).tanh()
         # A missing child has h = c = 0, but b_g would still speak for it.
         there = (links.kind > 0).unsqueeze(2)
