@@ -67,7 +67,7 @@ REGISTERED = sorted(
 
 CASES = [
     pytest.param(
-        name, {"examples": 50 if number else 500, **asked}, check, id=f"{name}-{number}-{check}"
+        name, {"examples": 30 if number else 150, **asked}, check, id=f"{name}-{number}-{check}"
     )
     for name in REGISTERED
     for number, asked in enumerate(CONFIGURATIONS.get(name, [{}]))
