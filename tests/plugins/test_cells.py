@@ -211,22 +211,17 @@ def test_float32_equals_float64(name: str, rows: int, grad: bool) -> None:
     hidden = 48 if name == "word_mean.v1" else 40
     inner = 48 if SHAPES[name][2] else 0
     cell = cell_of(name, input_size=48, hidden_size=hidden, inner_size=inner, kinds=2)
-    double = copy.deepcopy(cell).double()
     given = methods_of_cell(cell, rows, kinds=2, dtype=torch.float32)
-    of_double = methods_of_cell(double, rows, kinds=2)
     found: list[list[Tensor]] = []
-    for each, methods in ((cell, given), (double, of_double)):
-        dtype = torch.float64 if found else torch.float32
-        with torch.set_grad_enabled(grad):
-            results = []
-            for name in ("leaf", "compose"):
-                values = given[name].values
-                results += methods[name](
-                    {
-                        key: [part.to(dtype) if part.is_floating_point() else part for part in of]
-                        for key, of in values.items()
-                    }
-                )
+    for each, dtype in ((cell, torch.float32), (copy.deepcopy(cell).double(), torch.float64)):
+        methods, results = methods_of_cell(each, rows, kinds=2, dtype=dtype), []
+        for name in ("leaf", "compose"):
+            values = {
+                key: [part.to(dtype) if part.is_floating_point() else part for part in of]
+                for key, of in given[name].values.items()
+            }
+            with torch.set_grad_enabled(grad):
+                results += methods[name](values)
         weights = list(each.parameters()) if grad else []
         total = sum(
             (part * torch.linspace(-1, 2, part.numel(), dtype=dtype).view_as(part)).sum()

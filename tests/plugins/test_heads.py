@@ -67,14 +67,11 @@ def test_what_is_not_a_number_stays_in_its_row() -> None:
 def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
     head = manager().head("tree_ranker.v1").create({"kappa": kappa}, **SIZES)
     labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
-    scores = (
-        torch.randn(len(labels), generator=torch.Generator().manual_seed(2)).double() + labels[:, 1]
-    )
+    generator = torch.Generator().manual_seed(2)
+    scores = torch.randn(len(labels), generator=generator).double() + labels[:, 1]
     again = labels + torch.tensor([3, 0]) * (labels[:, :1] >= 0)
-    once, both = (
-        head.loss(scores, labels),
-        head.loss(torch.cat([scores, scores]), torch.cat([labels, again])),
-    )
+    once = head.loss(scores, labels)
+    both = head.loss(torch.cat([scores, scores]), torch.cat([labels, again]))
     torch.testing.assert_close(both, 2 * once, rtol=0, atol=1e-12)
     assert both.item() > 0
 
