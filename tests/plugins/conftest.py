@@ -5,8 +5,11 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from thinstack.plugins.manager import PluginManager
 
 
 class Site:
@@ -49,6 +52,11 @@ class Site:
             for point in distribution.entry_points
             if point.group == "thinstack"
         ]
+
+    def manager(self, **changes: Any) -> PluginManager:
+        """The plugin manager of these distributions, without built-ins."""
+        asked = {"builtins": (), "entry_points": self.entry_points(), "blocked": ()}
+        return PluginManager(**asked | changes)
 
 
 @pytest.fixture

@@ -9,20 +9,17 @@ from pathlib import Path
 
 import pytest
 from last_word_model import write_last_word_bundle
-from test_manager import BROKEN, CLASSES, cells
+from test_manager import BROKEN, CLASSES, NEWER, cells
 from test_readers import SQUARE
 
 from thinstack._version import __version__
-from thinstack.plugins import HOOK_VERSION
 
 ROOT = Path(__file__).parents[2]
-NEWER = (
-    f"needs version {HOOK_VERSION + 1} of the hooks, this thinstack {__version__} has "
-    f"{HOOK_VERSION}: upgrade thinstack"
-)
 TWICE = (
     "cell '{}' is provided by {} and by {}: uninstall one, or block it with THINSTACK_BLOCK_PLUGINS"
 )
+
+BROKEN_HERE = ("raises_on_import", "raises_in_hook", "misspelt", "returns_none", "newer")
 
 # By name and kind of the record.
 FAILURES = {
@@ -46,7 +43,7 @@ FAILURES = {
 
 @pytest.fixture
 def installed(site) -> Path:
-    for name in ("raises_on_import", "raises_in_hook", "misspelt", "returns_none", "newer"):
+    for name in BROKEN_HERE:
         site.install("broken-dist", name, BROKEN[name][0])
     site.install("broken-dist", "builtins_name", cells("word_mean.v1"))
     site.install("broken-dist", "same", cells("same.v1"))
@@ -60,17 +57,10 @@ def thinstack(
     installed: Path, *args: str | Path, blocked: str = ""
 ) -> subprocess.CompletedProcess[str]:
     places = os.pathsep.join([str(ROOT), str(installed)])
+    set_here = {"PYTHONPATH": places, "THINSTACK_BLOCK_PLUGINS": blocked, "COLUMNS": "400"}
+    command = [sys.executable, "-m", "thinstack", *map(str, args)]
     return subprocess.run(
-        [sys.executable, "-m", "thinstack", *map(str, args)],
-        env={
-            **os.environ,
-            "PYTHONPATH": places,
-            "THINSTACK_BLOCK_PLUGINS": blocked,
-            "COLUMNS": "400",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
+        command, env={**os.environ, **set_here}, capture_output=True, text=True, check=False
     )
 
 
@@ -88,23 +78,19 @@ def listed(
 
 def test_each_failure_is_named_with_its_distribution_and_the_rest_works(installed: Path) -> None:
     records = listed(installed)
-    found = {key[1:]: record["error"] for key, record in records.items() if key[0] == "broken-dist"}
-    assert found == FAILURES
-    assert {record["status"] for key, record in records.items() if key[0] == "broken-dist"} == {
-        "failed"
+    of = {"broken-dist": {}, "other-dist": {}, "good-dist": {}, "thinstack": {}}
+    for (distribution, name, kind), record in records.items():
+        if distribution in of:  # others may be installed for real
+            of[distribution][name, kind] = record
+    assert {key: record["error"] for key, record in of["broken-dist"].items()} == FAILURES
+    assert {(each["status"], each["version"]) for each in of["broken-dist"].values()} == {
+        ("failed", "1.2")
     }
-    assert {record["version"] for key, record in records.items() if key[0] == "broken-dist"} == {
-        "1.2"
-    }
-    assert records["other-dist", "same.v1", "cell"]["status"] == "failed"
-    works = {key: record["error"] for key, record in records.items() if record["status"] == "ok"}
-    for key in (
-        ("good-dist", "good.v1", "cell"),
-        ("good-dist", "square.v1", "reader"),
-        ("thinstack", "word_mean.v1", "cell"),
-    ):
-        assert works[key] is None
-    assert {record["status"] for key, record in records.items() if key[0] == "thinstack"} == {"ok"}
+    assert of["other-dist"]["same.v1", "cell"]["status"] == "failed"
+    assert list(of["good-dist"]) == [("good.v1", "cell"), ("square.v1", "reader")]
+    works = [*of["good-dist"].values(), *of["thinstack"].values()]
+    assert {(each["status"], each["error"]) for each in works} == {("ok", None)}
+    assert ("word_mean.v1", "cell") in of["thinstack"]
 
 
 def test_the_table_shows_each_failure_beside_its_distribution_and_the_warnings_say_so_too(
@@ -131,15 +117,7 @@ def test_a_good_plugin_beside_it_is_used(installed: Path, tmp_path: Path) -> Non
 def test_blocked_plugins_are_listed_and_do_nothing(installed: Path) -> None:
     records = listed(installed, blocked="Broken_Dist, good_reader")
     status = {key[:2]: record["status"] for key, record in records.items() if key[0] != "thinstack"}
-    entries = {
-        "raises_on_import",
-        "raises_in_hook",
-        "misspelt",
-        "returns_none",
-        "newer",
-        "builtins_name",
-        "same",
-    }
+    entries = {*BROKEN_HERE, "builtins_name", "same"}
     assert {name for distribution, name in status if distribution == "broken-dist"} == entries
     assert all(status["broken-dist", name] == "blocked" for name in entries)
     assert status["good-dist", "good_reader"] == "blocked"

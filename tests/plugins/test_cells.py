@@ -11,7 +11,7 @@ from torch import Tensor
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 from thinstack.testing import CELL_CHECKS
-from thinstack.testing.rows import rows_of
+from thinstack.testing.methods import methods_of_cell
 
 X = 5
 
@@ -67,7 +67,7 @@ REGISTERED = sorted(
 
 CASES = [
     pytest.param(
-        name, {"examples": 50 if number else 500, **asked}, check, id=f"{name}-{number}-{check}"
+        name, {"examples": 30 if number else 150, **asked}, check, id=f"{name}-{number}-{check}"
     )
     for name in REGISTERED
     for number, asked in enumerate(CONFIGURATIONS.get(name, [{}]))
@@ -211,21 +211,23 @@ def test_float32_equals_float64(name: str, rows: int, grad: bool) -> None:
     hidden = 48 if name == "word_mean.v1" else 40
     inner = 48 if SHAPES[name][2] else 0
     cell = cell_of(name, input_size=48, hidden_size=hidden, inner_size=inner, kinds=2)
+    given = methods_of_cell(cell, rows, kinds=2, dtype=torch.float32)
     found: list[list[Tensor]] = []
-    for each in (cell, copy.deepcopy(cell).double()):
-        dtype = torch.float64 if found else torch.float32
-        with torch.no_grad():
-            given = rows_of(cell, rows, kinds=2, dtype=torch.float32)
-        children = [part.to(dtype) for part in given.children]
-        with torch.set_grad_enabled(grad):
-            leaf = each.leaf(given.leaf.to(dtype))
-            state = each.compose(given.inputs.to(dtype), children, given.links)
+    for each, dtype in ((cell, torch.float32), (copy.deepcopy(cell).double(), torch.float64)):
+        methods, results = methods_of_cell(each, rows, kinds=2, dtype=dtype), []
+        for name in ("leaf", "compose"):
+            values = {
+                key: [part.to(dtype) if part.is_floating_point() else part for part in of]
+                for key, of in given[name].values.items()
+            }
+            with torch.set_grad_enabled(grad):
+                results += methods[name](values)
         weights = list(each.parameters()) if grad else []
         total = sum(
             (part * torch.linspace(-1, 2, part.numel(), dtype=dtype).view_as(part)).sum()
-            for part in (*leaf, *state)
+            for part in results
         )
-        found.append([*leaf, *state, *(torch.autograd.grad(total, weights) if weights else [])])
+        found.append([*results, *(torch.autograd.grad(total, weights) if weights else [])])
     for value, expected in zip(*found, strict=True):
         scale = max(1.0, expected.detach().abs().max().item())
         torch.testing.assert_close(value.double(), expected, rtol=1e-5, atol=1e-5 * scale)

@@ -46,8 +46,8 @@ def test_contract(check: HeadCheck, name: str, options: dict[str, Any]) -> None:
     ("name", "options"), [case for case in CASES if case[0] in DISTRIBUTIONS], ids=str
 )
 def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
-    subject = HeadSubject.of(name, options, **SIZES)
-    head = subject.random_head()
+    subject = HeadSubject(name, options, **SIZES)
+    head = subject.random()
     found = head.scores(subject.rows(head, 5))
     assert found.min() >= 0
     torch.testing.assert_close(found.sum(1), torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
@@ -55,8 +55,8 @@ def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
 
 def test_what_is_not_a_number_stays_in_its_row() -> None:
     for name, options in CASES:
-        subject = HeadSubject.of(name, options, **SIZES)
-        head = subject.random_head()
+        subject = HeadSubject(name, options, **SIZES)
+        head = subject.random()
         rows = subject.rows(head, 5)
         kept = torch.arange(5) != 1
         found = head.scores(torch.where(kept[:, None], rows, torch.nan))[kept]
@@ -67,14 +67,11 @@ def test_what_is_not_a_number_stays_in_its_row() -> None:
 def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
     head = manager().head("tree_ranker.v1").create({"kappa": kappa}, **SIZES)
     labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
-    scores = (
-        torch.randn(len(labels), generator=torch.Generator().manual_seed(2)).double() + labels[:, 1]
-    )
+    generator = torch.Generator().manual_seed(2)
+    scores = torch.randn(len(labels), generator=generator).double() + labels[:, 1]
     again = labels + torch.tensor([3, 0]) * (labels[:, :1] >= 0)
-    once, both = (
-        head.loss(scores, labels),
-        head.loss(torch.cat([scores, scores]), torch.cat([labels, again])),
-    )
+    once = head.loss(scores, labels)
+    both = head.loss(torch.cat([scores, scores]), torch.cat([labels, again]))
     torch.testing.assert_close(both, 2 * once, rtol=0, atol=1e-12)
     assert both.item() > 0
 

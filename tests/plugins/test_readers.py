@@ -79,10 +79,6 @@ def spec(read: Callable[..., object]) -> ReaderSpec:
     return ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)}))
 
 
-# -- the built-in readers
-# -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", GOOD)
 def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
     builtin: PluginManager, path: Path, name: str
@@ -128,10 +124,6 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
-# -- what a reader may do wrong
-# -----------------------------------------------------------------------------------------
-
-
 def test_a_class_is_validated() -> None:
     with pytest.raises(PluginError, match=r"^reader name 'fake' .*'my_name\.v1'"):
         ReaderSpec(type("Fake", (Reader,), {"name": "fake", "read": staticmethod(list)}))
@@ -142,10 +134,7 @@ def test_a_class_is_validated() -> None:
 def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
     reader = spec(lambda path: (Tree.left([part]) for part in (path.name, "b")))
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
-    with pytest.raises(
-        PluginError,
-        match=r"^reader 'fake\.v1' cannot skip malformed trees: its `read` takes no `skipped`$",
-    ):
+    with pytest.raises(PluginError, match=r"'fake\.v1' cannot skip .* no `skipped`"):
         reader.trees(path, skipped=[])
 
 
@@ -167,14 +156,8 @@ def read_badly(path: Path) -> Iterator[Tree]:
     ("read", "message"),
     [
         (read_badly, r"failed on .*trees\.txt: KeyError: 'column 7'"),
-        (
-            lambda path: path.read_text(),
-            r"failed on .*trees\.txt: FileNotFoundError: .*No such file",
-        ),
-        (
-            lambda path: None,
-            r"failed on .*trees\.txt: TypeError: 'NoneType' object is not iterable",
-        ),
+        (lambda path: path.read_text(), r"failed on .*trees\.txt: FileNotFoundError: "),
+        (lambda path: None, r"failed on .*trees\.txt: TypeError: 'NoneType'"),
         (lambda path: ["(2 a)"], r"must return a list of thinstack\.Tree, found '\(2 a\)' in it"),
     ],
 )
@@ -190,17 +173,11 @@ def test_the_error_that_was_raised_is_kept(path: Path) -> None:
         spec(read_badly).trees(path)
     assert isinstance(caught.value.__cause__, KeyError)
 
-
-def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
     def read(path: Path) -> Iterator[Tree]:
         yield from_brackets("(2 a", source=str(path), line=7)
 
     with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
         spec(read).trees(path)
-
-
-# -- a third party's reader
-# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -231,18 +208,16 @@ def as_square(path: Path) -> Path:
     return path
 
 
-installed_too = pytest.mark.filterwarnings(
-    "ignore::thinstack.plugins.manager.PluginWarning"
-)  # plugins that are there for real
+# Plugins that are there for real may warn.
+installed_too = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")
 
 
 @installed_too
 @pytest.mark.usefixtures("square")
 def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
     bundle = write_last_word_bundle(path.with_name("model")).path
-    path.write_text(
-        "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8"
-    )
+    trees = "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n"
+    path.write_text(trees, encoding="utf-8")
     code, expected, _ = command("evaluate", bundle, path, "--json")
     assert code == 0
     as_square(path)
@@ -251,10 +226,7 @@ def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
     path.write_text("[2 good]\n[7 film]\n", encoding="utf-8")
     code, _, error = command("evaluate", bundle, path, "--format", "square.v1")
     assert code == 2
-    assert error.startswith(
-        f"error: {path}: tree 1: node 0 ('film') has the label '7'; expected one of bad, so-so, "
-        "good"
-    )
+    assert error.startswith(f"error: {path}: tree 1: node 0 ('film') has the label '7'; ")
 
 
 RECIPE = """
@@ -285,9 +257,8 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
     assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
 
     files = {name: exported.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
-    monkeypatch.setattr(
-        "thinstack.training.publish._exports", lambda *_: files
-    )  # an export takes ten seconds
+    # An export takes ten seconds.
+    monkeypatch.setattr("thinstack.training.publish._exports", lambda *_: files)
     recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
     recipe.write_text(RECIPE.format(format="square.v1"), encoding="utf-8")
     code, _, error = command("train", recipe, "--data", data, "--out", out)

@@ -95,13 +95,8 @@ def test_a_class_may_choose_another_by_its_options() -> None:
     assert type(cell(Choosing).create({"arity": 3}, **SIZES)) is not Other
     found = cell(Choosing).create({"depth": 2}, **SIZES)
     assert type(found) is Other
-    assert found.arguments == {
-        "hidden_size": 7,
-        "kinds": 3,
-        "arity": 2,
-        "gate": "sigmoid",
-        "depth": 2,
-    }
+    expected = {"hidden_size": 7, "kinds": 3, "arity": 2, "gate": "sigmoid", "depth": 2}
+    assert found.arguments == expected
     with pytest.raises(ConfigError, match=r"'fake\.v1': depth: "):
         cell(Choosing).create({"depth": -1}, **SIZES)
 

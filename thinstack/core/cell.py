@@ -47,10 +47,10 @@ class Cell(nn.Module):
 
     Args:
         input_size: width X of a leaf's input.
-        inner_size: width of the input at inner nodes, 0 if there is none.
         hidden_size: width H of what `output` returns.
         state_sizes: widths of the state's parts.
         arity: number N of children that `compose` is given, 0 for any number.
+        inner_size: width of the input at inner nodes, 0 if there is none.
         kinds: number of edge types told apart, 0 if they are not looked at.
         word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down
             pass reads it.
@@ -58,24 +58,30 @@ class Cell(nn.Module):
     Attributes:
         name: versioned, such as `my_cell.v1`; saved models ask for a registered cell by it.
         summary: one line on the cell.
+        inner_like_leaf: whether `inner_size` must be 0 or X.
+
+    Raises ValueError for another `inner_size` where it must be.
     """
 
     plugin_kind: ClassVar[str] = "cell"
     name: ClassVar[str]
     summary: ClassVar[str] = ""
+    inner_like_leaf: ClassVar[bool] = False
 
     def __init__(
         self,
         *,
         input_size: int,
-        inner_size: int,
         hidden_size: int,
         state_sizes: list[int],
         arity: int,
+        inner_size: int = 0,
         kinds: int = 0,
         word_part: int = -1,
     ):
         super().__init__()
+        if self.inner_like_leaf and inner_size not in (0, input_size):
+            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         self.input_size = int(input_size)
         self.inner_size = int(inner_size)
         self.hidden_size = int(hidden_size)

@@ -17,9 +17,9 @@ class SubtreeMean(Cell):
         inner_size: 0, or X: then every node has an input, which counts too.
     """
 
+    inner_like_leaf = True
+
     def __init__(self, *, input_size: int, inner_size: int = 0):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,

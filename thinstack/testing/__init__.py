@@ -8,7 +8,6 @@ of its options:
 HEAD_CHECKS are those of a task head. They need the extras `testing` and `cpu` (or `gpu`).
 """
 
-from thinstack.testing.cells import CELL_CHECKS, CellCheck
-from thinstack.testing.heads import HEAD_CHECKS, HeadCheck
+from thinstack.testing.checks import CELL_CHECKS, HEAD_CHECKS, CellCheck, HeadCheck
 
 __all__ = ["CELL_CHECKS", "HEAD_CHECKS", "CellCheck", "HeadCheck"]

@@ -1,4 +1,5 @@
-"""Contract checks of a cell's exports, through the same functions that export a model."""
+"""Contract checks of the exports of cells and task heads, through the same functions that export a
+model."""
 
 import warnings
 from typing import Any
@@ -6,58 +7,71 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError, needs_extra
 from thinstack.models import TreeModel
 from thinstack.plugins.manager import manager
-from thinstack.testing.forests import apart, batch_of, by_depth, random_forest
-from thinstack.testing.subject import Subject
+from thinstack.testing.forests import apart, batch_of, by_depth
+from thinstack.testing.subject import CellSubject, HeadSubject
 
-__all__ = ["compiled", "onnx", "session_of", "torchscript"]
+__all__ = ["onnx", "onnx_of_head", "torchscript", "torchscript_of_head"]
 
 SCRIPTED, EXPORTED = 1e-10, 1e-5
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
 """Sizes of the trees of some forests."""
+ROWS = (7, 1, 0)
 LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifier.v1"
+FLOAT = 1  # in ONNX
 
 
-def torchscript(subject: Subject) -> None:
+class _Scores(nn.Module):
+    """What a model exports of its head."""
+
+    def __init__(self, head: TaskHead):
+        super().__init__()
+        self.head = head
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.head.scores(rows)
+
+
+def torchscript(subject: CellSubject) -> None:
     """Scripted, the cell gives what it gives in eager torch; a model over it does, saved and
     loaded."""
-    cell = subject.random_cell()
-    scripted = compiled(DepthOrdered(cell), "cell")
+    cell = subject.random()
+    eager = DepthOrdered(cell)
+    scripted = _compiled(eager, "cell")
     for sizes in FORESTS:
-        batch = batch_of(cell, _forest(cell, subject, sizes))
+        batch = batch_of(cell, subject.forest(cell, sizes, len(sizes)))
         for with_gradients in (True, False):
             with torch.set_grad_enabled(with_gradients):
-                found, expected = (
-                    by_depth(run, cell, batch.copied()) for run in (scripted, DepthOrdered(cell))
-                )
-            if (difference := apart(found, expected)) > SCRIPTED:
-                raise AssertionError(
-                    f"scripted, the cell's outputs differ by {difference:.2g} from those of eager "
-                    "torch; look for what TorchScript fixes when it compiles: attributes that "
-                    "change, is_scripting() branches, default arguments"
-                )
+                found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, eager))
+            _is_scripted_alike(found, expected, f"the cell's outputs of trees of {sizes} nodes")
     _saved(subject)
 
 
-def compiled(module: nn.Module, what: str) -> Any:
-    """A module in TorchScript; `what` is checked through it. Raises AssertionError where it cannot
-    be compiled."""
+def torchscript_of_head(subject: HeadSubject) -> None:
+    """Scripted, the head gives the scores that it gives in eager torch."""
+    head = subject.random()
+    scripted = _compiled(_Scores(head), "head")
+    for n in ROWS:
+        rows = subject.rows(head, n)
+        _is_scripted_alike([scripted(rows)], [head.scores(rows)], f"the scores of {n} rows")
+
+
+def _compiled(module: nn.Module, what: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             return torch.jit.script(module)
-        except (
-            Exception
-        ) as error:  # the compiler has many kinds, some derived from nothing narrower
+        except Exception as error:  # the compiler has many kinds, without a narrower base
             raise AssertionError(
                 f"TorchScript cannot compile the {what}: {' '.join(str(error).split()):.600} -- "
                 "annotate every method and argument, set attributes in __init__, and use no "
@@ -65,7 +79,16 @@ def compiled(module: nn.Module, what: str) -> Any:
             ) from None
 
 
-def _saved(subject: Subject) -> None:
+def _is_scripted_alike(found: list[Tensor], expected: list[Tensor], what: str) -> None:
+    if (difference := apart(found, expected)) > SCRIPTED:
+        raise AssertionError(
+            f"scripted, {what} differ by {difference:.2g} from those of eager torch; look for what "
+            "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, "
+            "default arguments"
+        )
+
+
+def _saved(subject: CellSubject) -> None:
     from thinstack.export.torchscript import export_torchscript
 
     try:
@@ -73,8 +96,8 @@ def _saved(subject: Subject) -> None:
     except ExportError as error:
         raise AssertionError(
             f"saved as TorchScript: {error}. Let the cell compute the same in every mode of "
-            "running, and start from weights "
-            "that neither blow up nor vanish over a tree of 512 words"
+            "running, and start from weights that neither blow up nor vanish over a tree of 512 "
+            "words"
         ) from None
     except Exception as error:
         raise AssertionError(
@@ -84,79 +107,111 @@ def _saved(subject: Subject) -> None:
         ) from None
 
 
-def onnx(subject: Subject) -> None:
+def onnx(subject: CellSubject) -> None:
     """A model over the cell, exported to ONNX, gives the model's scores in onnxruntime for no tree,
     one word, and many trees.
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
-    model = _model(subject.random_cell(torch.float32), subject)
-    session = session_of(_exported(model, subject))
+    runtime = _runtime()
+    cell = subject.random(torch.float32)
+    model = _model(cell, subject)
+    session = _session(runtime, _exported(model, subject))
     for sizes in FORESTS:
-        inputs = _inputs(model, _forest(model.encoder.stack()[0].up.cell, subject, sizes))
+        inputs = _inputs(model, subject.forest(cell, sizes, len(sizes)))
         found = session.run(model.output_names, inputs)
         with torch.no_grad():
             expected = model({name: torch.from_numpy(values) for name, values in inputs.items()})
         wanted = [expected[name] for name in model.output_names]
-        if (difference := apart([torch.from_numpy(values) for values in found], wanted)) > EXPORTED:
-            raise AssertionError(
-                f"in onnxruntime the scores of trees of {list(sizes)} nodes differ by "
-                f"{difference:.2g} from the model's. The export fixes whatever is not computed "
-                "from a tensor: use no branch on sizes or values, no number kept from an earlier "
-                "call, and no operation that gives other results for float32"
-            )
+        _is_exported_alike(found, wanted, f"the scores of trees of {sizes} nodes")
 
 
-def _exported(model: TreeModel, subject: Subject) -> bytes:
+def onnx_of_head(subject: HeadSubject) -> None:
+    """Exported to ONNX, the head gives the same scores in onnxruntime for no row, one row, and
+    several.
+
+    Raises MissingExtraError without onnx or onnxruntime.
+    """
+    runtime = _runtime()
+    head = subject.random().float()
+    session = _session(runtime, _exported_head(head, subject.width(head)))
+    for n in ROWS:
+        rows = subject.rows(head, n).float()
+        found = session.run(None, {"rows": rows.numpy()})
+        with torch.no_grad():
+            _is_exported_alike(found, [head.scores(rows)], f"the scores of {n} rows")
+
+
+def _is_exported_alike(found: list[NDArray[Any]], expected: list[Tensor], what: str) -> None:
+    if (difference := apart([torch.from_numpy(each) for each in found], expected)) > EXPORTED:
+        raise AssertionError(
+            f"in onnxruntime {what} differ by {difference:.2g} from those of torch. The export "
+            "fixes whatever is not computed from a tensor: use no branch on sizes or values, no "
+            "number kept from an earlier call, and no operation that gives other results for "
+            "float32"
+        )
+
+
+CANNOT = (
+    "The exporter follows tensors only: no Python branch or loop over values or rows, and "
+    "operators that ONNX has"
+)
+
+
+def _exported(model: TreeModel, subject: CellSubject) -> bytes:
     with needs_extra("testing"):
         from thinstack.export.onnx.model import export_onnx
-    trees = "constituency" if model.encoder.words_at_leaves else "dependency"
+    sizes, name = subject.sizes, subject.spec.name
     config = {
         "labels": LABELS,
-        "embedding": {"kind": "words", "size": subject.input_size},
-        "cell": {"name": subject.spec.name, "hidden_size": subject.hidden_size},
+        "embedding": {"kind": "words", "size": sizes["input_size"]},
+        "cell": {"name": name, "hidden_size": sizes["hidden_size"]},
         "head": {"name": HEAD},
-        "trees": trees,
+        "trees": "constituency" if model.encoder.words_at_leaves else "dependency",
     }
+    parsed = ModelConfig.parse(config, source=name)
     try:
-        return export_onnx(
-            model,
-            ModelConfig.parse(config, source=subject.spec.name),
-            index_type="int64",
-            vocabulary_digest="none",
-        )
+        return export_onnx(model, parsed, index_type="int64", vocabulary_digest="none")
     except ExportError as error:
-        raise AssertionError(
-            f"{error}. The exporter follows tensors only: no Python branch or loop over values or "
-            "rows, and operators that ONNX has"
-        ) from None
+        raise AssertionError(f"{error}. {CANNOT}") from None
 
 
-def session_of(model: bytes) -> Any:
-    """An onnxruntime session of an ONNX model, on one thread. Raises MissingExtraError without
-    onnxruntime."""
+def _exported_head(head: TaskHead, width: int) -> bytes:
+    with needs_extra("testing"):
+        from thinstack.export.onnx.graph import Graph
+        from thinstack.export.onnx.parts import export_head, inline
+    g = Graph("head")
+    rows = g.input("rows", FLOAT, ["n", width])
+    try:
+        (scores,) = inline(g, export_head(head, width), [rows])
+    except ExportError as error:
+        raise AssertionError(f"{error}. {CANNOT}") from None
+    g.output(scores, "scores", FLOAT, ["n", head.classes])
+    return g.model({}, producer_version="")
+
+
+def _runtime() -> Any:
     with needs_extra("cpu"):
         import onnxruntime
-    options = onnxruntime.SessionOptions()
+    return onnxruntime
+
+
+def _session(runtime: Any, model: bytes) -> Any:
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _model(cell: Cell, subject: Subject) -> TreeModel:
+def _model(cell: Cell, subject: CellSubject) -> TreeModel:
     """A model in evaluation mode whose other weights are drawn at random too."""
+    size = subject.sizes["input_size"]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        embedding = (
-            manager().embedding(EMBEDDING).create({}, entries=WORDS, size=subject.input_size)
-        )
+        embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=size)
         nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
     encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)
     return TreeModel(embedding=embedding, encoder=encoder, head=head, structure="parents").eval()
-
-
-def _forest(cell: Cell, subject: Subject, sizes: tuple[int, ...]) -> Forest:
-    return random_forest(sizes, arity=cell.arity, kinds=subject.edge_types(cell), seed=len(sizes))
 
 
 def _inputs(model: TreeModel, forest: Forest) -> dict[str, NDArray[np.int64]]:

@@ -1,165 +1,213 @@
-"""What a contract check is run on: a registered cell or task head with its options and sizes."""
+"""What a contract check is run on: a cell or task head with its options and sizes."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 import torch
 from torch import Tensor
 
+from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.core.head import TaskHead
+from thinstack.core.head import Reads, TaskHead
 from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
 from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.testing.forests import random_forest
+from thinstack.testing.methods import Method, methods_of_cell, methods_of_head
 
-__all__ = ["HeadSubject", "Subject", "public"]
+__all__ = ["CellSubject", "HeadSubject", "Subject", "public"]
 
-Tested = TypeVar("Tested", "Subject", "HeadSubject")
+Plugin = TypeVar("Plugin", Cell, TaskHead)
+Tested = TypeVar("Tested", "CellSubject", "HeadSubject")
 
 SEED, STD = 20, 0.5
+CANDIDATES = [[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]]
+"""Of three sentences; two of the trees are no sentence's candidates."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Subject:
-    """A cell to be built anew by each check.
+class Subject(Generic[Plugin]):
+    """A plugin that each check builds afresh.
 
     Attributes:
-        spec: of the cell.
+        spec: of the plugin.
         options: as a configuration has them.
-        input_size, hidden_size, inner_size, kinds: what the cell is asked for; `inner_size` is 0 or
-            `input_size`, as models ask. Raises ValueError for anything else.
-        examples: number of random batches where a check draws many.
+        sizes: that it is asked for.
+        contract: the class that it must be derived from.
+        kept: the sizes that it must have as attributes.
     """
 
-    spec: CellSpec
-    options: Mapping[str, Any] = field(default_factory=dict)
-    input_size: int = 5
-    hidden_size: int = 4
-    inner_size: int = 0
-    kinds: int = 2
-    examples: int = 500
+    contract: type[Plugin]
+    kept: ClassVar[tuple[str, ...]]
+    defaults: ClassVar[dict[str, int]]
 
-    def __post_init__(self) -> None:
-        if self.inner_size not in (0, self.input_size):
-            raise ValueError(
-                f"inner_size must be 0 or input_size = {self.input_size}, as models ask, got "
-                f"{self.inner_size}"
-            )
+    def __init__(self, spec: Any, options: Mapping[str, Any], **sizes: int):
+        if unknown := sorted(set(sizes) - set(self.defaults)):
+            raise TypeError(f"unknown sizes {unknown}; known: {', '.join(self.defaults)}")
+        self.spec, self.options = spec, options
+        self.sizes = self.defaults | sizes
 
-    @classmethod
-    def of(cls, cell: str | type[Cell], options: Mapping[str, Any], **sizes: int) -> "Subject":
-        """The cell of this name, or this class. Raises as `PluginManager.cell` does."""
-        spec = manager().cell(cell) if isinstance(cell, str) else CellSpec(cell)
-        return cls(spec=spec, options=options, **sizes)
-
-    def create(self) -> Cell:
-        """The cell as a model gets it, with the weights that it starts with. Raises as
+    def create(self) -> Plugin:
+        """The plugin as a model gets it, with the weights that it starts with. Raises as
         `CellSpec.create` does."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(SEED)
-            return self.spec.create(
-                self.options,
-                input_size=self.input_size,
-                hidden_size=self.hidden_size,
-                inner_size=self.inner_size,
-                kinds=self.kinds,
-            )
+            plugin: Plugin = self.spec.create(self.options, **self.sizes)
+        return plugin
 
-    def random_cell(self, dtype: torch.dtype = torch.float64) -> Cell:
-        """The cell in evaluation mode with every weight drawn from N(0, 0.5), so that no bias is
-        0."""
-        cell = self.create().to(dtype).eval()
+    def random(self, dtype: torch.dtype = torch.float64) -> Plugin:
+        """The plugin in evaluation mode with every weight drawn from N(0, 0.5), so that no bias is
+        0; less for wide matrices, lest results grow beyond what float32 can hold."""
+        plugin = self.create().to(dtype).eval()
         generator = torch.Generator().manual_seed(SEED)
         with torch.no_grad():
-            for parameter in cell.parameters():
-                parameter.copy_(
-                    torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * STD
+            for part in plugin.parameters():
+                drawn = torch.randn(part.shape, generator=generator, dtype=torch.float64)
+                part.copy_(
+                    drawn * (min(STD, 2 * max(part.shape) ** -0.5) if part.dim() > 1 else STD)
                 )
-        return cell
+        return plugin
+
+    def methods(
+        self, plugin: Plugin, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+    ) -> dict[str, Method]:
+        """The plugin's methods on n random rows."""
+        raise NotImplementedError
+
+    def misfit(self, plugin: Plugin) -> str | None:
+        """What is wrong with the plugin's other attributes, if anything."""
+        raise NotImplementedError
+
+
+class CellSubject(Subject[Cell]):
+    """A cell, with `examples`, the number of random batches where a check draws many.
+
+    Raises ValueError for an `inner_size` that is neither 0 nor `input_size`, as models ask.
+    """
+
+    contract, kept = Cell, ("input_size", "hidden_size")
+    defaults: ClassVar = {"input_size": 5, "hidden_size": 4, "inner_size": 0, "kinds": 2}
+
+    def __init__(
+        self,
+        cell: str | type[Cell],
+        options: Mapping[str, Any] = {},
+        *,
+        examples: int = 500,
+        **sizes: int,
+    ):
+        spec = manager().cell(cell) if isinstance(cell, str) else CellSpec(cell)
+        super().__init__(spec, options, **sizes)
+        self.examples = examples
+        if self.sizes["inner_size"] not in (0, self.sizes["input_size"]):
+            raise ValueError(
+                f"inner_size must be 0 or input_size = {self.sizes['input_size']}, as models ask, "
+                f"got {self.sizes['inner_size']}"
+            )
 
     def edge_types(self, cell: Cell) -> int:
         """Edge types to draw from: those of the model, unless the cell knows fewer."""
-        return max(1, min(self.kinds, cell.kinds or self.kinds))
+        kinds = self.sizes["kinds"]
+        return max(1, min(kinds, cell.kinds or kinds))
 
+    def forest(self, cell: Cell, sizes: Sequence[int], seed: int) -> Forest:
+        """Random trees of so many nodes each, of the cell's arity."""
+        kinds = self.edge_types(cell)
+        return random_forest(sizes, arity=cell.arity, kinds=kinds, seed=seed)
 
-@dataclass(frozen=True, kw_only=True)
-class HeadSubject:
-    """A task head to be built anew by each check.
+    def methods(
+        self, plugin: Cell, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+    ) -> dict[str, Method]:
+        kinds = self.edge_types(plugin)
+        return methods_of_cell(plugin, n, kinds=kinds, seed=seed, dtype=dtype)
 
-    Attributes:
-        spec: of the head.
-        options: as a configuration has them.
-        hidden_size, word_size, classes: what the head is asked for.
-    """
-
-    spec: HeadSpec
-    options: Mapping[str, Any] = field(default_factory=dict)
-    hidden_size: int = 4
-    word_size: int = 0
-    classes: int = 3
-
-    @classmethod
-    def of(
-        cls, head: str | type[TaskHead], options: Mapping[str, Any], **sizes: int
-    ) -> "HeadSubject":
-        """The head of this name, or this class. Raises as `PluginManager.head` does."""
-        spec = manager().head(head) if isinstance(head, str) else HeadSpec(head)
-        return cls(spec=spec, options=options, **sizes)
-
-    def create(self) -> TaskHead:
-        """The head as a model gets it, with the weights that it starts with. Raises as
-        `HeadSpec.create` does."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(SEED)
-            return self.spec.create(
-                self.options,
-                hidden_size=self.hidden_size,
-                word_size=self.word_size,
-                classes=self.classes,
+    def misfit(self, plugin: Cell) -> str | None:
+        inner, width = self.sizes["inner_size"], self.sizes["input_size"]
+        if plugin.inner_size not in {0, inner, width}:
+            return (
+                f"inner_size is {plugin.inner_size} where {inner} was asked for; take the "
+                "inner_size that __init__ gets, or 0 if inner nodes read no input, or input_size = "
+                f"{width} if every node must"
             )
+        if 0 < plugin.kinds < self.sizes["kinds"]:
+            return (
+                f"kinds is {plugin.kinds}, but the model has {self.sizes['kinds']} edge types; "
+                "name `kinds` among the arguments of __init__ and make room for all of them, or "
+                "set it to 0 if the cell does not look at edge types"
+            )
+        if not -1 <= plugin.word_part < len(plugin.state_sizes):
+            return (
+                f"word_part is {plugin.word_part}, but a state has {len(plugin.state_sizes)} "
+                "parts; count from 0, or leave it at -1"
+            )
+        return None
+
+
+class HeadSubject(Subject[TaskHead]):
+    """A task head."""
+
+    contract, kept = TaskHead, ("hidden_size", "classes")
+    defaults: ClassVar = {"hidden_size": 4, "word_size": 0, "classes": 3}
+
+    def __init__(self, head: str | type[TaskHead], options: Mapping[str, Any] = {}, **sizes: int):
+        spec = manager().head(head) if isinstance(head, str) else HeadSpec(head)
+        super().__init__(spec, options, **sizes)
+
+    def random(self, dtype: torch.dtype = torch.float64) -> TaskHead:
+        """As of any plugin, after a step in training mode, which moves what the head counts, such
+        as the means of batch normalisation."""
+        head = super().random(dtype).train()
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            head(self.rows(head, 5).to(dtype) * 2 + 1)
+        return head.eval()
 
     def width(self, head: TaskHead) -> int:
-        """Width of the rows that the head says it reads. Raises KeyError if it reads none of the
-        four."""
-        pair = 2 * self.hidden_size
-        widths = {
-            "nodes": self.hidden_size,
-            "roots": self.hidden_size,
-            "pairs": pair,
-            "candidates": pair + self.word_size,
-        }
-        return widths[head.reads]
+        """Width of the rows that the head says it reads."""
+        pair = 2 * self.sizes["hidden_size"]
+        return {"pairs": pair, "candidates": pair + self.sizes["word_size"]}.get(
+            head.reads, self.sizes["hidden_size"]
+        )
 
     def rows(self, head: TaskHead, n: int, *, seed: int = 0) -> Tensor:
         """Random rows (n, width), float64."""
-        return torch.randn(
-            n, self.width(head), generator=torch.Generator().manual_seed(seed), dtype=torch.float64
-        )
+        generator = torch.Generator().manual_seed(seed)
+        return torch.randn(n, self.width(head), generator=generator, dtype=torch.float64)
 
-    def random_head(self) -> TaskHead:
-        """The head in float64 and evaluation mode, every weight drawn from N(0, 0.5), after a step
-        in training mode.
+    def labelled(self, head: TaskHead) -> tuple[Tensor, Tensor]:
+        """What the loss takes, in float64: scores, and labels that hold as classes and as ratings,
+        two of them -1.
 
-        The step moves what it counts, such as the means of batch normalisation.
+        The labels of pairs are float64 if the loss refuses int64.
         """
-        head = self.create().double().train()
-        generator = torch.Generator().manual_seed(SEED)
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(SEED)
-            for parameter in head.parameters():
-                # Wide layers get smaller weights, lest scores grow beyond what float32 can hold to
-                # the tolerance.
-                std = (
-                    min(STD, 2 * max(parameter.shape, default=1) ** -0.5)
-                    if parameter.dim() > 1
-                    else STD
-                )
-                parameter.copy_(
-                    torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * std
-                )
-            head(self.rows(head, 5) * 2 + 1)
-        return head.eval()
+        generator, double = torch.Generator().manual_seed(2), torch.float64
+        if head.reads == "candidates":
+            labels = torch.tensor(CANDIDATES)
+            noise = torch.randn(len(labels), generator=generator, dtype=double)
+            # The worse a tree, the higher its score, so that something is to be learnt.
+            return 0.1 * noise + labels[:, 1], labels
+        last = head.classes - 1
+        labels = torch.tensor([last, -1, min(1, last), last, -1])
+        scores = torch.randn(len(labels), head.classes, generator=generator, dtype=double)
+        if head.reads == "pairs":
+            try:
+                head.loss(scores, labels)
+            except Exception:  # it takes ratings; whatever it says of these is seen by the check
+                labels = labels.double()
+        return scores, labels
+
+    def methods(
+        self, plugin: TaskHead, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+    ) -> dict[str, Method]:
+        scores, labels = self.labelled(plugin)
+        rows = self.rows(plugin, n, seed=seed).to(dtype)
+        labels = labels.to(dtype) if labels.is_floating_point() else labels
+        return methods_of_head(plugin, rows, scores.to(dtype), labels)
+
+    def misfit(self, plugin: TaskHead) -> str | None:
+        if plugin.reads in get_args(Reads):
+            return None
+        known = ", ".join(get_args(Reads))
+        return f"reads is {plugin.reads!r}; hand one of {known} to TaskHead.__init__"
 
 
 def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
@@ -170,26 +218,23 @@ def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callab
     ) -> None:
         _judge(check, of(plugin, options, **sizes))
 
-    checked.__name__, checked.__doc__ = check.__name__, check.__doc__
+    checked.__name__, checked.__doc__ = check.__name__.removesuffix("_of_head"), check.__doc__
     return checked
 
 
 def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
     """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it
-    and the rule.
-
-    The errors of thinstack itself are raised as they are.
-    """
-    subject_name, rule = subject.spec.name, check.__name__
+    and the rule. The errors of thinstack itself are raised as they are."""
+    rule = f"{subject.spec.name}, {check.__name__.removesuffix('_of_head')}"
     try:
         check(subject)
     except AssertionError as error:
-        raise AssertionError(f"{subject_name}, {rule}: {error}") from None
+        raise AssertionError(f"{rule}: {error}") from None
     except ThinstackError:
         raise
     except Exception as error:
         raise AssertionError(
-            f"{subject_name}, {rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. "
-            f"The rule is: {' '.join((check.__doc__ or '').split())} Where an earlier check fails "
-            "too, mend that first"
+            f"{rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
+            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
+            "that first"
         ) from error

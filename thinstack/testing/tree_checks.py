@@ -1,7 +1,8 @@
-"""Contract checks of a cell over trees: the executors against the recursion, and a tree against its
-neighbours."""
+"""Contract checks of a cell over trees: the executors against the recursion, a tree against its
+neighbours, and what parameters and inputs do."""
 
-import numpy as np
+from collections.abc import Mapping, Sequence
+
 import torch
 from torch import Tensor
 
@@ -21,57 +22,84 @@ from thinstack.testing.forests import (
     schedule_of,
     star,
 )
-from thinstack.testing.subject import Subject
+from thinstack.testing.method_checks import takes_no_rows
+from thinstack.testing.subject import CellSubject
 
 __all__ = [
     "chains",
+    "gradients_of_forests",
     "inner_inputs_are_read",
     "mixed_forests",
     "neighbours",
+    "no_rows",
     "one_word_trees",
+    "parameters_are_used",
     "stars",
     "top_down",
 ]
 
-TOLERANCE = 1e-10
+TOLERANCE, OF_GRADIENTS = 1e-10, 1e-8
 LONG, WIDE = 300, 50
 MIXED = [(1, 12, 2), (25, 1, 9, 4), (3, 3, 40)]
 """Sizes of the trees of some forests."""
+OF_MANY_SHAPES = (15, 1, 30, 6)
 
 
-def one_word_trees(subject: Subject) -> None:
+def one_word_trees(subject: CellSubject) -> None:
     """The executor agrees with the recursion on trees of one word, one of them and several."""
-    cell = subject.random_cell()
+    cell = subject.random()
     for trees in (1, 3):
-        _agree(
-            cell,
-            random_forest([1] * trees, arity=cell.arity, kinds=1, seed=0),
-            f"{trees} trees of one word",
-        )
+        forest = random_forest([1] * trees, arity=cell.arity, kinds=1, seed=0)
+        _agree(cell, forest, f"{trees} trees of one word")
 
 
-def chains(subject: Subject) -> None:
+def chains(subject: CellSubject) -> None:
     """The executor agrees with the recursion on a tree of depth 300."""
-    cell = subject.random_cell()
+    cell = subject.random()
     forest = chain(LONG, arity=cell.arity, kinds=subject.edge_types(cell))
     _agree(cell, forest, f"a chain of {LONG} nodes")
 
 
-def stars(subject: Subject) -> None:
+def stars(subject: CellSubject) -> None:
     """The executor agrees with the recursion on a node with 50 children, or as many as the cell
     takes."""
-    cell = subject.random_cell()
+    cell = subject.random()
     children = cell.arity or WIDE
     _agree(cell, star(children, kinds=subject.edge_types(cell)), f"a node with {children} children")
 
 
-def mixed_forests(subject: Subject) -> None:
+def mixed_forests(subject: CellSubject) -> None:
     """The executor agrees with the recursion on random trees of many sizes together, with children
     missing."""
-    cell = subject.random_cell()
+    cell = subject.random()
     for seed, sizes in enumerate(MIXED):
-        forest = random_forest(sizes, arity=cell.arity, kinds=subject.edge_types(cell), seed=seed)
+        forest = subject.forest(cell, sizes, seed)
         _agree(cell, forest, f"trees of {', '.join(map(str, sizes))} nodes")
+
+
+def no_rows(subject: CellSubject) -> None:
+    """n = 0 rows work, and so do nodes without a child, in every method and in the executor."""
+    cell = subject.random()
+    methods = subject.methods(cell, 6)
+    for method in methods.values():
+        takes_no_rows(method)
+    compose = methods["compose"]
+    below = compose.values if cell.arity > 0 else compose.only(None)
+    childless = {
+        name: [torch.zeros_like(part) for part in below[name]]
+        for name in compose.values.keys() - {"inputs"}
+    }
+    if not all(bool(part.isfinite().all()) for part in compose(compose.values | childless)):
+        raise AssertionError(
+            "compose of nodes without children is not finite; clamp a number of children to at "
+            "least 1 before dividing by it"
+        )
+    batch = batch_of(cell, subject.forest(cell, [], 0))
+    if any(len(part) for part in by_depth(DepthOrdered(cell), cell, batch)):
+        raise AssertionError(
+            "an empty forest has outputs; make as many rows in leaf, compose and output as "
+            "`inputs` has"
+        )
 
 
 def _agree(cell: Cell, forest: Forest, what: str) -> None:
@@ -91,68 +119,46 @@ def _agree(cell: Cell, forest: Forest, what: str) -> None:
             )
 
 
-def top_down(subject: Subject) -> None:
+def top_down(subject: CellSubject) -> None:
     """A cell of one child or any number that reads an input at every node can also run from the
     roots down.
 
-    The executor is compared with the recursion over the path from the root to each node.
+    The executor is compared with the recursion.
     """
-    cell = subject.random_cell()
+    cell = subject.random()
     if cell.arity > 1 or cell.inner_size != cell.input_size:
         return
+    kinds = subject.edge_types(cell)
     for seed, sizes in enumerate([(1,), (12, 1, 7)]):
-        forest = random_forest(sizes, arity=max(2, subject.edge_types(cell)), kinds=1, seed=seed)
-        if subject.edge_types(cell) == 1:
+        forest = random_forest(sizes, arity=max(2, kinds), kinds=1, seed=seed)
+        if kinds == 1:
             forest.slots[:] = 0
-        inputs = torch.randn(
-            sum(sizes),
-            cell.input_size,
-            generator=torch.Generator().manual_seed(seed),
-            dtype=torch.float64,
-        )
+        generator = torch.Generator().manual_seed(seed)
+        inputs = torch.randn(sum(sizes), cell.input_size, generator=generator, dtype=torch.float64)
         schedule = schedule_of(forest, 0)
         rows = torch.cat([schedule.leaves, schedule.inner])
         found = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
-        expected = torch.cat(
-            [_along_path(cell, forest, inputs, node) for node in range(len(inputs))]
-        )
+        states = reference.encode_top_down(cell, forest, inputs)
+        expected = torch.cat([cell.output(state) for state in states])
         if (difference := apart([found], [expected])) > TOLERANCE:
             raise AssertionError(
-                f"from the root down, outputs differ by {difference:.2g} from those along the path "
-                "to each node. There a node's one child is its parent, the kind of the link tells "
-                "which child it is, and the root is a leaf: compose must treat every row by itself"
+                f"from the root down, outputs differ by {difference:.2g} from those of the same "
+                "nodes computed one by one. There a node's one child is its parent, the kind of "
+                "the link tells which child it is, and the root is a leaf: compose must treat "
+                "every row by itself"
             )
 
 
-def _along_path(cell: Cell, forest: Forest, inputs: Tensor, node: int) -> Tensor:
-    """Output (1, H) of a node: that of the end of a chain whose leaf is the root."""
-    path = [node]
-    while forest.parents[path[-1]] >= 0:
-        path.append(int(forest.parents[path[-1]]))
-    path.reverse()
-    size = len(path)
-    parents = np.array([*range(1, size), -1])
-    kinds = np.append(forest.slots[path[1:]] + 1, 1)
-    line = Forest(
-        parents=parents, slots=np.zeros(size, np.int64), kinds=kinds, sizes=np.array([size])
-    )
-    return cell.output(reference.encode(cell, line, inputs[path[:1]], inputs[path[1:]])[-1])
-
-
-def inner_inputs_are_read(subject: Subject) -> None:
+def inner_inputs_are_read(subject: CellSubject) -> None:
     """A cell that says that it reads an input at inner nodes does."""
-    cell = subject.random_cell()
+    cell = subject.random()
     if cell.inner_size == 0:
         return
-    forest = random_forest([6], arity=cell.arity, kinds=subject.edge_types(cell), seed=0)
-    batch = batch_of(cell, forest)
+    batch, run = batch_of(cell, subject.forest(cell, [6], 0)), DepthOrdered(cell)
     for column in range(cell.inner_size):
         other = batch.copied()
         other.inner[:, column] += 1
-        found, expected = (
-            by_depth(DepthOrdered(cell), cell, each)[1] for each in (other, batch.copied())
-        )
-        if apart([found], [expected]) == 0:
+        if apart(by_depth(run, cell, other)[1:2], by_depth(run, cell, batch.copied())[1:2]) == 0:
             raise AssertionError(
                 f"column {column} of the inputs of inner nodes changes nothing, though inner_size "
                 f"is {cell.inner_size}; let compose read `inputs`, or leave inner_size at 0 and "
@@ -160,7 +166,7 @@ def inner_inputs_are_read(subject: Subject) -> None:
             )
 
 
-def neighbours(subject: Subject) -> None:
+def neighbours(subject: CellSubject) -> None:
     """A tree has the same outputs alone and in any batch: hypothesis draws as many batches as
     `examples` says.
 
@@ -169,9 +175,8 @@ def neighbours(subject: Subject) -> None:
     with needs_extra("testing"):
         from hypothesis import HealthCheck, given, settings
         from hypothesis import strategies as st
-    cell = subject.random_cell()
+    cell = subject.random()
     run = DepthOrdered(cell)
-    kinds = subject.edge_types(cell)
 
     @settings(
         max_examples=subject.examples,
@@ -187,14 +192,12 @@ def neighbours(subject: Subject) -> None:
     )
     def alike(sizes: list[int], own: int, seed: int) -> None:
         own %= len(sizes)
-        forest = random_forest(sizes, arity=cell.arity, kinds=kinds, seed=seed)
-        batch = batch_of(cell, forest, seed)
+        batch = batch_of(cell, subject.forest(cell, sizes, seed), seed)
         start, stop = sum(sizes[:own]), sum(sizes[: own + 1])
         with torch.no_grad():
             together = by_depth(run, cell, batch.copied())
             alone = by_depth(run, cell, batch.tree(start, stop))
-        difference = apart([alone[0]], [together[0][start:stop]])
-        if difference > TOLERANCE:
+        if (difference := apart(alone[:1], [together[0][start:stop]])) > TOLERANCE:
             raise AssertionError(
                 f"a tree of {sizes[own]} nodes has outputs that differ by {difference:.2g} alone "
                 f"and in a batch of trees of {sizes} nodes. leaf, compose and output must treat "
@@ -202,3 +205,53 @@ def neighbours(subject: Subject) -> None:
             )
 
     alike()
+
+
+def gradients_of_forests(subject: CellSubject) -> None:
+    """A forest's gradients by the executor are those by the recursion, for inputs and
+    parameters."""
+    cell = subject.random()
+    batch = batch_of(cell, subject.forest(cell, OF_MANY_SHAPES, 0))
+    wanted = {
+        "the inputs of leaves": batch.leaves.requires_grad_(),
+        "the inputs of inner nodes": batch.inner.requires_grad_(),
+        **dict(cell.named_parameters()),
+    }
+    found = _gradients(by_depth(DepthOrdered(cell), cell, batch.copied()), wanted)
+    expected = _gradients(by_recursion(cell, batch.copied()), wanted)
+    for name, gradient in found.items():
+        if (difference := apart([gradient], [expected[name]])) > OF_GRADIENTS:
+            raise AssertionError(
+                f"the gradient of {name} differs by {difference:.2g} when a forest is computed "
+                "depth by depth instead of node by node. Where `gradients` fails too, mend that "
+                "first; else let compose treat every row by itself"
+            )
+
+
+def parameters_are_used(subject: CellSubject) -> None:
+    """Every parameter has a gradient that is not zero on a forest of mixed trees."""
+    cell = subject.random()
+    batch = batch_of(cell, subject.forest(cell, OF_MANY_SHAPES, 0))
+    outputs = by_depth(DepthOrdered(cell), cell, batch)
+    found = _gradients(outputs, dict(cell.named_parameters()))
+    dead = [name for name, gradient in found.items() if not bool(gradient.any())]
+    if dead:
+        raise AssertionError(
+            f"parameters {dead} are dead: no output depends on them. Read them in leaf, compose "
+            "or output, or do not register them under these options and sizes (with inner_size 0 "
+            "only leaves have an input)"
+        )
+
+
+def _gradients(outputs: Sequence[Tensor], wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Gradients of a sum that weighs each output and root output differently; zero for what has no
+    part in it."""
+    loss = torch.zeros((), dtype=torch.float64)
+    for part in outputs[:2]:
+        weight = torch.linspace(-1, 2, part.numel(), dtype=part.dtype).view_as(part)
+        loss = loss + (part * weight).sum()
+    if not (wanted and loss.requires_grad):
+        return {name: torch.zeros_like(tensor) for name, tensor in wanted.items()}
+    tensors = tuple(wanted.values())
+    found = torch.autograd.grad(loss, tensors, allow_unused=True, materialize_grads=True)
+    return dict(zip(wanted, found, strict=True))

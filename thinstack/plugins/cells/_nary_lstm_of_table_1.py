@@ -14,7 +14,6 @@ class NaryLSTMOfTable1(Cell):
     """`nary_lstm.v1` under options that depart from equations (9)-(14), as `NaryLSTM` has them.
 
     Args:
-        inner_size: 0 or `input_size`.
         arity: N.
         forget: U_f,kl for k != l: `full`, each its own; `tied`, one for all of them; `diagonal`,
             zero (section 3.2).
@@ -25,6 +24,8 @@ class NaryLSTMOfTable1(Cell):
             through W there is no b.
         output_gate: False leaves it out: h = tanh(c), at leaves too.
     """
+
+    inner_like_leaf = True
 
     w: Tensor
     u_f: Tensor
@@ -47,13 +48,11 @@ class NaryLSTMOfTable1(Cell):
         bias: str,
         output_gate: bool,
     ):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=arity,
         )
         self.forget = forget if arity > 1 else "full"  # one child has nothing off the diagonal

@@ -28,7 +28,6 @@ class ChildSumLSTM(Cell):
     give.
 
     Args:
-        inner_size: 0 or `input_size`; anything else raises ValueError.
         bias: `single`, as printed; `double`, one for the input map W and one for the recurrent map
             U of each gate.
         output_gate: False leaves it out: h = tanh(c).
@@ -36,6 +35,7 @@ class ChildSumLSTM(Cell):
 
     name = "child_sum_lstm.v1"
     summary = "Child-Sum Tree-LSTM, Tai et al. 2015 (2)-(8)"
+    inner_like_leaf = True
 
     b_u: Tensor
 
@@ -48,13 +48,11 @@ class ChildSumLSTM(Cell):
         bias: Literal["single", "double"] = "single",
         output_gate: bool = True,
     ):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=0,
         )
         self.double_bias, self.output_gate = bias == "double", output_gate
@@ -63,40 +61,35 @@ class ChildSumLSTM(Cell):
         # To i, u, o and, if read, f.
         self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else self.columns))
         self.u = nn.Parameter(torch.empty(hidden_size, gates))  # i, u, o, f
-        self.b = nn.Parameter(torch.empty(gates))
-        self.b_u = nn.Parameter(torch.empty(gates)) if self.double_bias else torch.empty(0)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
-        at 0."""
+        self.b = nn.Parameter(torch.zeros(gates))
+        self.b_u = nn.Parameter(torch.zeros(gates)) if self.double_bias else torch.empty(0)
         fan_in_uniform_(self.w, self.u)
-        nn.init.zeros_(self.b)
-        nn.init.zeros_(self.b_u)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         gates = affine(self._bias()[: self.columns], inputs, self.w[:, : self.columns])
         return self._state(gates, torch.zeros_like(gates[:, : self.hidden_size]))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        hidden, cells = children
+        h_k, c_k = children
         owner, n, split = links.owner, inputs.shape[0], self.columns
         bias = self._bias()
-        gates = affine(bias[:split], sum_by_owner(hidden, owner, n), self.u[:, :split])
-        forget = affine(bias[split:], hidden, self.u[:, split:])
+        h_sum = sum_by_owner(h_k, owner, n)  # (2)
+        gates = affine(bias[:split], h_sum, self.u[:, :split])  # (3), (6), (5)
+        forget = affine(bias[split:], h_k, self.u[:, split:])  # (4)
         if self.inner_size > 0:
             from_x = inputs @ self.w
             gates = gates + from_x[:, :split]
             forget = forget + from_x[:, split:].index_select(0, owner)
-        return self._state(gates, sum_by_owner(forget.sigmoid() * cells, owner, n))
+        return self._state(gates, sum_by_owner(forget.sigmoid() * c_k, owner, n))
 
     def _bias(self) -> Tensor:
         return self.b + self.b_u if self.double_bias else self.b
 
     def _state(self, gates: Tensor, kept: Tensor) -> list[Tensor]:
-        """(7) and (8) from the gates i, u, o before squashing and what the forget gates keep of the
-        children's cells."""
+        """From the gates i, u, o before squashing and what the forget gates keep of the children's
+        cells."""
         width = self.hidden_size
-        cell = gates[:, :width].sigmoid() * gates[:, width : 2 * width].tanh() + kept
-        hidden = gates[:, 2 * width :].sigmoid() * cell.tanh() if self.output_gate else cell.tanh()
-        return [hidden, cell]
+        c = gates[:, :width].sigmoid() * gates[:, width : 2 * width].tanh() + kept  # (7)
+        if not self.output_gate:
+            return [c.tanh(), c]
+        return [gates[:, 2 * width :].sigmoid() * c.tanh(), c]  # (8)

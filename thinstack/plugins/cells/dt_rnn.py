@@ -21,10 +21,9 @@ class DTRNN(Cell):
 
     name = "dt_rnn.v1"
     summary = "dependency-tree recursive network, Socher et al. 2014"
+    inner_like_leaf = True
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,

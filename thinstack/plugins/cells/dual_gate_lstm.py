@@ -43,9 +43,8 @@ class DualGateLSTM(Cell):
     ):
         super().__init__(
             input_size=input_size,
-            inner_size=0,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=arity,
         )
         children = arity * hidden_size
@@ -63,18 +62,19 @@ class DualGateLSTM(Cell):
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         i, g, o = affine(self.b_x, inputs, self.w_x).chunk(3, 1)
-        cell = i.sigmoid() * g.tanh()
-        o = torch.addmm(o, cell, self.w_o[self.arity * self.hidden_size :]).sigmoid()
-        return [o * cell.tanh(), cell]
+        c = i.sigmoid() * g.tanh()
+        o = torch.addmm(o, c, self.w_o[self.arity * self.hidden_size :]).sigmoid()
+        return [o * c.tanh(), c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        h, c = children[0].flatten(1), children[1].flatten(1)
-        gates = affine(self.b_fi, torch.cat([h, c], 1), self.w_fi).sigmoid()
-        f, i = gates.view(gates.shape[0], 2, self.arity, self.hidden_size).unbind(1)
-        g = (torch.einsum("nkh,khj->nkj", children[0], self.w_g) + self.b_g).tanh()
-        there = (links.kind > 0).unsqueeze(
-            2
-        )  # a missing child has h = c = 0, but a bias would still speak for it
-        cell = (i * g * there + f * children[1]).sum(1)
-        o = affine(self.b_o, torch.cat([h, cell], 1), self.w_o).sigmoid()
-        return [o * cell.tanh(), cell]
+        h_k, c_k = children
+        h_l, c_l = h_k.flatten(1), c_k.flatten(1)  # side by side
+        gates = affine(self.b_fi, torch.cat([h_l, c_l], 1), self.w_fi).sigmoid()
+        # Not gates.shape[0]: frozen TorchScript gets that wrong.
+        f, i = gates.view(h_k.shape[0], 2, self.arity, self.hidden_size).unbind(1)
+        g = (torch.einsum("nkh,khj->nkj", h_k, self.w_g) + self.b_g).tanh()
+        # A missing child has h = c = 0, but b_g would still speak for it.
+        there = (links.kind > 0).unsqueeze(2)
+        c = (i * g * there + f * c_k).sum(1)
+        o = affine(self.b_o, torch.cat([h_l, c], 1), self.w_o).sigmoid()
+        return [o * c.tanh(), c]

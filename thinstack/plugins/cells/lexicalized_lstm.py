@@ -51,7 +51,6 @@ class LexicalizedLSTM(Cell):
     def __init__(self, *, input_size: int, hidden_size: int, lexicalize: Lexicalize = "gate"):
         super().__init__(
             input_size=input_size,
-            inner_size=0,
             hidden_size=hidden_size,
             state_sizes=[hidden_size, hidden_size, input_size],
             arity=2,
@@ -74,28 +73,27 @@ class LexicalizedLSTM(Cell):
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
         i, g, o = affine(self.b[2 * width :], inputs, self.w_x[:, width:]).chunk(3, 1)
-        cell = i.sigmoid() * g.tanh()
-        o = torch.addmm(o, cell, self.w_o[2 * width :]).sigmoid()
-        return [o * cell.tanh(), cell, inputs]
+        c = i.sigmoid() * g.tanh()
+        o = torch.addmm(o, c, self.w_o[2 * width :]).sigmoid()
+        return [o * c.tanh(), c, inputs]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
-        h, c, x = children[0].flatten(1), children[1].flatten(1), self._head_word(children[2])
+        hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
+        x = self._head_word(children[2])
         # A product without a bias; `affine` is the faster one.
-        f_x, i_x, g_x, o_x = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
-        gates = affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi) + torch.cat(
-            [f_x, f_x, i_x], 1
-        )
-        f_left, f_right, i = gates.sigmoid().chunk(3, 1)
-        g = (affine(self.b[3 * width : 4 * width], h, self.w_g) + g_x).tanh()
-        cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
-        o = (affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o) + o_x).sigmoid()
-        return [o * cell.tanh(), cell, x]
+        x_f, x_i, x_g, x_o = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
+        gates = affine(self.b[: 3 * width], torch.cat([hs, cs], 1), self.w_fi)
+        f_l, f_r, i = (gates + torch.cat([x_f, x_f, x_i], 1)).sigmoid().chunk(3, 1)  # (10)
+        g = (affine(self.b[3 * width : 4 * width], hs, self.w_g) + x_g).tanh()  # (11)
+        c = f_l * cs[:, :width] + f_r * cs[:, width:] + i * g  # (4)
+        o = (affine(self.b[4 * width :], torch.cat([hs, c], 1), self.w_o) + x_o).sigmoid()  # (10)
+        return [o * c.tanh(), c, x]  # (1)
 
     def _head_word(self, words: Tensor) -> Tensor:
-        """Equations (8) and (9): (n, X) from the children's (n, 2, X)."""
+        """(n, X) from the children's (n, 2, X)."""
         w_z, b_z = self.w_z, self.b_z
         if w_z is not None and b_z is not None:
-            z = affine(b_z, words.flatten(1), w_z).sigmoid()
-            return z * words[:, 0] + (1 - z) * words[:, 1]
+            z = affine(b_z, words.flatten(1), w_z).sigmoid()  # (9)
+            return z * words[:, 0] + (1 - z) * words[:, 1]  # (8)
         return self.z * words[:, 0] + (1 - self.z) * words[:, 1]

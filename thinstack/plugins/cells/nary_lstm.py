@@ -26,12 +26,12 @@ class NaryLSTM(Cell):
     children. With `inner_size` 0 only leaves have an x (a constituency tree). State: h, c.
 
     Args:
-        inner_size: 0 or `input_size`; anything else raises ValueError.
         arity: N.
     """
 
     name = "nary_lstm.v1"
     summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
+    inner_like_leaf = True
 
     columns: Tensor
 
@@ -43,13 +43,11 @@ class NaryLSTM(Cell):
         inner_size: int = 0,
         arity: Annotated[int, Field(ge=1)] = 2,
     ):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=arity,
         )
         x, h, n = input_size, hidden_size, arity

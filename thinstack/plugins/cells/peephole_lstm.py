@@ -31,7 +31,7 @@ class PeepholeLSTM(Cell):
             input_size=input_size,
             inner_size=input_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=1,
         )
         # From x_t, h_t-1, c_t-1.
@@ -45,9 +45,10 @@ class PeepholeLSTM(Cell):
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
-        x_h, c = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)
-        f, i = affine(self.b[: 2 * width], torch.cat([x_h, c], 1), self.w_fi).sigmoid().chunk(2, 1)
-        g = affine(self.b[2 * width : 3 * width], x_h, self.w_g).tanh()
-        cell = f * c + i * g
-        o = affine(self.b[3 * width :], torch.cat([x_h, cell], 1), self.w_o).sigmoid()
-        return [o * cell.tanh(), cell]
+        xh, before = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)
+        gates = affine(self.b[: 2 * width], torch.cat([xh, before], 1), self.w_fi).sigmoid()
+        f, i = gates.chunk(2, 1)  # (3)
+        g = affine(self.b[2 * width : 3 * width], xh, self.w_g).tanh()  # (2)
+        c = f * before + i * g  # (2)
+        o = affine(self.b[3 * width :], torch.cat([xh, c], 1), self.w_o).sigmoid()  # (3)
+        return [o * c.tanh(), c]  # (1)

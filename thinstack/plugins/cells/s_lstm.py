@@ -35,11 +35,7 @@ class SLSTM(Cell):
 
     def __init__(self, *, input_size: int, hidden_size: int):
         super().__init__(
-            input_size=input_size,
-            inner_size=0,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
-            arity=2,
+            input_size=input_size, hidden_size=hidden_size, state_sizes=[hidden_size] * 2, arity=2
         )
         self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, g, o
         # From h_L, h_R, c_L, c_R to f_L, f_R, i.
@@ -52,17 +48,16 @@ class SLSTM(Cell):
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
         i, g, o = affine(self.b[2 * width :], inputs, self.w_x).chunk(3, 1)
-        cell = i.sigmoid() * g.tanh()
-        o = torch.addmm(o, cell, self.w_o[2 * width :]).sigmoid()
-        return [o * cell.tanh(), cell]
+        c = i.sigmoid() * g.tanh()
+        o = torch.addmm(o, c, self.w_o[2 * width :]).sigmoid()
+        return [o * c.tanh(), c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
-        h, c = children[0].flatten(1), children[1].flatten(1)
-        f_left, f_right, i = (
-            affine(self.b[: 3 * width], torch.cat([h, c], 1), self.w_fi).sigmoid().chunk(3, 1)
-        )
-        g = affine(self.b[3 * width : 4 * width], h, self.w_g).tanh()
-        cell = f_left * c[:, :width] + f_right * c[:, width:] + i * g
-        o = affine(self.b[4 * width :], torch.cat([h, cell], 1), self.w_o).sigmoid()
-        return [o * cell.tanh(), cell]
+        hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
+        gates = affine(self.b[: 3 * width], torch.cat([hs, cs], 1), self.w_fi).sigmoid()
+        f_l, f_r, i = gates.chunk(3, 1)  # (6), (5)
+        g = affine(self.b[3 * width : 4 * width], hs, self.w_g).tanh()  # (7)
+        c = f_l * cs[:, :width] + f_r * cs[:, width:] + i * g  # (4)
+        o = affine(self.b[4 * width :], torch.cat([hs, c], 1), self.w_o).sigmoid()  # (5)
+        return [o * c.tanh(), c]  # (1)

@@ -33,7 +33,7 @@ class SpinnLSTM(Cell):
             input_size=input_size,
             inner_size=inner_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=2,
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
@@ -44,12 +44,13 @@ class SpinnLSTM(Cell):
         fan_in_uniform_(self.w_word, self.w_comp)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        hidden, cell = affine(self.b_word, inputs, self.w_word).chunk(2, 1)
-        return [hidden, cell]
+        h, c = affine(self.b_word, inputs, self.w_word).chunk(2, 1)  # (4)
+        return [h, c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         rows = children[0].flatten(1)
         if self.inner_size > 0:
             rows = torch.cat([rows, inputs], 1)
-        hidden, cell = lstm_gates(affine(self.b_comp, rows, self.w_comp), children[1])
-        return [hidden, cell]
+        gates = affine(self.b_comp, rows, self.w_comp)  # (1) before squashing
+        h, c = lstm_gates(gates, children[1])  # (2), (3)
+        return [h, c]

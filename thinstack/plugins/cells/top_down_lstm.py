@@ -45,7 +45,7 @@ class TopDownLSTM(Cell):
             input_size=input_size,
             inner_size=input_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size],
+            state_sizes=[hidden_size] * 2,
             arity=1,
             kinds=kinds,
         )
@@ -64,16 +64,17 @@ class TopDownLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         side = (links.kind[:, 0] - 1).clamp(min=0)  # the root has no kind
-        h, c = children[0].flatten(1), children[1].flatten(1)
+        h, before = children[0].flatten(1), children[1].flatten(1)  # h_t-1, c_t-1
         x = affine(self.b, inputs, self.w_x)
         if self.per_side:
             x = self._of_side(x, side)
-        gates = x[:, : 2 * width] + self._product(torch.cat([h, c], 1), self.w_fi, side)
-        f, i = gates.sigmoid().chunk(2, 1)
-        g = (x[:, 2 * width : 3 * width] + self._product(h, self.w_g, side)).tanh()
-        cell = f * c + i * g
-        o = (x[:, 3 * width :] + self._product(torch.cat([h, cell], 1), self.w_o, side)).sigmoid()
-        return [o * cell.tanh(), cell]
+        gates = x[:, : 2 * width] + self._product(torch.cat([h, before], 1), self.w_fi, side)
+        f, i = gates.sigmoid().chunk(2, 1)  # (14)
+        g = (x[:, 2 * width : 3 * width] + self._product(h, self.w_g, side)).tanh()  # (13)
+        c = f * before + i * g  # (13)
+        from_h_c = self._product(torch.cat([h, c], 1), self.w_o, side)
+        o = (x[:, 3 * width :] + from_h_c).sigmoid()  # (14)
+        return [o * c.tanh(), c]  # (13)
 
     def _product(self, rows: Tensor, weight: Tensor, side: Tensor) -> Tensor:
         """Each row times the matrix of its side: one product for all sides, without a bias;

@@ -23,17 +23,13 @@ class TreeGRU(Cell):
         h_j  = (1 - z_j) * n_j + z_j * h~_j
 
     A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h.
-
-    Args:
-        inner_size: 0 or `input_size`; anything else raises ValueError.
     """
 
     name = "tree_gru.v1"
     summary = "gated recurrent unit over children, child-sum form"
+    inner_like_leaf = True
 
     def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
-        if inner_size not in (0, input_size):
-            raise ValueError(f"inner_size must be 0 or input_size = {input_size}, got {inner_size}")
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
@@ -44,14 +40,8 @@ class TreeGRU(Cell):
         # To z, n and, if read, r.
         self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))
         self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
-        self.b = nn.Parameter(torch.empty(3 * hidden_size))  # z, n, r
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the matrices uniformly within 1 / sqrt(fan in), as torch's layers do; biases start
-        at 0."""
+        self.b = nn.Parameter(torch.zeros(3 * hidden_size))  # z, n, r
         fan_in_uniform_(self.w, self.u)
-        nn.init.zeros_(self.b)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = 2 * self.hidden_size

@@ -1,1 +1,0 @@
-"""Built-in leaf embeddings, one a file."""

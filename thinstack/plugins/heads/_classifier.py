@@ -1,4 +1,4 @@
-"""What classifiers of single rows share."""
+"""What classifiers share."""
 
 from typing import Annotated
 
@@ -9,15 +9,29 @@ from torch.nn import functional
 
 from thinstack.core.head import Reads, TaskHead
 
-__all__ = ["Classifier", "Share", "Width"]
+__all__ = ["Classifier", "Share", "Softmax", "Width"]
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Width = Annotated[int, Field(ge=0)]
 
 
-class Classifier(TaskHead):
-    """p(y | row) = softmax(W h + b), where h is the row or, with a hidden layer, ReLU(W' row + b').
-    The loss is the negative log-likelihood, summed over labelled rows. Dropout falls on the row.
+class Softmax(TaskHead):
+    """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
+    labelled rows."""
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """Probabilities (n, C) of rows (n, width)."""
+        return torch.softmax(self.forward(rows), 1)
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
+        where there is none."""
+        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
+
+
+class Classifier(Softmax):
+    """The softmax of W h + b, where h is the row (n, H) or, with a hidden layer, ReLU(W' row + b').
+    Dropout falls on the row.
 
     Args:
         hidden: width of the hidden layer, 0 for none.
@@ -37,12 +51,3 @@ class Classifier(TaskHead):
         """Logits (n, C) of rows (n, H)."""
         logits: Tensor = self.linear(self.hidden(self.dropout(rows)))
         return logits
-
-    def scores(self, rows: Tensor) -> Tensor:
-        """Probabilities (n, C) of rows (n, H)."""
-        return torch.softmax(self.forward(rows), 1)
-
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
-        where there is none."""
-        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")

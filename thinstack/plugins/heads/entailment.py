@@ -7,12 +7,12 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.head import TaskHead
+from thinstack.plugins.heads._classifier import Share, Softmax
 
 __all__ = ["Entailment"]
 
 
-class Entailment(TaskHead):
+class Entailment(Softmax):
     """The relation of a premise p and a hypothesis h (Bowman et al. 2016, section 4.1).
 
         x = [p; h; p - h; p * h]                                        (6)
@@ -39,7 +39,7 @@ class Entailment(TaskHead):
         classes: int,
         layers: Annotated[int, Field(ge=1, le=3)] = 2,
         width: Annotated[int, Field(ge=1)] = 1024,
-        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+        dropout: Share = 0.0,
         batch_norm: bool = True,
     ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
@@ -67,15 +67,6 @@ class Entailment(TaskHead):
         logits: Tensor = self.linear(self.after(self.mlp(self.before(x))))
         return logits
 
-    def scores(self, pairs: Tensor) -> Tensor:
-        """Probabilities (P, C) of pairs (P, 2H)."""
-        return torch.softmax(self.forward(pairs), 1)
-
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled pairs of -log P(label), for logits (P, C) and labels int64 (P,), -1
-        where there is none."""
-        return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
-
 
 class _BatchNorm(nn.BatchNorm1d):
     """Takes the running statistics for fewer than two rows also in training, where torch's own
@@ -85,13 +76,7 @@ class _BatchNorm(nn.BatchNorm1d):
 
     def forward(self, rows: Tensor) -> Tensor:
         batch = self.training and rows.shape[0] > 1
+        mean, var = self.running_mean, self.running_var
         return functional.batch_norm(
-            rows,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            batch,
-            self.momentum,
-            self.eps,
+            rows, mean, var, self.weight, self.bias, batch, self.momentum, self.eps
         )

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.head import TaskHead
+from thinstack.plugins.heads._classifier import Share
 
 __all__ = ["Similarity"]
 
@@ -46,7 +47,7 @@ class Similarity(TaskHead):
         hidden_size: int,
         classes: int,
         hidden: Annotated[int, Field(ge=1)] = 50,
-        dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+        dropout: Share = 0.0,
     ):
         if classes < 2:
             raise ValueError(

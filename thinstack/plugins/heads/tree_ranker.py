@@ -47,9 +47,8 @@ class TreeRanker(TaskHead):
     ):
         super().__init__(hidden_size=hidden_size, classes=classes, reads="candidates")
         self.kappa = float(kappa)
-        self.linear = nn.Linear(
-            2 * hidden_size + word_size, classes
-        )  # W_L, W_R and W_H side by side
+        # W_L, W_R and W_H side by side.
+        self.linear = nn.Linear(2 * hidden_size + word_size, classes)
 
     def forward(self, constituents: Tensor) -> Tensor:
         """o (n, C) of constituents (n, 2H + word_size), each [n_B; n_C; h_A]."""
@@ -68,18 +67,12 @@ class TreeRanker(TaskHead):
         a tree with 0: the loss is infinite without one.
         """
         known = (candidates >= 0).all(1)
-        f, sentence, wrong = (
-            scores[known],
-            candidates[known, 0],
-            candidates[known, 1].to(scores.dtype),
-        )
-        none = torch.zeros_like(
-            scores
-        )  # no sentence has less than one tree, so B places do for all sentences
-        rival = none.scatter_reduce(0, sentence, f + self.kappa * wrong, "amax", include_self=False)
-        oracle = none.scatter_reduce(
-            0, sentence, f.masked_fill(wrong > 0, float("-inf")), "amax", include_self=False
-        )
-        return (
-            rival - oracle
-        ).sum()  # not below 0: the oracle is one of its own rivals, with a margin of 0
+        f, sentence = scores[known], candidates[known, 0]
+        wrong = candidates[known, 1].to(scores.dtype)
+        # No sentence has less than one tree, so B places do for all sentences.
+        none = torch.zeros_like(scores)
+        rivals, oracles = f + self.kappa * wrong, f.masked_fill(wrong > 0, float("-inf"))
+        rival = none.scatter_reduce(0, sentence, rivals, "amax", include_self=False)
+        oracle = none.scatter_reduce(0, sentence, oracles, "amax", include_self=False)
+        # Not below 0: the oracle is one of its own rivals, with a margin of 0.
+        return (rival - oracle).sum()

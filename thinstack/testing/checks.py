@@ -1,13 +1,15 @@
-"""`CELL_CHECKS`: what every composition cell must do, whatever it computes."""
+"""`CELL_CHECKS` and `HEAD_CHECKS`: what every cell and every task head must do, whatever it
+computes."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.core.cell import Cell
-from thinstack.testing import export_checks, gradient_checks, method_checks, tree_checks
-from thinstack.testing.subject import Subject, public
+from thinstack.core.head import TaskHead
+from thinstack.testing import export_checks, head_checks, method_checks, tree_checks
+from thinstack.testing.subject import CellSubject, HeadSubject, public
 
-__all__ = ["CELL_CHECKS", "CellCheck"]
+__all__ = ["CELL_CHECKS", "HEAD_CHECKS", "CellCheck", "HeadCheck"]
 
 
 class CellCheck(Protocol):
@@ -40,12 +42,28 @@ class CellCheck(Protocol):
         """
 
 
+class HeadCheck(Protocol):
+    """A check of one rule of the contract of a task head."""
+
+    def __call__(
+        self,
+        head: str | type[TaskHead],
+        options: Mapping[str, Any] = {},
+        *,
+        hidden_size: int = 4,
+        word_size: int = 0,
+        classes: int = 3,
+    ) -> None:
+        """As a check of a cell; `hidden_size`, `word_size` and `classes` are what the head is asked
+        for."""
+
+
 CELL_CHECKS: dict[str, CellCheck] = {
-    check.__name__: public(Subject.of, check)
+    check.__name__: public(CellSubject, check)
     for check in (
         method_checks.built_as_asked,
         method_checks.inputs_are_kept,
-        method_checks.no_rows,
+        tree_checks.no_rows,
         method_checks.rows_are_independent,
         tree_checks.one_word_trees,
         tree_checks.chains,
@@ -54,12 +72,28 @@ CELL_CHECKS: dict[str, CellCheck] = {
         tree_checks.top_down,
         tree_checks.inner_inputs_are_read,
         tree_checks.neighbours,
-        gradient_checks.gradients,
-        gradient_checks.gradients_of_forests,
-        gradient_checks.parameters_are_used,
+        method_checks.gradients,
+        tree_checks.gradients_of_forests,
+        tree_checks.parameters_are_used,
         export_checks.torchscript,
         export_checks.onnx,
     )
 }
 """Checks by name, for `pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)`.
 Any order will do; where several fail, the first in this order is the one to mend."""
+
+HEAD_CHECKS: dict[str, HeadCheck] = {
+    check.__name__.removesuffix("_of_head"): public(HeadSubject, check)
+    for check in (
+        method_checks.built_as_asked,
+        method_checks.inputs_are_kept,
+        head_checks.loss_is_a_sum,
+        head_checks.unlabelled_rows,
+        head_checks.few_rows,
+        method_checks.rows_are_independent,
+        method_checks.gradients,
+        export_checks.torchscript_of_head,
+        export_checks.onnx_of_head,
+    )
+}
+"""As `CELL_CHECKS`, of task heads."""

@@ -1,5 +1,5 @@
-"""The N-ary Tree-LSTM against Tai et al. 2015, equations (9)-(14), in NumPy, and against torch's
-LSTM on a chain."""
+"""The Tree-LSTMs of Tai et al. 2015 in NumPy, Child-Sum (2)-(8) and N-ary (9)-(14), and against
+torch's LSTM on a chain."""
 
 from typing import Any
 
@@ -12,16 +12,58 @@ from equations import (
     X,
     assert_equations,
     assert_lstm,
+    named,
     parameters,
     random_cell,
     sigmoid,
 )
 
 from thinstack.core.cell import Cell
+from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 
-class Paper:
+class ChildSum:
+    """W, U and b of each gate under the names of the paper, and b_u, the bias of U; W x is x @ W
+    here."""
+
+    def __init__(self, cell: ChildSumLSTM):
+        gates = "iuof" if cell.output_gate else "iuf"
+        part = parameters(cell)
+        part.setdefault("b_u", np.zeros_like(part["b"]))
+        self.output_gate = cell.output_gate
+        self.w = named(gates if cell.inner_size else gates[:-1], part["w"])
+        self.u, self.b, self.b_u = (named(gates, part[name]) for name in ("u", "b", "b_u"))
+
+    def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
+        def before(gate: str, hidden: Array) -> Array:
+            total = hidden @ self.u[gate] + self.b[gate] + self.b_u[gate]
+            return total if x is None else total + x @ self.w[gate]
+
+        h_sum = sum((h for h, _ in children), np.zeros(H))
+        i, u = sigmoid(before("i", h_sum)), np.tanh(before("u", h_sum))
+        c_j = i * u + sum(sigmoid(before("f", h_k)) * c_k for h_k, c_k in children)
+        return (sigmoid(before("o", h_sum)) if self.output_gate else 1) * np.tanh(c_j), c_j
+
+
+@pytest.mark.parametrize("bias", ["single", "double"])
+@pytest.mark.parametrize("output_gate", [True, False])
+@pytest.mark.parametrize("inner_size", [0, X])
+def test_child_sum_lstm(inner_size: int, output_gate: bool, bias: str) -> None:
+    cell = random_cell(ChildSumLSTM, inner_size=inner_size, output_gate=output_gate, bias=bias)
+    assert_equations(cell, ChildSum(cell).node)
+
+
+@pytest.mark.parametrize("bias", ["single", "double"])
+def test_child_sum_lstm_on_a_chain_is_an_lstm(bias: str) -> None:
+    cell = random_cell(ChildSumLSTM, inner_size=X, bias=bias)
+    paper = ChildSum(cell)
+    assert any(part.any() for part in paper.b_u.values()) == (bias == "double")
+    parts = ([of[gate] for gate in "ifuo"] for of in (paper.w, paper.u, paper.b, paper.b_u))
+    assert_lstm(cell, *parts)
+
+
+class Nary:
     """W, U and b of each gate under the names of the paper; W x is x @ W here.
 
     `maps[gate]` says for each child which recurrent map leads from it to the gate: its key in `u`
@@ -98,9 +140,9 @@ class Paper:
 
 @pytest.mark.parametrize("inner_size", [0, X])
 @pytest.mark.parametrize("arity", [1, 2, 3])
-def test_the_equations(arity: int, inner_size: int) -> None:
+def test_nary_lstm(arity: int, inner_size: int) -> None:
     cell = random_cell(NaryLSTM, arity=arity, inner_size=inner_size)
-    assert_equations(cell, Paper(cell).node)
+    assert_equations(cell, Nary(cell).node)
 
 
 @pytest.mark.parametrize(
@@ -126,14 +168,14 @@ def test_the_cells_of_the_authors_runs(
     """Every value of one option with every value of another."""
     options: Any = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
     cell = random_cell(NaryLSTM.build, arity=arity, inner_size=inner_size, **options)
-    paper = Paper(cell, **options)
+    paper = Nary(cell, **options)
     assert_equations(cell, paper.node, paper.leaf)
 
 
 @pytest.mark.parametrize("bias", ["single", "double"])
-def test_on_a_chain_it_is_an_lstm(bias: str) -> None:
+def test_nary_lstm_on_a_chain_is_an_lstm(bias: str) -> None:
     cell = random_cell(NaryLSTM.build, arity=1, inner_size=X, bias=bias)
-    paper = Paper(cell, bias=bias)
+    paper = Nary(cell, bias=bias)
     recurrent = [(gate, 0) for gate in ("i", "f0", "u", "o")]
     w, b = ([of[gate] for gate in "ifuo"] for of in (paper.w, paper.b))
     b_u = [paper.b_u[key] for key in recurrent] if bias == "double" else None

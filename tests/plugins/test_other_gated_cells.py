@@ -1,0 +1,141 @@
+"""Dual-gate LSTM (Le & Zuidema 2015), SPINN's Tree-LSTM (Bowman et al. 2016, (1)-(4)) and Tree-GRU
+against their equations in NumPy; the latter also against a GRU step by step on a chain."""
+
+import numpy as np
+import pytest
+import torch
+from equations import (
+    Array,
+    H,
+    State,
+    X,
+    along_chain,
+    assert_equations,
+    named,
+    parameters,
+    random_cell,
+    sigmoid,
+)
+from torch import nn
+
+from thinstack.plugins.cells.dual_gate_lstm import DualGateLSTM
+from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.plugins.cells.tree_gru import TreeGRU
+
+
+class DualGate:
+    """The parameters under the names of the docstring: W["hi", k, l] is that of i_k from h_l; W h
+    is h @ W here."""
+
+    def __init__(self, cell: DualGateLSTM):
+        w, n = parameters(cell), cell.arity
+        gates = [(gate, k) for gate in "fi" for k in range(n)]
+        self.W: dict = {}
+        rows = iter(np.split(w["w_fi"], 2 * n))
+        for source in "hc":
+            for child in range(n):
+                for (gate, k), block in named(gates, next(rows)).items():
+                    self.W[source + gate, k, child] = block
+        self.b: dict = named(gates, w["b_fi"]) | {"g": w["b_g"], "o": w["b_o"]}
+        *of_h, self.W["co"] = np.split(w["w_o"], n + 1)
+        for child in range(n):
+            self.W["g", child], self.W["ho", child] = w["w_g"][child], of_h[child]
+        self.W |= named(["xi", "xg", "xo"], w["w_x"])
+        self.b |= named(["xi", "xg", "xo"], w["b_x"])
+
+    def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
+        """A child of kind 0 is missing."""
+        W, b = self.W, self.b
+        there = {k: children[k] for k, kind in enumerate(kinds) if kind > 0}
+
+        def gate(name: str, k: int) -> Array:
+            read = (
+                h @ W[f"h{name}", k, child] + c @ W[f"c{name}", k, child]
+                for child, (h, c) in there.items()
+            )
+            return sigmoid(sum(read) + b[name, k])
+
+        c_new = sum(
+            gate("i", k) * np.tanh(h @ W["g", k] + b["g"]) + gate("f", k) * c
+            for k, (h, c) in there.items()
+        )
+        o = sigmoid(sum(h @ W["ho", k] for k, (h, _) in there.items()) + c_new @ W["co"] + b["o"])
+        return o * np.tanh(c_new), c_new
+
+    def leaf(self, x: Array) -> State:
+        W, b = self.W, self.b
+        c = sigmoid(x @ W["xi"] + b["xi"]) * np.tanh(x @ W["xg"] + b["xg"])
+        return sigmoid(x @ W["xo"] + c @ W["co"] + b["xo"]) * np.tanh(c), c
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3])
+def test_dual_gate_lstm(arity: int) -> None:
+    cell = random_cell(DualGateLSTM, arity=arity)
+    assert_equations(cell, DualGate(cell).node, DualGate(cell).leaf)
+
+
+@pytest.mark.parametrize("inner_size", [0, 2, X])
+def test_spinn_lstm(inner_size: int) -> None:
+    """The left child lies under the right one, which is the top of the stack."""
+    cell = random_cell(SpinnLSTM, inner_size=inner_size)
+    part, gates = parameters(cell), ("i", "o", "f_l", "f_r", "g")
+    w, b = named(gates, part["w_comp"]), named(gates, part["b_comp"])
+
+    def node(e: Array | None, children: list[State], kinds: list[int]) -> State:
+        """(1)-(3)."""
+        (h_2, c_2), (h_1, c_1) = children
+        a = {}
+        for gate in gates:
+            of_h_2, of_h_1, of_e = np.split(w[gate], [H, 2 * H])
+            a[gate] = h_1 @ of_h_1 + h_2 @ of_h_2 + b[gate] + (0 if e is None else e @ of_e)
+        c = sigmoid(a["f_l"]) * c_2 + sigmoid(a["f_r"]) * c_1 + sigmoid(a["i"]) * np.tanh(a["g"])
+        return sigmoid(a["o"]) * np.tanh(c), c
+
+    def leaf(x: Array) -> State:
+        """(4): a linear map, h before c."""
+        return tuple(np.split(x @ part["w_word"] + part["b_word"], 2))
+
+    assert_equations(cell, node, leaf)
+
+
+@pytest.mark.parametrize("inner_size", [0, X])
+def test_tree_gru(inner_size: int) -> None:
+    cell = random_cell(TreeGRU, inner_size=inner_size)
+    part = parameters(cell)
+    w = named("znr" if inner_size else "zn", part["w"])
+    u, b = named("znr", part["u"]), named("znr", part["b"])
+
+    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+        def before(gate: str, hidden: Array) -> Array:
+            total = hidden @ u[gate] + b[gate]
+            return total if x is None else total + x @ w[gate]
+
+        h_sum = sum((h for (h,) in children), np.zeros(H))
+        reset = sum((sigmoid(before("r", h_k)) * h_k for (h_k,) in children), np.zeros(H))
+        z, n = sigmoid(before("z", h_sum)), np.tanh(before("n", reset))
+        return ((1 - z) * n + z * h_sum,)
+
+    assert_equations(cell, node)
+
+
+def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open() -> None:
+    """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z,
+    n."""
+    cell = random_cell(TreeGRU, inner_size=X)
+    with torch.no_grad():
+        cell.w[:, 2 * H :] = 0
+        cell.b[2 * H :] = 100
+    gru = nn.GRU(X, H).double()
+    w, u, b = (
+        [part.detach().chunk(3, -1)[gate] for gate in (2, 0, 1)]
+        for part in (cell.w, cell.u, cell.b)
+    )
+    rows = {
+        "weight_ih_l0": torch.cat(w, 1).T,
+        "weight_hh_l0": torch.cat(u, 1).T,
+        "bias_ih_l0": torch.cat(b),
+        "bias_hh_l0": torch.zeros(3 * H),
+    }
+    gru.load_state_dict(rows)
+    words = torch.randn(6, X).double()
+    torch.testing.assert_close(along_chain(cell, words), gru(words)[0], rtol=0, atol=1e-12)

@@ -1,0 +1,182 @@
+"""Recursive networks (Socher et al. 2011-2014; Irsoy & Cardie 2014) and the mean of words against
+their equations, in NumPy."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from equations import (
+    OWNER,
+    ROWS,
+    Array,
+    H,
+    State,
+    X,
+    assert_equations,
+    composed,
+    parameters,
+    random_cell,
+)
+
+from thinstack.core import Forest
+from thinstack.core.cell import Links
+from thinstack.data.brackets import from_brackets
+from thinstack.errors import ConfigError
+from thinstack.plugins.cells.dt_rnn import DTRNN
+from thinstack.plugins.cells.mv_rnn import MVRNN
+from thinstack.plugins.cells.rntn import RNTN
+from thinstack.plugins.cells.rvnn import RvNN
+from thinstack.plugins.cells.sdt_rnn import SDTRNN
+from thinstack.plugins.cells.word_mean import WordMean
+from thinstack.plugins.manager import manager
+from thinstack.testing.reference import encode
+
+WORDS = {"leaf": "word", "input_size": H}
+
+
+@pytest.mark.parametrize("inner_size", [0, X])
+def test_dt_rnn(inner_size: int) -> None:
+    cell = random_cell(DTRNN, inner_size=inner_size)
+    w, u, b = parameters(cell).values()
+
+    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+        return (np.tanh((0 if x is None else x @ w) + b + sum(h_k @ u for (h_k,) in children)),)
+
+    assert_equations(cell, node)
+
+
+@pytest.mark.parametrize("inner_size", [0, X])
+@pytest.mark.parametrize("kinds", [1, 2, 9])
+def test_sdt_rnn(kinds: int, inner_size: int) -> None:
+    """Several children of one relation and of several, and relations that do not occur."""
+    cell = random_cell(SDTRNN, inner_size=inner_size, kinds=kinds)
+    w, u, b = parameters(cell).values()
+
+    def node(x: Array | None, children: list[State], relations: list[int]) -> State:
+        below = sum(h_k @ u[r - 1] for (h_k,), r in zip(children, relations, strict=True))
+        return (np.tanh((0 if x is None else x @ w) + b + below),)
+
+    assert_equations(cell, node, kinds=kinds)
+
+
+def test_sdt_rnn_counts_a_child_of_kind_0_as_none() -> None:
+    cell, h = random_cell(SDTRNN, kinds=3), torch.randn(len(OWNER), H).double()
+    x, kind = torch.zeros(ROWS, 0).double(), torch.tensor([3, 1, 2, 3, 3, 2])
+    some = torch.arange(len(OWNER)) % 2 == 0
+    (found,) = composed(cell, x, [h], Links(OWNER, kind * some))
+    (expected,) = composed(cell, x, [h[some]], Links(OWNER[some], kind[some]))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("asked", [{}, {"inner_size": X}, WORDS, WORDS | {"inner_size": H}])
+def test_rvnn(asked: dict[str, Any]) -> None:
+    cell = random_cell(RvNN, **asked)
+    part = parameters(cell)
+    w_left, w_right, v = np.split(part["w"], [H, 2 * H])
+
+    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+        (a,), (b,) = children
+        return (np.tanh(a @ w_left + b @ w_right + (0 if x is None else x @ v) + part["b"]),)
+
+    def leaf(x: Array) -> State:
+        return (x if "leaf" in asked else np.tanh(x @ part["w_x"] + part["b_x"]),)
+
+    assert_equations(cell, node, leaf)
+
+
+@pytest.mark.parametrize("asked", [{}, WORDS])
+def test_rntn(asked: dict[str, Any]) -> None:
+    cell = random_cell(RNTN, **asked)
+    part = parameters(cell)
+
+    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+        pair = np.concatenate([h for (h,) in children])  # [a; b]
+        products = [pair @ part["v"][:, k] @ pair for k in range(H)]
+        return (np.tanh(products + pair @ part["w"] + part["b"]),)
+
+    def leaf(x: Array) -> State:
+        return (x if "leaf" in asked else np.tanh(x @ part["w_x"] + part["b_x"]),)
+
+    assert_equations(cell, node, leaf)
+
+
+def mv_rnn_width(rank: int | None) -> int:
+    """Of a word's vector and the parameters of its matrix."""
+    return H + H * H if rank is None else H + 2 * H * rank + H
+
+
+def word_matrix(m: Array, rank: int | None) -> Array:
+    if rank is None:
+        return np.eye(H) + m.reshape(H, H)
+    u, v, d = np.split(m, [H * rank, 2 * H * rank])
+    return u.reshape(H, rank) @ v.reshape(H, rank).T + np.diag(1 + d)
+
+
+@pytest.mark.parametrize("rank", [None, 1, 2])
+@pytest.mark.parametrize("leaf_is", ["projected", "table"])
+def test_mv_rnn(leaf_is: str, rank: int | None) -> None:
+    """A missing child is the vector 0 and the identity."""
+    table = leaf_is == "table"
+    size = mv_rnn_width(rank) if table else X
+    cell = random_cell(MVRNN, input_size=size, leaf=leaf_is, rank=rank)
+    part = parameters(cell)
+
+    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+        (a, b) = (vector for vector, _ in children)
+        a_matrix, b_matrix = (
+            matrix.reshape(H, H) if kind else np.eye(H)
+            for (_, matrix), kind in zip(children, kinds, strict=True)
+        )
+        p = np.tanh(part["w"].T @ np.concatenate([b_matrix @ a, a_matrix @ b]) + part["b"])
+        return p, (part["w_m"].T @ np.concatenate([a_matrix, b_matrix])).flatten()
+
+    def leaf(x: Array) -> State:
+        z, m = np.split(x if table else x @ part["w_x"] + part["b_x"], [H])
+        return z if table else np.tanh(z), word_matrix(m, rank).flatten()
+
+    assert_equations(cell, node, leaf)
+
+
+@pytest.mark.parametrize("rank", [None, 3])
+def test_matrices_of_words_start_near_the_identity(rank: int | None) -> None:
+    torch.manual_seed(1)
+    cell = MVRNN(input_size=100, hidden_size=25, rank=rank)
+    off = cell.leaf(torch.randn(200, 100))[1].view(200, 25, 25) - torch.eye(25)
+    norms = torch.linalg.matrix_norm(off, ord=2)
+    assert norms.min() > 0
+    assert norms.max() < 0.4
+
+
+@pytest.mark.parametrize("rank", [None, 1, 2])
+def test_a_table_of_another_width_is_refused(rank: int | None) -> None:
+    with pytest.raises(ConfigError, match=rf"{mv_rnn_width(rank)} .*found input_size = 3"):
+        manager().cell("mv_rnn.v1").create(
+            {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
+        )
+
+
+def test_the_mean_of_the_words_of_a_constituency_tree() -> None:
+    """Every word counts once, however deep it lies."""
+    cell = WordMean(input_size=X, hidden_size=X)
+    words = torch.randn(4, X, dtype=torch.float64)
+    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
+    found = np.concatenate([cell.output(state) for state in encode(cell, forest, words)])
+    a, b, c, d = words.numpy()
+    expected = [a, b, c, (b + c) / 2, d, (b + c + d) / 3, (a + b + c + d) / 4]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_the_mean_of_the_words_of_a_dependency_tree() -> None:
+    """A node's own word counts too."""
+    cell = WordMean(input_size=X, hidden_size=X, inner_size=X)
+    parents, none = np.array([1, 3, 1, -1, 3]), np.zeros(5, np.int64)
+    forest = Forest(parents=parents, slots=none, kinds=none + 1, sizes=np.array([5]))
+    words = torch.randn(5, X, dtype=torch.float64)
+    is_leaf = torch.tensor([True, False, True, False, True])
+    states = encode(cell, forest, words[is_leaf], words[~is_leaf])
+    found = np.concatenate([cell.output(state) for state in states])
+    v = words.numpy()
+    expected = [v[0], (v[0] + v[1] + v[2]) / 3, v[2], v.mean(0), v[4]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert [int(state[1]) for state in states] == [1, 3, 1, 5, 1]

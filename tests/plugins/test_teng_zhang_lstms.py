@@ -1,0 +1,193 @@
+"""The LSTMs of Teng & Zhang 2017 in NumPy: the chain's (1)-(3), S-LSTM (4)-(7), lexicalized
+(8)-(11), top-down (13)-(14); without peepholes against torch's LSTM."""
+
+import numpy as np
+import pytest
+import torch
+from equations import (
+    Array,
+    H,
+    State,
+    X,
+    along_chain,
+    assert_equations,
+    assert_lstm,
+    named,
+    parameters,
+    random_cell,
+    sigmoid,
+)
+
+from thinstack.core.cell import Cell
+from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
+from thinstack.plugins.cells.peephole_lstm import PeepholeLSTM
+from thinstack.plugins.cells.s_lstm import SLSTM
+from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+
+WAYS = ["shared", "per_side"]
+
+
+def step(x: Array, h: Array, c: Array, W: dict, b: dict) -> State:  # noqa: N803
+    """(1)-(3) and (13)-(14), of one set of parameters under the names of the paper, such as
+    W["hf"]; W h is h @ W here."""
+    i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
+    f = sigmoid(x @ W["xf"] + h @ W["hf"] + c @ W["cf"] + b["f"])
+    g = np.tanh(x @ W["xg"] + h @ W["hg"] + b["g"])
+    c = f * c + i * g
+    o = sigmoid(x @ W["xo"] + h @ W["ho"] + c @ W["co"] + b["o"])
+    return o * np.tanh(c), c
+
+
+class Sequential:
+    """The peephole LSTM."""
+
+    def __init__(self, cell: PeepholeLSTM):
+        w = parameters(cell)
+        self.b = named("figo", w["b"])
+        self.W: dict = {}
+        for gate, block in (named("fi", w["w_fi"]) | {"g": w["w_g"], "o": w["w_o"]}).items():
+            parts = zip("xhc", np.split(block, [X, X + H]), strict=True)
+            self.W.update({source + gate: part for source, part in parts})
+
+    def node(self, x: Array, children: list[State], kinds: list[int]) -> State:
+        """h_t and c_t; the first word has a predecessor of zeros."""
+        ((h, c),) = children or [(np.zeros(H), np.zeros(H))]
+        return step(x, h, c, self.W, self.b)
+
+
+class TopDown:
+    """The parameters of each side (1, 2, ..)."""
+
+    def __init__(self, cell: TopDownLSTM):
+        w = parameters(cell)
+        of_x, of_b = (np.split(w[name], w["b"].size // (4 * H), axis=-1) for name in ("w_x", "b"))
+        fi, g, o = (np.split(w[name], cell.kinds, axis=1) for name in ("w_fi", "w_g", "w_o"))
+        self.W: dict[int, dict[str, Array]] = {}
+        self.b: dict[int, dict[str, Array]] = {}
+        for side in range(cell.kinds):
+            own = side if len(of_x) > 1 else 0
+            self.b[side + 1] = named("figo", of_b[own])
+            parts = named(("xf", "xi", "xg", "xo"), of_x[own])
+            for gate, block in named("fi", fi[side]).items():
+                parts[f"h{gate}"], parts[f"c{gate}"] = np.split(block, 2)
+            parts["hg"] = g[side]
+            parts["ho"], parts["co"] = np.split(o[side], 2)
+            self.W[side + 1] = parts
+
+    def node(self, x: Array, children: list[State], kinds: list[int]) -> State:
+        """h_t and c_t of child number `kinds[0]`; the root is a left child of zeros."""
+        ((h, c),), (side,) = children or [(np.zeros(H), np.zeros(H))], kinds or [1]
+        return step(x, h, c, self.W[side], self.b[side])
+
+
+class Binary:
+    """The S-LSTM and, with x at inner nodes, the lexicalized one; parameters under the names of the
+    paper, such as W["hfl", "L"]."""
+
+    def __init__(self, cell: Cell, lexicalize: str = ""):
+        w = parameters(cell)
+        self.lexicalize = lexicalize
+        self.b = named(("fl", "fr", "i", "g", "o"), w["b"])
+        gates = ("xf", "xi", "xg", "xo") if lexicalize else ("xi", "xg", "xo")
+        self.W: dict = named(gates, w["w_x"])
+        sources = [("h", "L"), ("h", "R"), ("c", "L"), ("c", "R")]
+        for (source, side), rows in named(sources, w["w_fi"], axis=0).items():
+            for gate, block in named(("fl", "fr", "i"), rows).items():
+                self.W[source + gate, side] = block
+        self.W["hg", "L"], self.W["hg", "R"] = np.split(w["w_g"], 2)
+        self.W["ho", "L"], self.W["ho", "R"], self.W["co"] = np.split(w["w_o"], 3)
+        if lexicalize == "gate":
+            self.W["zx", "L"], self.W["zx", "R"] = np.split(w["w_z"], 2)
+            self.b["z"] = w["b_z"]
+
+    def head_word(self, x_l: Array, x_r: Array) -> Array:
+        if self.lexicalize == "gate":
+            z = sigmoid(x_l @ self.W["zx", "L"] + x_r @ self.W["zx", "R"] + self.b["z"])
+            return z * x_l + (1 - z) * x_r
+        return {"left": x_l, "right": x_r, "average": (x_l + x_r) / 2}[self.lexicalize]
+
+    def node(self, _: Array | None, children: list[State], kinds: list[int]) -> State:
+        (h_l, c_l, *x_l), (h_r, c_r, *x_r) = children
+        W, b = self.W, self.b
+        x = [self.head_word(*x_l, *x_r)] if self.lexicalize else []
+
+        def of_x(name: str) -> Array | float:
+            return x[0] @ W[name] if x else 0.0
+
+        def gate(k: str) -> Array:
+            from_h = h_l @ W[f"h{k}", "L"] + h_r @ W[f"h{k}", "R"]
+            from_c = c_l @ W[f"c{k}", "L"] + c_r @ W[f"c{k}", "R"]
+            return sigmoid(of_x(f"x{k[0]}") + from_h + from_c + b[k])
+
+        g = np.tanh(of_x("xg") + h_l @ W["hg", "L"] + h_r @ W["hg", "R"] + b["g"])
+        c = gate("fl") * c_l + gate("fr") * c_r + gate("i") * g
+        o = sigmoid(of_x("xo") + h_l @ W["ho", "L"] + h_r @ W["ho", "R"] + c @ W["co"] + b["o"])
+        return o * np.tanh(c), c, *x
+
+    def leaf(self, x: Array) -> State:
+        c = sigmoid(x @ self.W["xi"] + self.b["i"]) * np.tanh(x @ self.W["xg"] + self.b["g"])
+        h = sigmoid(x @ self.W["xo"] + c @ self.W["co"] + self.b["o"]) * np.tanh(c)
+        return (h, c, x) if self.lexicalize else (h, c)
+
+
+def test_s_lstm() -> None:
+    cell = random_cell(SLSTM)
+    assert_equations(cell, Binary(cell).node, Binary(cell).leaf)
+
+
+@pytest.mark.parametrize("lexicalize", ["gate", "left", "right", "average"])
+def test_lexicalized_lstm(lexicalize: str) -> None:
+    cell = random_cell(LexicalizedLSTM, lexicalize=lexicalize)
+    paper = Binary(cell, lexicalize)
+    assert_equations(cell, paper.node, paper.leaf)
+
+
+def test_peephole_lstm() -> None:
+    cell = random_cell(PeepholeLSTM)
+    assert_equations(cell, Sequential(cell).node)
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 3])
+@pytest.mark.parametrize("inputs", WAYS)
+def test_top_down_lstm(inputs: str, kinds: int) -> None:
+    cell = random_cell(TopDownLSTM, inputs=inputs, kinds=kinds)
+    assert_equations(cell, TopDown(cell).node, kinds=kinds)
+
+
+def assert_path(cell: Cell, paper: Sequential | TopDown, sides: list[int]) -> None:
+    """A chain from the leaf, or from the root, whose links are of these kinds."""
+    states: list[State] = []
+    words = torch.randn(1 + len(sides), X).double()
+    for side, word in zip([1, *sides], words, strict=True):
+        states.append(paper.node(word.numpy(), states[-1:], [side]))
+    found = along_chain(cell, words, sides).detach()
+    np.testing.assert_allclose(found, [h for h, _ in states], rtol=0, atol=1e-10)
+
+
+def test_a_sentence() -> None:
+    cell = random_cell(PeepholeLSTM)
+    assert_path(cell, Sequential(cell), [1] * 5)
+
+
+@pytest.mark.parametrize("inputs", WAYS)
+@pytest.mark.parametrize("sides", [[1, 1, 2], [1, 2, 1]])
+def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
+    """Those to the nodes 7 and 8 of Figure 4."""
+    cell = random_cell(TopDownLSTM, inputs=inputs)
+    assert_path(cell, TopDown(cell), sides)
+
+
+def test_without_peepholes_it_is_an_lstm() -> None:
+    cell = random_cell(PeepholeLSTM)
+    with torch.no_grad():
+        cell.w_fi[X + H :] = 0
+        cell.w_o[X + H :] = 0
+    W, b = Sequential(cell).W, Sequential(cell).b
+    assert_lstm(cell, *([W[of + gate] for gate in "ifgo"] for of in "xh"), [b[g] for g in "ifgo"])
+
+
+def test_what_a_constructor_refuses() -> None:
+    with pytest.raises(KeyError, match="middle"):
+        LexicalizedLSTM(input_size=X, hidden_size=H, lexicalize="middle")
+    with pytest.raises(ValueError, match="got 0"):
+        TopDownLSTM(input_size=X, hidden_size=H, kinds=0)

@@ -1,0 +1,217 @@
+"""The contract suite finds what is wrong with a cell or a task head, says it in words, and lets a
+good one pass."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bad_cells
+import bad_heads
+import pytest
+from torch import Tensor
+
+from thinstack.errors import ConfigError, PluginError, UnknownNameError
+from thinstack.testing import CELL_CHECKS, HEAD_CHECKS
+
+ROOT = Path(__file__).parents[2]
+INNER: dict[str, Any] = {"inner_size": 5}
+EAGER = [name for name in CELL_CHECKS if name != "onnx"]  # which takes seconds
+
+
+class Bad(NamedTuple):
+    """The check that finds it, in the order of CELL_CHECKS the first; what it names; whether no
+    other fails; what to ask for."""
+
+    check: str
+    named: str
+    alone: bool = True
+    sizes: dict[str, Any] = {}  # noqa: RUF012 - it is only read
+
+
+CELLS = {
+    "WrongSize": Bad("built_as_asked", "hidden_size is 5 where 4 was asked for"),
+    "WrongWidth": Bad("built_as_asked", "output gives shapes [(6, 5)]", alone=False),
+    "SinglePrecision": Bad("built_as_asked", "leaf gives ['torch.float32']", alone=False),
+    "FewKinds": Bad("built_as_asked", "kinds is 2", sizes={"kinds": 5}),
+    "Lazy": Bad("built_as_asked", "parameters ['late'] appear at the first call", alone=False),
+    "Uninitialised": Bad("built_as_asked", "parameter 'b' has no finite", alone=False),
+    "Overwrites": Bad("inputs_are_kept", "compose overwrites inputs", False, INNER),
+    "OverwritesState": Bad("inputs_are_kept", "output overwrites state", alone=False),
+    "Reshapes": Bad("no_rows", "leaf of no rows raises RuntimeError", alone=False),
+    "Averages": Bad("no_rows", "compose of nodes without children is not finite"),
+    "RowMixing": Bad("rows_are_independent", "other rows of `children` than its own", alone=False),
+    "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
+    "Remembers": Bad("rows_are_independent", "compose gives other results", alone=False),
+    "Random": Bad("rows_are_independent", "leaf gives other results", alone=False),
+    "InOrder": Bad("rows_are_independent", "the order of the child states", alone=False),
+    "DeadInput": Bad("inner_inputs_are_read", "column 0", True, INNER),
+    "Detached": Bad("gradients", "the gradient of compose with respect to b "),
+    "DeadParameter": Bad("parameters_are_used", "['gate']"),
+    "Unscriptable": Bad("torchscript", "squash"),
+    "CountsResults": Bad("torchscript", "take the number of rows from `inputs`"),
+    "BranchesOnValues": Bad("onnx", "BranchesOnValues.compose cannot be exported"),
+}
+
+HEADS = {
+    "WrongSize": ("built_as_asked", "classes is 4 where 3 was asked for"),
+    "WrongWidth": ("built_as_asked", "forward of shapes {'rows': [(6, 4)]} raises RuntimeError"),
+    "ReadsElse": ("built_as_asked", "reads is 'words'"),
+    "Overwrites": ("inputs_are_kept", "loss overwrites labels"),
+    "Mean": ("loss_is_a_sum", "no sum over rows"),
+    "CountsUnlabelled": ("unlabelled_rows", "rows labelled -1 count"),
+    "NoGradient": ("unlabelled_rows", "no gradient with respect to the scores"),
+    "Normalises": ("few_rows", "forward of 1 rows in training mode raises ValueError"),
+    "RowMixing": ("rows_are_independent", "forward reads other rows"),
+    "CountsRows": ("rows_are_independent", "forward depends on the number of rows"),
+    "Random": ("rows_are_independent", "forward gives other results"),
+    "Detached": ("gradients", "the gradient of forward "),
+    "Unscriptable": ("torchscript", "squash"),
+    "OtherwiseScripted": ("torchscript", "the scores of 7 rows differ"),
+    "BranchesOnValues": ("onnx", "BranchesOnValues.scores cannot be exported"),
+    "OtherwiseExported": ("onnx", "the scores of 7 rows differ"),
+}
+
+
+def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str]:
+    """Messages of the checks that fail."""
+    table: dict[str, Any] = HEAD_CHECKS
+    if plugin.plugin_kind == "cell":
+        table, asked = CELL_CHECKS, {"examples": 30, **asked}
+    found = {}
+    for name in checks:
+        try:
+            table[name](plugin, **asked)
+        except AssertionError as error:
+            found[name] = str(error)
+    return found
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_bad_cell_is_found_out(name: str) -> None:
+    bad, cell = CELLS[name], getattr(bad_cells, name)
+    checks = list(CELL_CHECKS) if bad.check == "onnx" else EAGER
+    if not bad.alone:
+        checks = checks[: checks.index(bad.check) + 1]
+    found = failures(cell, checks, **bad.sizes)
+    assert list(found) == [bad.check]
+    assert found[bad.check].startswith(f"{cell.name}, {bad.check}: ")
+    assert bad.named in found[bad.check]
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_bad_head_is_found_out(name: str) -> None:
+    check, named = HEADS[name]
+    head, checks = getattr(bad_heads, name), list(HEAD_CHECKS)
+    found = failures(head, checks[: checks.index(check) + 1])
+    assert list(found) == [check]
+    assert found[check].startswith(f"{head.name}, {check}: ")
+    assert named in found[check]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "named", "asked"),
+    [
+        (
+            bad_cells.RowMixing,
+            {
+                "mixed_forests": "mend that first",
+                "neighbours": "mend that first",
+                "gradients_of_forests": "mend that first",
+            },
+            {},
+        ),
+        (bad_cells.LeafMixing, {"one_word_trees": "differ by", "mixed_forests": "differ by"}, {}),
+        (bad_cells.Remembers, {"chains": "differ by", "stars": "differ by"}, {}),
+        (bad_cells.CountsRowsOfChains, {"top_down": "from the root down"}, INNER),
+        (bad_cells.OtherwiseScripted, {"torchscript": "scripted, the cell's outputs"}, {}),
+        (bad_cells.OtherwiseExported, {"onnx": "in onnxruntime the scores"}, {}),
+        (bad_heads.CountsRows, {"onnx": "cannot be exported"}, {}),
+    ],
+)
+def test_what_other_checks_find(plugin: type, named: dict[str, str], asked: dict[str, Any]) -> None:
+    found = failures(plugin, named, **asked)
+    assert list(found) == list(named)
+    assert all(said in found[check] for check, said in named.items())
+
+
+@pytest.mark.parametrize("sizes", [{}, INNER, {"input_size": 3, "hidden_size": 2}], ids=str)
+@pytest.mark.parametrize("arity", [0, 1, 3])
+def test_a_good_cell_passes(arity: int, sizes: dict[str, Any]) -> None:
+    checks = list(CELL_CHECKS) if (arity, sizes) == (0, INNER) else EAGER
+    assert failures(bad_cells.Good, checks, options={"arity": arity}, **sizes) == {}
+
+
+@pytest.mark.parametrize("name", ["Good", "GoodOfPairs", "GoodRatings"])
+def test_a_good_head_passes(name: str) -> None:
+    assert failures(getattr(bad_heads, name), HEAD_CHECKS) == {}
+
+
+def test_the_number_of_examples() -> None:
+    calls = []
+
+    class Counted(bad_cells.Good):
+        def leaf(self, inputs: Tensor) -> list[Tensor]:
+            calls.append(inputs)
+            return super().leaf(inputs)
+
+    CELL_CHECKS["neighbours"](Counted, {"arity": 0}, examples=7)
+    assert len(calls) == 2 * 7
+
+
+def test_what_is_not_there() -> None:
+    chains, gradients = CELL_CHECKS["chains"], HEAD_CHECKS["gradients"]
+    with pytest.raises(UnknownNameError, match=r"no_such_cell\.v1"):
+        chains("no_such_cell.v1")
+    with pytest.raises(ConfigError, match="arity"):
+        chains("nary_lstm.v1", {"arity": 0})
+    with pytest.raises(PluginError, match="derived from"):
+        chains(dict)
+    with pytest.raises(ValueError, match="inner_size must be 0 or input_size = 5"):
+        chains("nary_lstm.v1", inner_size=3)
+    with pytest.raises(TypeError, match="classes"):
+        chains("nary_lstm.v1", classes=3)
+    with pytest.raises(UnknownNameError, match=r"no_such_head\.v1"):
+        gradients("no_such_head.v1")
+    with pytest.raises(ConfigError, match="hidden"):
+        gradients("node_classifier.v1", {"hidden": -1})
+
+
+@pytest.mark.parametrize("checks", [CELL_CHECKS, HEAD_CHECKS])
+def test_checks_have_names_and_descriptions(checks: dict[str, Any]) -> None:
+    assert [check.__name__ for check in checks.values()] == list(checks)
+    assert all(check.__doc__ for check in checks.values())
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "check"),
+    [
+        ("hypothesis", "testing", "neighbours"),
+        ("onnx", "testing", "onnx"),
+        ("onnxruntime", "cpu", "onnx"),
+    ],
+)
+def test_missing_packages(package: str, extra: str, check: str) -> None:
+    """The checks that need no extra package run without them; the others name the extra."""
+    code = (
+        "import sys\n"
+        f"for name in ('pytest', {package!r}): sys.modules[name] = None\n"
+        "from thinstack.errors import MissingExtraError\n"
+        "from thinstack.testing import CELL_CHECKS, HEAD_CHECKS\n"
+        "CELL_CHECKS['chains']('dt_rnn.v1')\n"
+        "HEAD_CHECKS['gradients']('node_classifier.v1')\n"
+        "for checks, name in ((CELL_CHECKS, 'dt_rnn.v1'), (HEAD_CHECKS, 'node_classifier.v1')):\n"
+        "    try:\n"
+        f"        if {check!r} in checks: checks[{check!r}](name)\n"
+        "    except MissingExtraError as error:\n"
+        "        print(error)\n"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    said = (
+        f"this needs the package '{package}', which is not installed: "
+        f'pip install "thinstack[{extra}]"'
+    )
+    assert answer.stdout.splitlines() == [said] * (2 if check in HEAD_CHECKS else 1)
