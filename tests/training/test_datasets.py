@@ -66,7 +66,7 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
             assert getattr(gold.forest, name).tolist() == part
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
-        assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
+        assert example.gold.forest.lengths.tolist() == [len(pair.first), len(pair.second)]
 
 
 @pytest.mark.parametrize("trees", ["binary", "sequence"])

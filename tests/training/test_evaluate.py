@@ -25,9 +25,6 @@ from thinstack.training.labelled import LabelledForest
 Rows = NDArray[np.float32]
 
 
-pytestmark = pytest.mark.usefixtures("stand_in_parser")
-
-
 def drawn(recipe: Recipe, found: Datasets) -> Model:
     """A model of random weights, whose answers differ widely."""
     torch.manual_seed(5)
@@ -201,9 +198,7 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
         [int(row.argmax()) for row in scores],
     )
     assert cases.example.tolist() == list(range(12))
-    assert [
-        example.trees["self"].structure["transitions"].tolist() for example in found.train
-    ] == parses
+    assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment")
     assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
@@ -224,14 +219,10 @@ def made(
 def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     recipe = tiny_recipe.recipe()
     model = drawn(recipe, load_datasets(recipe, data))
-    first = made(
-        [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2]
-    )
-    second = made([0, 0, 1], [-1, 0, -1], whole=2, words=[1, 1, 2], depths=[0, 0, 1])
-    examples = [
-        Example({"token_ids": np.array([1, 2, 3])}, np.array([3]), {"gold": first}),
-        Example({"token_ids": np.array([4, 5])}, np.array([2]), {"gold": second}),
-    ]
+    words, depths = [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
+    first = made([1, 2, 3], [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], words=words, depths=depths)
+    second = made([4, 5], [0, 0, 1], [-1, 0, -1], words=[1, 1, 2], depths=[0, 0, 1])
+    examples = [Example({"gold": first}), Example({"gold": second})]
     nodes = [
         answers(model, of_one(example), "node_scores").argmax(1).tolist() for example in examples
     ]

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thinstack.core import Tree
+from thinstack.data.phrases import check_constituency
 from thinstack.errors import TreeError, needs_extra
 
 if TYPE_CHECKING:
@@ -44,15 +45,12 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     without the package nltk.
     """
     kind = _tree_type()
+    check_constituency(tree)
     arities = tree.arities.tolist()
     below: list[list[Any]] = [[] for _ in arities]
     made: Any = None
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
-        if arities[node] and word is not None:
-            raise TreeError(
-                f"node {node} has both a word and children; nltk trees hold words at leaves only"
-            )
         if label == "":
             raise TreeError(
                 f"node {node} has the label '', which nltk trees have for none; make it None"
@@ -68,13 +66,12 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
     """Label, word and children of a Tree or of a string beside others."""
     if not isinstance(part, kind):
         return None, _string(part, "words"), []
-    children = list(part)
     label = _string(part.label(), "labels") or None
-    if not children:
+    if not part:
         raise TreeError(f"the node labelled {label!r} has no children; expected a word or children")
-    if len(children) == 1 and not isinstance(children[0], kind):
-        return label, _string(children[0], "words"), []
-    return label, None, children
+    if len(part) == 1 and not isinstance(part[0], kind):
+        return label, _string(part[0], "words"), []
+    return label, None, list(part)
 
 
 def _string(value: object, what: str) -> str:

@@ -14,15 +14,10 @@ from thinstack.data import ptb
 __all__ = ["detokenize", "treebank_words"]
 
 _REPLACED = {
-    "–": "--",
-    "—": "--",
-    "―": "--",
+    **dict.fromkeys("–—―", "--"),
+    **dict.fromkeys("“„«", "``"),
+    **dict.fromkeys("”»", "''"),
     "…": "...",
-    "“": "``",
-    "„": "``",
-    "«": "``",
-    "”": "''",
-    "»": "''",
 }
 _RUN = re.compile(r"-{3,}$|\.{4,}$")
 _APOSTROPHES = frozenset("'‘’")
@@ -62,9 +57,8 @@ def treebank_words(
     """
     words: list[str] = []
     firsts, ends = array("q"), array("q")
-    glued = joining = quoted = (
-        False  # no space before this token; it goes on with the last word; a double quote is open
-    )
+    # No space before this token; it goes on with the last word; a double quote is open.
+    glued = joining = quoted = False
     before = ""
     for i, token in enumerate(tokens):
         if not token or token.isspace():
@@ -82,11 +76,8 @@ def treebank_words(
                 words.append("``" if quoted else "''")
             elif token in _APOSTROPHES:
                 joining = opens and _ELIDED.match(after) is not None
-                words.append(
-                    "`"
-                    if not joining and (token == "‘" or (token == "'" and opens and after))
-                    else "'"
-                )
+                opening = token == "‘" or (token == "'" and opens and after)
+                words.append("`" if opening and not joining else "'")
             else:
                 words.append(token if token.isalnum() else _spelt(token))
             firsts.append(i)
@@ -127,11 +118,8 @@ def detokenize(words: Sequence[str]) -> str:
         text = _SHOWN.get(word) or ptb.unescape(word)
         if text == "." and re.search(r"\w\.$", before):
             continue
-        clitic = (
-            word == "''"
-            or text.lower() in _CLITICS
-            or (before.lower(), text.lower()) in _TWO_IN_ONE
-        )
+        pair = (before.lower(), text.lower())
+        clitic = word == "''" or pair[1] in _CLITICS or pair in _TWO_IN_ONE
         if not (touches or (clitic and word != "`") or _AFTER_WORD.match(text)):
             out.append(" ")
         out.append(text)
