@@ -33,11 +33,6 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
-
-
 def weights(model: TreeModel) -> Weights:
     return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
