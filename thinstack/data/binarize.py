@@ -24,16 +24,12 @@ ADDED, CHAIN = "@", "+"
 
 def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`, a chain of single
-    children its topmost node.
+    children its topmost node; new nodes have the label None. `to_binary` has a way back.
 
-    Nodes that stand for nodes of the tree keep their label, new ones have None.
-
-    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase of
-    their own that branches to the right; with none the leaf is left out, and so is every phrase
-    that then has no word.
-
-    There is no way back; `to_binary` has one. Raises TreeError for a tree with words at inner
-    nodes, for another number of `leaves`, and if no word is left.
+    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase that
+    branches to the right; with none the leaf is left out, and every phrase that then has no word.
+    Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
+    word is left.
     """
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     words = _words_of_nodes(tree, leaves)
@@ -64,9 +60,8 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
     """The binary tree of a constituency tree, from which `from_binary` makes that tree again.
 
-    A node that is added bears `@` and the label of the phrase that it is a part of; a chain of
-    single children becomes one node, its labels joined by `+` from the topmost down (a missing
-    label is the empty string there). `branching`:
+    A node that is added bears `@` and the label of its phrase; a chain of single children becomes
+    one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
 
     - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
       d))`.

@@ -1,8 +1,7 @@
 """Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
 
-Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here the
-distance is linear in the words around the gap: small enough to be a table in a bundle, and to need
-nothing but numpy.
+Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here it
+is linear in the words around the gap: a table small enough for a bundle.
 """
 
 import json

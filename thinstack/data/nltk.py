@@ -17,8 +17,7 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     leaf without a label.
 
     The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without
-    children, and for labels or words that are no strings; MissingExtraError without the package
-    nltk.
+    children, and for labels or words that are no strings; MissingExtraError without nltk.
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
@@ -41,8 +40,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     """The nltk tree that `from_nltk` reads as `tree`, each label None as "".
 
     A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
-    one. Raises TreeError for a tree with a word at an inner node or a label ""; MissingExtraError
-    without the package nltk.
+    one. Raises TreeError for a word at an inner node or a label ""; MissingExtraError without nltk.
     """
     kind = _tree_type()
     check_constituency(tree)
@@ -52,9 +50,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
         if label == "":
-            raise TreeError(
-                f"node {node} has the label '', which nltk trees have for none; make it None"
-            )
+            raise TreeError(f"node {node} has the label '', nltk's sign for none; make it None")
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
         made = word if bare else kind(label or "", below[node] or [word])
         if parent >= 0:
@@ -76,10 +72,8 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
 
 def _string(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TreeError(
-            f"expected {what} that are strings, found {type(value).__name__} {value!r}; convert "
-            "the tree first"
-        )
+        found = f"{type(value).__name__} {value!r}"
+        raise TreeError(f"expected {what} that are strings, found {found}; convert the tree first")
     return value
 
 

@@ -43,13 +43,11 @@ def read_dependency_trees(
     Args:
         toks: file of one sentence a line, its n words between spaces.
         parents: file of n heads a line, 1 to n, 0 for the root.
-        rels: file of n names a line: each word's relation to its head. They become the labels;
-            without it there are none.
+        rels: file of n names a line, each word's relation to its head, which become the labels.
         skipped: takes the errors of malformed trees, see `made`.
 
     Raises TreeError with file, line and column of the first malformed tree without `skipped`;
-    DataError for a file that is missing, is not UTF-8, holds no line, or has not as many lines as
-    `toks`.
+    DataError for a file that is missing, not UTF-8, empty, or not of as many lines as `toks`.
     """
 
     def tree(lines: tuple[_Line, ...]) -> Tree:
@@ -105,9 +103,9 @@ def write_dependency_trees(
     """Write files from which `read_dependency_trees` reads the same trees; labels are left out
     unless `rels` is given.
 
-    Raises TreeError, with the file and line that the tree would be on, for a node without a word,
-    for a word that is empty or holds white space, and with `rels` for such a label or none;
-    DataError for a file that cannot be written.
+    Raises TreeError, with the file and line that the tree would be on, for a word (and with `rels`
+    a label) that is missing, empty or holds white space; DataError for a file that cannot be
+    written.
     """
     rows = [
         (
@@ -123,9 +121,8 @@ def write_dependency_trees(
 def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: str | Path) -> None:
     """Write files from which `read_constituency_trees` reads the same trees, their labels left out.
 
-    Raises TreeError, with the file and line that the tree would be on, for a tree that is not
-    binary, has a word at an inner node, or has a word that is empty or holds white space; DataError
-    for a file that cannot be written.
+    Raises what `write_dependency_trees` raises; also TreeError for a tree that is not binary or has
+    a word at an inner node.
     """
     rows: list[tuple[str, str]] = []
     for number, tree in enumerate(trees, start=1):
@@ -181,10 +178,8 @@ def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
     files = [read_lines(path) for path in paths]
     for path, lines in zip(paths, files, strict=True):
         if len(lines) != len(files[0]):
-            raise DataError(
-                f"{path}: expected {len(files[0])} lines, as many as {paths[0]} has, found "
-                f"{len(lines)}"
-            )
+            expected = f"{len(files[0])} lines, as many as {paths[0]} has"
+            raise DataError(f"{path}: expected {expected}, found {len(lines)}")
     for number, texts in enumerate(zip(*files, strict=True), start=1):
         yield tuple(_Line(str(path), number, text) for path, text in zip(paths, texts, strict=True))
 
@@ -211,12 +206,9 @@ def _line(entries: Sequence[str | None], what: str, path: str | Path, number: in
     """The words or labels of a tree as a line of a file."""
     for node, entry in enumerate(entries):
         if entry is None or not _ENTRY.fullmatch(entry):
-            raise TreeError(
-                f"the {what} {node + 1} of the tree is {entry!r}; the file holds no empty {what}, "
-                "and none with white space",
-                source=str(path),
-                line=number,
-            )
+            expected = f"the file holds no empty {what}, and none with white space"
+            message = f"the {what} {node + 1} of the tree is {entry!r}; {expected}"
+            raise TreeError(message, source=str(path), line=number)
     return " ".join(map(str, entries))
 
 

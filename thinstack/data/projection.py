@@ -25,10 +25,8 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
     for place, (ours, theirs) in enumerate(zip_longest(phrases.words, tree.words), start=1):
         if ours != theirs:
             ours, theirs = ("the end" if word is None else repr(word) for word in (ours, theirs))
-            raise TreeError(
-                f"expected trees over the same words, found {ours} in the phrases and {theirs} in "
-                f"the tree at word {place}"
-            )
+            found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
+            raise TreeError(f"expected trees over the same words, found {found}")
     check_constituency(phrases)
     # Parents come after their children, so the topmost phrase is the one that stays.
     known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))

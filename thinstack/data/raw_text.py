@@ -39,8 +39,7 @@ _TWO_IN_ONE = frozenset(
 def treebank_words(
     tokens: Sequence[str], spaces: Sequence[bool]
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a sentence as the Penn Treebank, and the sentiment treebank after it, would have
-    them.
+    """The words of a sentence as the Penn Treebank would have them.
 
     `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i
     (spaCy's `whitespace_`). Returns L words and their tokens, (L, 2) int64 as [first, last + 1);
@@ -51,7 +50,7 @@ def treebank_words(
       `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
     - Double quotes become two backticks or two apostrophes, single ones a backtick or an
       apostrophe: opening after a space, closing before one, else (double ones) by what is open.
-          Curly apostrophes become straight (`n't`, `'s`).
+      Curly apostrophes become straight.
     - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped
       (`ptb.escape`).
     """
@@ -106,12 +105,8 @@ def _spelt(token: str) -> str:
 
 def detokenize(words: Sequence[str]) -> str:
     """Running text of treebank words: escapes undone, straight quotes, and spaces as in English
-    print.
-
-    Punctuation, closing marks and clitics (`'s`, `n't`) touch the word before, opening marks, `$`
-    and `#` the word after, `can not` becomes `cannot`; dashes (`-`, `--`) stand between spaces. A
-    full stop after an abbreviation's is left out.
-    """
+    print (`n't` touches the word before, `$` the word after, `can not` becomes `cannot`). A full
+    stop after an abbreviation's is left out."""
     out: list[str] = []
     before, touches = "", True
     for word in words:

@@ -1,9 +1,8 @@
 """Reading treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-A tree may go on over lines that are indented deeper than its first or start with `)`. It ends where
-its brackets close, and the next one starts on a line of its own. A blank line, and one that is
-indented no deeper than trees of the file are, ends a tree with brackets still open, and so a
-malformed tree takes nothing with it but the lines that are indented below it.
+A tree may go on over lines that are indented deeper than its first or start with `)`, and the next
+one starts on another line. A blank line, and one that is indented no deeper than trees of the file
+are, ends a tree with brackets still open, so that a malformed tree harms no other.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,10 +32,8 @@ def read_trees(
 ) -> list[Tree]:
     """Read a file of bracketed trees; blank lines and a byte order mark are left out of account.
 
-    Args:
-        labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
-            `( The acting )`.
-        skipped: takes the errors of malformed trees, see `made`.
+    `labelled`: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
+    `( The acting )`. `skipped` takes the errors of malformed trees, see `made`.
 
     Raises TreeError with file, line and column of the first malformed tree without `skipped`;
     DataError for a file that is missing, is not in `encoding` or holds no tree.

@@ -27,11 +27,10 @@ _IDEOGRAPH = re.compile(
 class WordpieceVocabulary(Vocabulary):
     """P pieces in id order, among them `[UNK]`; a piece that continues a word starts with `##`.
 
-    A treebank word is unescaped (`-LRB-`, `\\/`, two backticks), cleaned of control characters,
-    lower-cased, freed of accents, split at punctuation and around ideographs, and each part cut
-    greedily into the longest pieces there are (Devlin et al. 2019). A part that cannot be cut, or
-    is longer than 100 characters, is `[UNK]`; so is a word of no part. Raises DataError without
-    `[UNK]`.
+    A treebank word is unescaped, cleaned of control characters, lower-cased, freed of accents,
+    split at punctuation and around ideographs, and each part cut greedily into the longest pieces
+    (Devlin et al. 2019). A part that cannot be cut, or is longer than 100 characters, is `[UNK]`;
+    so is a word of no part. Raises DataError without `[UNK]`.
     """
 
     def __init__(self, pieces: Iterable[str]):
