@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from thinstack.config.base import Rate, Strict, read_toml
-from thinstack.config.model import MadeTree, ModelConfig
+from thinstack.config.model_config import MadeTree, ModelConfig
 
 __all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "Recipe", "Task", "TrainingConfig"]
 

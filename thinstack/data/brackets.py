@@ -43,7 +43,7 @@ def from_brackets(
         for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
             at, piece = match.start(), match.group()
             if reader.done:
-                found = piece.rstrip(SPACE) if piece[0] != "(" else "("
+                found = "(" if piece[0] == "(" else piece
                 raise TreeError(f"expected one tree, found {found!r} after its end")
             if piece[0] == "(":
                 reader.open(at, match[1] if labelled else None)

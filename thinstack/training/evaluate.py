@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinstack.config import Task
 from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import Figures
-from thinstack.measure.pairs import entailment, relatedness
+from thinstack.measure.pair_figures import entailment, relatedness
 from thinstack.models.model import Model
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
