@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reproduce.cases import Cases
 from reproduce.table import Curve
-from thinstack.measure.pairs import pearson
+from thinstack.measure.pair_figures import pearson
 
 __all__ = ["LEAST_CASES", "Point", "points"]
 

@@ -11,22 +11,12 @@ from thinstack.errors import ConfigError
 MODEL = {
     "schema_version": 1,
     "labels": ["bad", "neutral", "good"],
-    "embedding": {
-        "kind": "wordpieces",
-        "size": 100,
-        "dropout": 0.1,
-        "name": "wordpieces.v1",
-        "options": {},
-    },
+    "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.1, "name": "x.v1", "options": {}},
     "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
     "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
     "encoder": {
         "layers": 2,
-        "top_down": {
-            "name": "top_down_lstm.v1",
-            "hidden_size": 150,
-            "options": {"inputs": "per_side"},
-        },
+        "top_down": {"name": "down.v1", "hidden_size": 150, "options": {"inputs": "per_side"}},
         "separate": True,
         "readout": ["leaves", "up"],
         "tracker": None,
@@ -97,6 +87,7 @@ def test_defaults() -> None:
     assert encoder.readout == ("up", "down", "leaves")
 
 
+WORDS, TRACKER = {"kind": "words", "size": 3}, {"tracker": {"size": 3}}
 SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
 
 
@@ -165,60 +156,24 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(encoder={"readout": []}), "encoder.readout", "[]"),
         (changed(encoder={"readout": ["up", "up"]}), "readout names a part twice", "['up', 'up']"),
         (changed(encoder={"top_down": "own"}), "encoder.top_down", "'own'"),
-        (
-            changed(encoder={"top_down": {"name": "x.v1"}}),
-            "encoder.top_down.CellConfig.hidden_size: Field required",
-            "x.v1",
-        ),
+        (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig", "x.v1"),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
         (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
-        (
-            changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}),
-            "embedding.dropout",
-            "1.0",
-        ),
-        (
-            changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}),
-            "embedding.dropout",
-            "nan",
-        ),
+        (changed(embedding={**WORDS, "dropout": 1.0}), "embedding.dropout", "1.0"),
+        (changed(embedding={**WORDS, "dropout": float("nan")}), "embedding.dropout", "nan"),
         (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
         (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
         (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
-        (
-            with_tracker({"beam": 2}),
-            "encoder.tracker: Value error, beam",
-            "found 2; leave beam out",
-        ),
+        (with_tracker({"beam": 2}), "encoder.tracker: Value error, beam", "found 2; leave beam"),
         (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
-        (
-            with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}),
-            "a tracker goes with one layer and no top_down",
-            "2",
-        ),
-        (
-            with_tracker(encoder={"tracker": {"size": 3}, "top_down": "shared"}),
-            "encoder: Value error, a tracker goes with one layer and no top_down",
-            "shared",
-        ),
-        (
-            with_tracker(trees="dependency"),
-            "a tracker reads binary trees, found trees = 'dependency'",
-            "size",
-        ),
-        (
-            with_tracker(trees="sequence"),
-            "a tracker reads binary trees, found trees = 'sequence'",
-            "size",
-        ),
-        (
-            with_tracker({"parses": False}, tree_source="self"),
-            "'self' needs an encoder.tracker that parses",
-            "size",
-        ),
+        (with_tracker(encoder={**TRACKER, "layers": 2}), "goes with one layer", "2"),
+        (with_tracker(encoder={**TRACKER, "top_down": "shared"}), "and no top_down", "shared"),
+        (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", "size"),
+        (with_tracker(trees="sequence"), "binary trees, found trees = 'sequence'", "size"),
+        (with_tracker({"parses": False}, tree_source="self"), "tracker that parses", "size"),
         ({**SMALL, "tree_source": "self"}, "'self' needs an encoder.tracker that parses", "labels"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
@@ -237,11 +192,9 @@ def test_an_error_names_the_file_the_field_and_what_was_found(
 
 
 def test_all_problems_are_told_at_once() -> None:
+    broken = changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1)
     with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
-        ModelConfig.parse(
-            changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1),
-            source="config.json",
-        )
+        ModelConfig.parse(broken, source="config.json")
 
 
 def test_a_long_value_is_cut_in_the_message() -> None:
@@ -266,21 +219,19 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
         ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
-        (
-            "seeds = [1, 2]",
-            "seeds = [9223372036854775808]",
-            "training.seeds.0: Input should be less than",
-        ),
+        ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
         ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
-        (
-            "seeds = [1, 2]",
-            "learning_rate = inf",
-            "training.learning_rate: Input should be a finite number",
-        ),
+        ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: .* finite number"),
         ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
         ('"int8-tables"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
+        ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), or .* \(dev_size\)"),
+        ("vector_std = 0.3", "dev_size = 5", r"data: .*\(dev\), or .* \(dev_size\)"),
+        ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
+        ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
+        ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: .* a valid string"),
+        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'rmsprop' .*'sgd'\)"),
     ],
 )
 def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:
@@ -289,20 +240,8 @@ def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> N
         Recipe.read(path)
 
 
-@pytest.mark.parametrize(
-    ("model", "training", "message"),
-    [
-        ({}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
-        (
-            {"tracker": {"size": 3, "parses": False}},
-            {"sources": ["self"]},
-            "'self' needs a model.encoder.tracker that parses",
-        ),
-    ],
-)
-def test_a_recipe_that_could_not_be_finished(
-    model: dict[str, object], training: dict[str, object], message: str
-) -> None:
+@pytest.mark.parametrize("encoder", [{}, {"tracker": {"size": 3, "parses": False}}])
+def test_a_recipe_that_could_not_be_finished(encoder: dict[str, object]) -> None:
     data = {
         "name": "own",
         "data": {"train": "train.txt", "dev": "dev.txt"},
@@ -311,45 +250,12 @@ def test_a_recipe_that_could_not_be_finished(
             "embedding": {"kind": "words", "size": 3},
             "cell": {"name": "spinn_lstm.v1", "hidden_size": 4},
             "head": {"name": "node_classifier.v1"},
-            "encoder": model,
+            "encoder": encoder,
         },
-        "training": training,
+        "training": {"sources": ["self"]},
     }
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=r"'self' needs a model\.encoder\.tracker that parses"):
         Recipe.parse(data, source="test")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            'dev = "sst/dev.txt"',
-            "",
-            r"data: .*name the file to report on \(dev\), or say how many .* \(dev_size\)",
-        ),
-        (
-            'dev = "sst/dev.txt"',
-            'dev = "sst/dev.txt"\ndev_size = 5',
-            r"data: .*name the file to report on \(dev\), or ",
-        ),
-        ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
-        ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
-        (
-            "[data]",
-            '[data]\nrelabel = { "0" = 1 }',
-            r"data.relabel.0: Input should be a valid string",
-        ),
-        (
-            "[training]",
-            '[training]\nrule = "sgd"',
-            r"training.rule: .*'adagrad', 'rmsprop' or 'adam' \(found 'sgd'\)",
-        ),
-    ],
-)
-def test_a_recipe_of_another_task_that_is_refused(recipe, old: str, new: str, message: str) -> None:
-    path = recipe(old, new)
-    with pytest.raises(ConfigError, match=f"^{path}: {message}"):
-        Recipe.read(path)
 
 
 def test_what_is_reported_on_in_words(recipe) -> None:
@@ -360,9 +266,7 @@ def test_what_is_reported_on_in_words(recipe) -> None:
 
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
-    with pytest.raises(
-        ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .*No such file"
-    ):
+    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable .*No such file"):
         Recipe.read(path)
     path.write_bytes(b'name = "caf\xe9"')
     with pytest.raises(ConfigError, match="not a readable TOML recipe: 'utf-8' codec"):

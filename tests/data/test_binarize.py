@@ -101,7 +101,7 @@ def test_what_cannot_be_binarised_is_refused() -> None:
     with pytest.raises(TreeError, match="node 0 has both a word and children"):
         binarize(Tree.from_parents([-1, 0], ["barks", "dog"]))
     tree = from_brackets("(S (A a) (B b))")
-    with pytest.raises(TreeError, match="2 leaves needs words for each of them, got 1"):
+    with pytest.raises(TreeError, match=r"2 leaves need .* got 1"):
         binarize(tree, [["a"]])
     with pytest.raises(TreeError, match="none was left"):
         binarize(tree, [[], []])
@@ -175,18 +175,14 @@ def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
         seen.append((label, below))
         return min(number, len(below) - 1)
 
-    for branching, head_of in (
-        ("right", lambda count: count - 1),
-        ("left", lambda count: 0),
-        ("head", lambda count: min(number, count - 1)),
-    ):
-        assert to_brackets(to_binary(tree, branching=branching, heads=heads)) == oracle(
-            nested, iter(labels), head_of
-        )
+    head_ofs = {"right": lambda count: count - 1, "left": lambda count: 0}
+    head_ofs["head"] = lambda count: min(number, count - 1)
+    for branching, head_of in head_ofs.items():
+        found = to_brackets(to_binary(tree, branching=branching, heads=heads))
+        assert found == oracle(nested, iter(labels), head_of)
     below = [[labels[child] for child in children] for children in tree.children]
-    assert seen == [
-        (label, found) for label, found in zip(labels, below, strict=True) if len(found) > 1
-    ]
+    pairs = zip(labels, below, strict=True)
+    assert seen == [(label, children) for label, children in pairs if len(children) > 1]
 
 
 @pytest.mark.parametrize("label", ["A+B", "+", "@S", "@", ""])
@@ -200,12 +196,8 @@ def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: 
 
 def test_heads_that_are_not_there_are_refused() -> None:
     for head in (-1, 4):
-
-        def heads(label: str | None, below: list[str | None], head: int = head) -> int:
-            return head
-
         with pytest.raises(TreeError, match=f"node 4 has 4 children; heads gave {head}"):
-            to_binary(from_brackets(FOUR), branching="head", heads=heads)
+            to_binary(from_brackets(FOUR), branching="head", heads=lambda *_, head=head: head)
     with pytest.raises(ValueError, match="'head' needs heads"):
         to_binary(from_brackets(FOUR), branching="head")
     with pytest.raises(ValueError, match="got 'up'"):

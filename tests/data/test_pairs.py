@@ -10,18 +10,10 @@ from thinstack.core import Tree
 from thinstack.data.pairs import Pair, read_pairs, read_snli
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
-SICK = {
-    "a.toks": "a dog runs\n",
-    "a.parents": "2 3 0\n",
-    "a.rels": "det nsubj root\n",
-    "a.cparents": "4 4 5 5 0\n",
-    "b.toks": "it sleeps\n",
-    "b.parents": "2 0\n",
-    "b.rels": "nsubj root\n",
-    "b.cparents": "3 3 0\n",
-    "id.txt": "7\n",
-    "sim.txt": "3.5\n",
-}
+SICK = {"a.toks": "a dog runs\n", "a.parents": "2 3 0\n", "a.rels": "det nsubj root\n"}
+SICK |= {"b.toks": "it sleeps\n", "b.parents": "2 0\n", "b.rels": "nsubj root\n"}
+SICK |= {"a.cparents": "4 4 5 5 0\n", "b.cparents": "3 3 0\n"}
+SICK |= {"id.txt": "7\n", "sim.txt": "3.5\n"}
 TABLE = "pair_ID\tentailment_judgment\n7\tCONTRADICTION\n"
 CONSTITUENCY = (Tree.left(["a", "dog", "runs"]), Tree.left(["it", "sleeps"]))
 DEPENDENCY = (
@@ -141,10 +133,7 @@ def test_pairs_without_a_majority_are_left_out(snli: Path) -> None:
     [
         ({"gold_label": "Neutral"}, ":2: .*entailment, neutral, contradiction or '-' .*'Neutral'"),
         ({"pairID": None}, ":2: .* 'pairID', found None"),
-        (
-            {"sentence2_binary_parse": "( They ( jump )"},
-            ":2: sentence2_binary_parse, character 16: unbalanced",
-        ),
+        ({"sentence2_binary_parse": "( They ( jump )"}, ":2: sentence2.*, character 16: unbal"),
         ({"sentence1_binary_parse": ""}, ":2: sentence1_binary_parse, character 1: .*nothing"),
     ],
 )

@@ -6,39 +6,23 @@ from hypothesis import strategies as st
 
 from thinstack.data import ptb
 
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+OTHERS = {"-lrb-": "(", "-rcb-": "}", r"and\/or": "and/or", r"\*\*\*": "***", ":-RRB-": ":)"}
 
-@pytest.mark.parametrize(
-    ("word", "text"),
-    [
-        ("-LRB-", "("),
-        ("-RRB-", ")"),
-        ("-LSB-", "["),
-        ("-RSB-", "]"),
-        ("-LCB-", "{"),
-        ("-RCB-", "}"),
-        ("-lrb-", "("),
-        ("-rcb-", "}"),
-        (r"and\/or", "and/or"),
-        (r"\*\*\*", "***"),
-        (":-RRB-", ":)"),
-        ("well-made", "well-made"),
-        ("``", "``"),
-        ("", ""),
-    ],
-)
+
+@pytest.mark.parametrize(("word", "text"), (BRACKETS | OTHERS).items())
 def test_unescape(word: str, text: str) -> None:
     assert ptb.unescape(word) == text
 
 
+@pytest.mark.parametrize("word", ["well-made", "``", ""])
+def test_other_words_have_no_escapes(word: str) -> None:
+    assert ptb.unescape(word) == word
+
+
 def test_plain_turns_treebank_quotes_into_double_quotes() -> None:
-    assert [ptb.plain(word) for word in ("``", "''", "'", "`", "-LRB-", "it")] == [
-        '"',
-        '"',
-        "'",
-        "`",
-        "(",
-        "it",
-    ]
+    words = {"``": '"', "''": '"', "'": "'", "`": "`", "-LRB-": "(", "it": "it"}
+    assert [ptb.plain(word) for word in words] == list(words.values())
 
 
 @given(st.text(alphabet="ab.:'()[]{}/*"))

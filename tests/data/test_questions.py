@@ -37,11 +37,8 @@ def test_the_class_is_the_label_of_the_root_and_the_only_one(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("parse", "expected"),
     [
-        (
-            "(ROOT (S (WHNP (WP Who)) (X (Y (VBD was) (NP (PRP it))) (. ?))))",
-            "( Who ( ( was it ) ? ) )",
-        ),
-        ("(ROOT (WP Who) (VBD was) (PRP it) (. ?))", "( Who ( was ( it ? ) ) )"),
+        ("(R (S (W (WP Who)) (X (Y (VBD was) (NP (PRP it))) (. ?))))", "( Who ( ( was it ) ? ) )"),
+        ("(R (WP Who) (VBD was) (PRP it) (. ?))", "( Who ( was ( it ? ) ) )"),
     ],
 )
 def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(
@@ -52,11 +49,8 @@ def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(
 
 
 def test_one_word_is_a_question(tmp_path: Path) -> None:
-    (tree,) = read_questions(
-        written(
-            tmp_path, {"sentence": "Why", "label": "DESC", "parse": "(ROOT (WHADVP (WRB Why)))"}
-        )
-    )
+    question = {"sentence": "Why", "label": "DESC", "parse": "(ROOT (WHADVP (WRB Why)))"}
+    (tree,) = read_questions(written(tmp_path, question))
     assert (tree.words, tree.labels) == (("Why",), ("DESC",))
 
 
@@ -71,35 +65,14 @@ def test_the_words_are_those_of_the_parse_however_it_cut_and_quoted_them(tmp_pat
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            "{\n",
-            (
-                r":2:2: expected a JSON object with the fields sentence, label, parse: Expecting "
-                r"property name"
-            ),
-        ),
-        (
-            "[" * 100_000 + "\n",
-            r":2: expected a JSON object with the fields sentence, label, parse: ",
-        ),
-        (
-            "[1]\n",
-            r":2: expected a JSON object with the fields sentence, label, parse, found \[1\]",
-        ),
-        (
-            {"sentence": "Who", "label": "HUM"},
-            r":2: expected a text in the field 'parse', found 'no such field'",
-        ),
-        ({**GOOD, "label": 3}, r":2: expected a text in the field 'label', found 3"),
-        (
-            {**GOOD, "label": ""},
-            r":2: expected the question's class in the field 'label', found an empty text",
-        ),
-        ({**GOOD, "parse": "(ROOT (WP Who"}, r":2: parse, character 14: unbalanced brackets"),
-        (
-            {**GOOD, "sentence": "Who is it ?"},
-            r":2: expected a parse of 'Who is it \?', found one of 'Who was it \?'",
-        ),
+        ("{\n", r":2:2: .* the fields sentence, label, parse: Expecting property name"),
+        ("[" * 100_000 + "\n", ":2: .* the fields sentence, label, parse: "),
+        ("[1]\n", r":2: .* the fields sentence, label, parse, found \[1\]"),
+        ({"sentence": "Who", "label": "HUM"}, ":2: .* 'parse', found 'no such field'"),
+        ({**GOOD, "label": 3}, ":2: .* 'label', found 3"),
+        ({**GOOD, "label": ""}, ":2: .* 'label', found an empty text"),
+        ({**GOOD, "parse": "(ROOT (WP Who"}, ":2: parse, character 14: unbalanced brackets"),
+        ({**GOOD, "sentence": "Who is it ?"}, r":2: .* 'Who is it \?', .* 'Who was it \?'"),
     ],
 )
 def test_a_malformed_line_is_told_with_its_place_or_skipped(
@@ -115,10 +88,7 @@ def test_a_malformed_line_is_told_with_its_place_or_skipped(
 
 
 def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError,
-        match=r"questions\.jsonl: expected a JSON object a line, .*found blank lines only",
-    ):
+    with pytest.raises(DataError, match=r"questions\.jsonl: .*found blank lines only"):
         read_questions(written(tmp_path, "\n \n"))
     with pytest.raises(DataError, match="cannot be read"):
         read_questions(tmp_path / "none")

@@ -34,23 +34,28 @@ def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path: Path) -> N
     assert path.read_bytes() == "a\n\ufeff\n".encode()
 
 
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "toks"
-    with pytest.raises(DataError, match="toks: cannot be read: No such file"):
-        read_lines(path)
-    path.write_bytes("\ufeff".encode())
-    with pytest.raises(
-        DataError, match="toks: expected one sentence or pair a line, found an empty file"
-    ):
-        read_lines(path)
-    path.write_bytes(b"a\ncaf\xe9\n")
-    with pytest.raises(
-        DataError, match=r"toks:2: expected text in utf-8, found the byte 0xe9 at position 5"
-    ):
-        read_lines(path)
-    assert read_text(path, "latin-1") == "a\ncafé\n"
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "toks: cannot be read: No such file"),
+        ("\ufeff".encode(), "toks: .* found an empty file"),
+        (b"a\ncaf\xe9\n", "toks:2: .* utf-8, found the byte 0xe9 at position 5"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(
+    tmp_path: Path, data: bytes | None, message: str
+) -> None:
+    if data is not None:
+        (tmp_path / "toks").write_bytes(data)
+    with pytest.raises(DataError, match=message):
+        read_lines(tmp_path / "toks")
+
+
+def test_other_encodings_are_read_when_named(tmp_path: Path) -> None:
+    (tmp_path / "toks").write_bytes(b"a\ncaf\xe9\n")
+    assert read_text(tmp_path / "toks", "latin-1") == "a\ncafé\n"
     with pytest.raises(DataError, match="toks: unknown encoding 'klingon'"):
-        read_text(path, "klingon")
+        read_text(tmp_path / "toks", "klingon")
 
 
 def test_files_that_cannot_be_written_are_refused(tmp_path: Path) -> None:

@@ -133,13 +133,10 @@ def test_archives_that_cannot_be_unpacked_are_refused(
 
 
 def test_an_lzma_archive_that_is_damaged_is_refused(tmp_path: Path) -> None:
-    arrays = {}
-    for name, array in (
-        ("words.npy", np.array(["a", "b"] * 99)),
-        ("vectors.npy", np.tile(VALUES, (99, 1))),
-    ):
+    members = {"words.npy": np.array(["a", "b"] * 99), "vectors.npy": np.tile(VALUES, (99, 1))}
+    for name, array in members.items():
         np.save(tmp_path / name, array)
-        arrays[name] = (tmp_path / name).read_bytes()
+    arrays = {name: (tmp_path / name).read_bytes() for name in members}
     content = zipped(tmp_path / "table.npz", zipfile.ZIP_LZMA, **arrays)
     start = content.index(b"words.npy") + 20
     content[start : start + 30] = bytes(30)

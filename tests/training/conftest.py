@@ -1,4 +1,4 @@
-"""Fixtures of the tests that train on more than binary trees."""
+"""The data that the tests of training share."""
 
 from pathlib import Path
 
@@ -8,6 +8,5 @@ import tiny_pairs
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that recipes of `tiny_pairs` read; files of other recipes have a `data` of their
-    own."""
+    """A folder that recipes of `tiny_recipe` and `tiny_pairs` read; not to be changed."""
     return tiny_pairs.write_data(tmp_path_factory.mktemp("data") / "pairs")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from thinstack.data.files import write_atomically
@@ -81,21 +81,14 @@ def pickled(path: Path) -> None:
 
 
 def without_state(path: Path) -> None:
-    from safetensors.torch import save_file
-
     save_file(load_file(path), path)
 
 
 def without_squares(path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     with safe_open(path, framework="pt") as file:
         state = file.metadata()
-    save_file(
-        {name: value for name, value in load_file(path).items() if not name.endswith("0.sum")},
-        path,
-        state,
-    )
+    kept = {name: part for name, part in load_file(path).items() if not name.endswith("0.sum")}
+    save_file(kept, path, state)
 
 
 @pytest.mark.parametrize(
@@ -110,13 +103,7 @@ def test_a_damaged_checkpoint_is_refused(
     damage(path)
     for name in ("load", "loads", "Unpickler"):
         monkeypatch.setattr(pickle, name, lambda *_: pytest.fail("a pickle was read"))
-    with pytest.raises(
-        DataError,
-        match=(
-            r"checkpoint\.safetensors is not a checkpoint of this recipe .*; delete it to "
-            r"start afresh"
-        ),
-    ):
+    with pytest.raises(DataError, match=r"checkpoint\.safetensors is not .*; delete it"):
         load_checkpoint(path, modules, optimizers)
 
 

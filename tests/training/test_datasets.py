@@ -1,6 +1,7 @@
 """What a recipe's files become: pairs, sentences as sequences, parsed sentences, other labels, and
 who is set aside."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,8 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
     for words in sentences:
         for place, head in enumerate(tiny_pairs.heads_of(words)):
             parents.append(head if head < 0 else head + offset)
-            slots.append(
-                int(head >= 0 and place > head and head == len(words) // 2 > 0)
-            )  # on the right of the root
+            right_of_root = place > head == len(words) // 2 > 0
+            slots.append(int(right_of_root))
         offset += len(words)
     return {"parents": parents, "slots": slots, "kinds": [1] * offset}
 
@@ -52,13 +52,9 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
 @pytest.mark.parametrize("task", ["relatedness", "entailment"])
 def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
     found = load_datasets(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
-    assert set(found.vocabulary.entries) == {
-        word for pair in TRAIN for word in (*pair.first, *pair.second)
-    }
-    assert (words_of(found, found.train), words_of(found, found.dev)) == (
-        [[*pair.first, *pair.second] for pair in TRAIN],
-        [[*pair.first, *pair.second] for pair in DEV],
-    )
+    train, dev = ([[*pair.first, *pair.second] for pair in part] for part in (TRAIN, DEV))
+    assert set(found.vocabulary.entries) == set(chain.from_iterable(train))
+    assert (words_of(found, found.train), words_of(found, found.dev)) == (train, dev)
     assert found.watched is found.dev
     for pair, example in zip((*TRAIN, *DEV), (*found.train, *found.dev), strict=True):
         gold = example.gold
@@ -66,7 +62,7 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
             assert getattr(gold.forest, name).tolist() == part
         expected = np.float32(pair.rating) if task == "relatedness" else CLASSES.index(pair.label)
         assert gold.targets.tolist() == [expected]
-        assert example.lengths.tolist() == [len(pair.first), len(pair.second)]
+        assert example.gold.forest.lengths.tolist() == [len(pair.first), len(pair.second)]
 
 
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
@@ -105,12 +101,6 @@ def test_pairs_that_do_not_fit_are_refused(
         load_datasets(tiny_pairs.recipe(**settings), data)
 
 
-def test_a_head_of_pairs_needs_a_task_of_pairs(data: Path) -> None:
-    recipe = tiny_recipe.recipe(model={"head": {"name": "entailment.v1"}})
-    with pytest.raises(ConfigError, match=r"^model\.head: .*'phrases' .* reads pairs$"):
-        load_datasets(recipe, data)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -139,19 +129,15 @@ def test_training_examples_from_all_over_are_reported_on(
 ) -> None:
     found = load_datasets(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
     sentences = [[*pair.first, *pair.second] for pair in TRAIN]
-    assert [example.gold.targets[0] for example in found.dev] == [
-        np.float32(TRAIN[i].rating) for i in places
-    ]
-    assert words_of(found, found.train) == [
-        words for place, words in enumerate(sentences) if place not in places
-    ]
+    assert targets_of(found.dev) == [[np.float32(TRAIN[place].rating)] for place in places]
+    rest = [words for place, words in enumerate(sentences) if place not in places]
+    assert words_of(found, found.train) == rest
 
 
 def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
     whole = load_datasets(tiny_recipe.recipe(), data)
-    found = load_datasets(
-        tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held"), data
-    )
+    recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held")
+    found = load_datasets(recipe, data)
     labels = list(map(targets_of, (found.train, found.watched, found.dev)))
     sentences = [words_of(found, part) for part in (found.train, found.watched, found.dev)]
     assert [len(part) for part in sentences] == [18, 2, 10]
@@ -164,17 +150,15 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
 
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
+    recipe = tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
     with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside"):
-        load_datasets(
-            tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on), data
-        )
+        load_datasets(recipe, data)
 
 
 def test_pairs_are_held_out_too(data: Path) -> None:
     found = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
     assert [len(part) for part in (found.train, found.watched, found.dev)] == [10, 2, 6]
-    ratings = [example.gold.targets[0] for example in found.watched]
-    assert ratings == [np.float32(TRAIN[place].rating) for place in (0, 6)]
+    assert targets_of(found.watched) == [[np.float32(TRAIN[place].rating)] for place in (0, 6)]
 
 
 # -- other labels
@@ -206,12 +190,11 @@ def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar:
 def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
     settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
     found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
-    assert words_of(found, found.train) == [
-        ["good", "good", "film", "the", "good", "film"],
-        ["bad", "bad", "film"],
-    ]
+    first, second = words_of(found, found.train)
+    assert first == ["good", "good", "film", "the", "good", "film"]
+    assert second == ["bad", "bad", "film"]
     assert [example.gold.forest.lengths.tolist() for example in found.train] == [[1, 2, 3], [1, 2]]
-    assert [example.gold.targets.tolist() for example in found.train] == [[1, 1, 1], [0, 0]]
+    assert targets_of(found.train) == [[1, 1, 1], [0, 0]]
 
 
 def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> None:

@@ -25,9 +25,6 @@ from thinstack.training.labelled import LabelledForest
 Rows = NDArray[np.float32]
 
 
-pytestmark = pytest.mark.usefixtures("stand_in_parser")
-
-
 def drawn(recipe: Recipe, found: Datasets) -> Model:
     """A model of random weights, whose answers differ widely."""
     torch.manual_seed(5)
@@ -56,14 +53,9 @@ def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> 
                     tally[f"{kind}_accuracy"].append(max(range(3), key=row.__getitem__) == label)
                 if label in (0, 2):
                     tally[f"{kind}_binary_accuracy"].append((row[2] > row[0]) == (label == 2))
-    counts = {"roots": tally["root_accuracy"], "binary_roots": tally["root_binary_accuracy"]}
-    counts |= {
-        "phrases": tally["phrase_accuracy"],
-        "binary_phrases": tally["phrase_binary_accuracy"],
-    }
-    return {name: 100 * float(np.mean(part)) for name, part in tally.items()} | {
-        key: len(part) for key, part in counts.items()
-    }
+    figures = {name: 100 * float(np.mean(part)) for name, part in tally.items()}
+    counts = dict(zip(("roots", "binary_roots", "phrases", "binary_phrases"), tally, strict=True))
+    return figures | {count: len(tally[name]) for count, name in counts.items()}
 
 
 def test_figures_over_dependency_trees(data: Path) -> None:
@@ -78,15 +70,10 @@ def test_figures_over_dependency_trees(data: Path) -> None:
     assert figures == pytest.approx(accuracies(nodes, labels, roots))
     assert figures["root_accuracy"] != figures["phrase_accuracy"]
     assert cases.whole.sum() == len(found.train)
-    assert 100 * np.mean(cases.predicted[cases.whole] == cases.gold[cases.whole]) == pytest.approx(
-        figures["root_accuracy"]
-    )
-    assert cases.predicted.tolist() == [
-        int(row.argmax())
-        for rows, wanted in zip(nodes, labels, strict=True)
-        for row, y in zip(rows, wanted, strict=True)
-        if y >= 0
-    ]
+    right = cases.predicted[cases.whole] == cases.gold[cases.whole]
+    assert 100 * np.mean(right) == pytest.approx(figures["root_accuracy"])
+    best, wanted = np.concatenate(nodes).argmax(1), np.concatenate(labels)
+    assert cases.predicted.tolist() == best[wanted >= 0].tolist()
 
 
 @pytest.mark.parametrize("source", ["gold", "left"])
@@ -108,12 +95,9 @@ def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str)
 def test_figures_of_sequences_are_those_of_each_phrase_alone(
     data: Path, head: str, top_down: bool
 ) -> None:
-    encoder: dict[str, Any] = (
-        {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
-    )
-    recipe = tiny_pairs.phrases_recipe(
-        "sequence", model={"head": {"name": head}, "encoder": encoder}
-    )
+    encoder = {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
+    settings = {"head": {"name": head}, "encoder": encoder}
+    recipe = tiny_pairs.phrases_recipe("sequence", model=settings)
     found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     nodes, labels, ends = [], [], []
@@ -123,10 +107,8 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(
         labels.append(known.targets.tolist())
         rows = []
         for start, end in spans(known.forest.transitions.tolist()):
-            ids = example.gold.forest.token_ids[start:end]
-            rows.append(
-                answers(model, {"token_ids": ids, "lengths": [end - start]}, "root_scores")[0]
-            )
+            phrase = {"token_ids": known.forest.token_ids[start:end], "lengths": [end - start]}
+            rows.append(answers(model, phrase, "root_scores")[0])
         nodes.append(np.array(rows))
     figures, cases = evaluate_model(model, found.train, "gold", "phrases")
     assert figures == pytest.approx(accuracies(nodes, labels, ends))
@@ -135,12 +117,8 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(
         for example, rows in zip(gold.train, nodes, strict=True)
         for place, (start, end) in enumerate(spans(example.gold.forest.transitions.tolist()))
     )
-    assert (
-        sorted(
-            zip(cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist(), strict=True)
-        )
-        == expected
-    )
+    columns = (cases.words.tolist(), cases.gold.tolist(), cases.predicted.tolist())
+    assert sorted(zip(*columns, strict=True)) == expected
 
 
 def spans(steps: list[int]) -> list[tuple[int, int]]:
@@ -174,9 +152,8 @@ def test_ratings_are_expectations(data: Path) -> None:
     errors = [one - other for one, other in zip(predicted, gold, strict=True)]
     assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
     assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
-    assert figures["spearman"] == pytest.approx(
-        np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1], rel=1e-4
-    )
+    ranked = np.corrcoef(rankdata(predicted), rankdata(gold))[0, 1]
+    assert figures["spearman"] == pytest.approx(ranked, rel=1e-4)
 
 
 def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
@@ -196,14 +173,10 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
     gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
     right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
     assert figures == pytest.approx({"accuracy": 100 * np.mean(right), "pairs": 12})
-    assert (cases.gold.tolist(), cases.predicted.tolist()) == (
-        gold,
-        [int(row.argmax()) for row in scores],
-    )
+    assert cases.gold.tolist() == gold
+    assert cases.predicted.tolist() == [int(row.argmax()) for row in scores]
     assert cases.example.tolist() == list(range(12))
-    assert [
-        example.trees["self"].structure["transitions"].tolist() for example in found.train
-    ] == parses
+    assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment")
     assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
@@ -213,28 +186,21 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
 def made(
     ids: list[int], steps: list[int], targets: list[int], *, words: list[int], depths: list[int]
 ) -> LabelledForest:
-    forest = Forest(
-        token_ids=np.array(ids), transitions=np.array(steps), lengths=np.array([len(ids)])
-    )
-    return LabelledForest(
-        forest, np.array(targets), len(steps) - 1, np.array(words) * 1.0, np.array(depths) * 1.0
-    )
+    lengths = np.array([len(ids)])
+    forest = Forest(token_ids=np.array(ids), transitions=np.array(steps), lengths=lengths)
+    floats = np.array(words) * 1.0, np.array(depths) * 1.0
+    return LabelledForest(forest, np.array(targets), len(steps) - 1, *floats)
 
 
 def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     recipe = tiny_recipe.recipe()
     model = drawn(recipe, load_datasets(recipe, data))
-    first = made(
-        [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], whole=4, words=[1, 1, 1, 2, 3], depths=[0, 0, 0, 1, 2]
-    )
-    second = made([0, 0, 1], [-1, 0, -1], whole=2, words=[1, 1, 2], depths=[0, 0, 1])
-    examples = [
-        Example({"token_ids": np.array([1, 2, 3])}, np.array([3]), {"gold": first}),
-        Example({"token_ids": np.array([4, 5])}, np.array([2]), {"gold": second}),
-    ]
-    nodes = [
-        answers(model, of_one(example), "node_scores").argmax(1).tolist() for example in examples
-    ]
+    words, depths = [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
+    first = made([1, 2, 3], [0, 0, 0, 1, 1], [1, -1, 2, 0, 2], words=words, depths=depths)
+    second = made([4, 5], [0, 0, 1], [-1, 0, -1], words=[1, 1, 2], depths=[0, 0, 1])
+    examples = [Example({"gold": first}), Example({"gold": second})]
+    scores = [answers(model, of_one(example), "node_scores") for example in examples]
+    nodes = [rows.argmax(1).tolist() for rows in scores]
     _, cases = evaluate_model(model, examples, "gold", "phrases")
     assert cases.gold.tolist() == [1, 2, 0, 2, 0]
     assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
@@ -264,9 +230,8 @@ def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> No
 
 
 def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path) -> None:
-    recipe = tiny_pairs.phrases_recipe(
-        "sequence", embedding={"dropout": 0.0}, model={"head": {"name": "node_classifier.v1"}}
-    )
+    settings = {"embedding": {"dropout": 0.0}, "model": {"head": {"name": "node_classifier.v1"}}}
+    recipe = tiny_pairs.phrases_recipe("sequence", **settings)
     found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)
     model = drawn(recipe, found)
     batch = minibatch(found.train, ["gold"] * len(found.train))

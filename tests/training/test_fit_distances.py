@@ -53,9 +53,5 @@ def test_a_word_spelt_as_a_form_has_that_forms_weights() -> None:
 
 
 def test_the_same_trees_give_the_same_table() -> None:
-    trees = [
-        Tree.balanced(["a", "b", ",", "c", "d"]),
-        Tree.right(["c", ",", "a"]),
-        Tree.left(["b", "b", "b"]),
-    ]
+    trees = [Tree.balanced(list("ab,cd")), Tree.right(list("c,a")), Tree.left(list("bbb"))]
     assert fit(trees).to_bytes() == fit(trees).to_bytes()

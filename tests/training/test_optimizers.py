@@ -27,10 +27,8 @@ def weights(model: TreeModel) -> Weights:
 def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weights]]:
     """Gradients and the weights after each step; the table's are sparse, with a row that occurs
     twice."""
-    config = tiny_recipe.recipe(
-        learning_rate=RATE,
-        **{"vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY, **settings},
-    ).training
+    rates = {"learning_rate": RATE, "vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY}
+    config = tiny_recipe.recipe(**{**rates, **settings}).training
     optimizers = build_optimizers(model, config)
     for _ in range(3):
         gradients = {}
@@ -87,11 +85,8 @@ def test_other_rules_take_l2_and_leave_the_table_alone(rule: str) -> None:
                 means[name] = 0.9 * means[name] + 0.1 * gradient
                 change = gradient / (np.sqrt(squares[name]) + 1e-8)
                 if rule == "adam":
-                    change = (
-                        means[name]
-                        / (1 - 0.9**step)
-                        / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)
-                    )
+                    root = np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8
+                    change = means[name] / (1 - 0.9**step) / root
                 expected = before[name] - RATE * change
             np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6, err_msg=name)
         before = after

@@ -59,33 +59,24 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(
         run(recipe, data, tmp_path / "parts", on_epoch=stop)
     torch.manual_seed(123)  # nothing of the first process is left
     done: list[int] = []
-    again = run(
-        recipe, data, tmp_path / "parts", on_epoch=lambda record: done.append(record["epoch"])
-    )
+    parts = tmp_path / "parts"
+    again = run(recipe, data, parts, on_epoch=lambda record: done.append(record["epoch"]))
     assert done == [2]
     assert same(again, whole)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
 def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {
-        "epochs": 30,
-        "rule": "adam",
-        "learning_rate": 0.03,
-        "weight_decay": 0.0,
-    }
-    recipe = recipe_of(
-        kind,
-        embedding={"dropout": 0.0},
-        vector_learning_rate=0.5,
-        cell={"hidden_size": 10},
-        **settings,
-    )
+    settings: dict[str, Any] = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
+    settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
+    recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
     history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history
     assert history[-1]["loss"] < history[0]["loss"] / 3
 
 
 # -- bundles
+
+PHRASES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
 
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
@@ -108,10 +99,8 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) ->
         inputs = of_one(example)
         with torch.no_grad():
             expected = model(inputs)[output].numpy()
-        given = {
-            found.name: inputs[found.name].numpy().astype(np.int32)
-            for found in session.get_inputs()
-        }
+        names = [found.name for found in session.get_inputs()]
+        given = {name: inputs[name].numpy().astype(np.int32) for name in names}
         (scores,) = session.run([output], given)
         np.testing.assert_allclose(scores, expected, atol=1e-5)
     report = json.loads(trained.bundle.read("verification.json"))
@@ -120,19 +109,11 @@ def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) ->
 
 
 def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
-    card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
+    card = trained.card
+    keys, headings, digits = PHRASES, "sentences | binary | phrases", 2
     if trained.recipe.data.task == "relatedness":
-        keys, headings, digits = (
-            ("pearson", "spearman", "mse"),
-            "Pearson's r | Spearman's rho | MSE",
-            4,
-        )
-    else:
-        keys, headings, digits = (
-            ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
-            "sentences | binary | phrases",
-            2,
-        )
+        keys, headings = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE"
+        digits = 4
     assert f"| trees | figures of | {headings} |" in card
     seeds = [trained.results["seeds"][seed]["dev"]["gold"] for seed in ("1", "2")]
     cells = []
@@ -148,16 +129,11 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
 
 def test_the_bundle_is_that_of_the_best_seed(trained: Trained) -> None:
     found = trained.results
-    watched = {
-        "relatedness": ("pearson",),
-        "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
-    }
-    best = {
-        seed: max(
-            sum(record["watched"]["gold"][key] for key in watched[trained.recipe.data.task])
-            for record in one["epochs"]
-        )
-        for seed, one in found["seeds"].items()
-    }
+    keys = PHRASES if trained.recipe.data.task == "phrases" else ("pearson",)
+
+    def selection(record: dict[str, Any]) -> float:
+        return sum(record["watched"]["gold"][key] for key in keys)
+
+    best = {seed: max(map(selection, one["epochs"])) for seed, one in found["seeds"].items()}
     assert best[str(found["exported_seed"])] == max(best.values())
     assert trained.bundle.manifest.metrics["seed"] == found["exported_seed"]

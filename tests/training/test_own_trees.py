@@ -27,11 +27,6 @@ FEEDS = {
 APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
-
-
 def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
     return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
 
@@ -104,9 +99,7 @@ def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
         with torch.no_grad():
             alone = model(words)["parse"]
         assert steps.tolist() == alone.tolist()
-    assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees}), (
-        "no two sentences parsed apart"
-    )
+    assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees})
 
 
 def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
@@ -183,23 +176,16 @@ def test_buckets_make_minibatches_of_like_lengths() -> None:
 def test_a_small_treebank_is_parsed_by_heart(
     kind: dict[str, Any], data: Path, tmp_path: Path
 ) -> None:
-    kind = {
-        **kind,
-        "cell": {**kind.get("cell", {}), "hidden_size": 20},
-        "embedding": {"size": 20, "dropout": 0.0},
-    }
-    kind["model"] = {"encoder": {"tracker": {**kind["model"]["encoder"]["tracker"], "size": 20}}}
-    recipe = recipe_of(
-        kind, epochs=40, vector_learning_rate=1.0, weight_decay=0.0, learning_rate=0.1
-    )
+    tracker = {**kind["model"]["encoder"]["tracker"], "size": 20}
+    cell = {**kind.get("cell", {}), "hidden_size": 20}
+    sizes = {"cell": cell, "embedding": {"size": 20, "dropout": 0.0}}
+    rates = {"vector_learning_rate": 1.0, "weight_decay": 0.0, "learning_rate": 0.1}
+    model = {"encoder": {"tracker": tracker}}
+    recipe = recipe_of({"model": model, **sizes}, epochs=40, **rates)
     datasets = load_datasets(recipe, data)
     memorable = [example for example in datasets.train if example.words > 2][:8]
-    result = run_seed(
-        recipe,
-        Datasets(datasets.vocabulary, datasets.table, None, memorable, [], memorable),
-        1,
-        tmp_path,
-    )
+    few = Datasets(datasets.vocabulary, datasets.table, None, memorable, [], memorable)
+    result = run_seed(recipe, few, 1, tmp_path)
     assert result.dev["self"]["choices_right"] == 100
     assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
     assert result.dev["self"]["phrase_accuracy"] > 90
@@ -215,9 +201,8 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) ->
     for example in examples:
         steps = example.gold.forest.transitions
         joint = model.joint(of_one(example))
-        for step, free, pair in zip(
-            steps.tolist(), joint.free.tolist(), joint.choices.tolist(), strict=True
-        ):
+        parts = (steps.tolist(), joint.free.tolist(), joint.choices.tolist())
+        for step, free, pair in zip(*parts, strict=True):
             cases += free
             right += free and step == int(pair[1] > pair[0])
     found = agreement(model, examples)

@@ -19,7 +19,7 @@ from trained import Trained, train
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import EvaluationSource
-from thinstack.data.treebank import read_labelled
+from thinstack.data.treebank import read_labelled, read_trees
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.models import TreeModel, load_model, weights_of
@@ -27,11 +27,6 @@ from thinstack.training import publish, run_recipe
 from thinstack.training.seeds import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +43,8 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
     export = {"inference_only": True, "quantize": "int8-tables"}
     model = {"tree_source": "distances"}
-    recipe = tiny_recipe.recipe(
-        "wordpieces",
-        vectors="pieces.txt",
-        seeds=(4, 2),
-        epochs=2,
-        sources=("distances",),
-        model=model,
-        export=export,
-    )
+    settings = {"vectors": "pieces.txt", "seeds": (4, 2), "epochs": 2, "sources": ("distances",)}
+    recipe = tiny_recipe.recipe("wordpieces", **settings, model=model, export=export)
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
 
@@ -73,7 +61,7 @@ def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
 
 
 def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
-    results = json.loads((words.out / "results.json").read_text(encoding="utf-8"))
+    results = words.results
     selections = {
         seed: max(record["selection"] for record in found["epochs"])
         for seed, found in results["seeds"].items()
@@ -92,22 +80,21 @@ def test_manifest_and_card_say_what_evaluate_says(
 ) -> None:
     trained: Trained = request.getfixturevalue(kind)
     metrics = trained.bundle.manifest.metrics
-    card = (trained.out / "model-best" / "README.md").read_text(encoding="utf-8")
+    card = trained.card
     predictor = thinstack.load(trained.out / "model-best")
     keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
-    measured: list[tuple[str, str, EvaluationSource, bool]] = [
-        ("gold", "gold", "gold", False),
-        ("auto", "auto", "auto", False),
-        ("text", "auto, raw text", "auto", True),
-    ]
-    for name, title, source, text in measured:
-        figures = evaluate_file(predictor, trained.data / "dev.txt", source=source, text=text)
+    for name, title in (("gold", "gold"), ("auto", "auto"), ("text", "auto, raw text")):
+        source: EvaluationSource = "gold" if name == "gold" else "auto"
+        file = trained.data / "dev.txt"
+        figures = evaluate_file(predictor, file, source=source, text=name == "text")
         assert metrics["development"][name] == figures
         shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
         assert f"| {title} | this file | {shown} |" in card
     # That is what is done here.
-    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; " in card
-    assert "; of raw text, with `--source auto --text`." in card
+    assert (
+        "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; of raw text, " in card
+    )
+    assert ", with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 
@@ -115,16 +102,12 @@ def test_manifest_and_card_say_what_evaluate_says(
 def test_without_spacy_there_are_no_figures_of_raw_text(
     words: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = {
-        name: words.bundle.read(name)
-        for name in words.bundle.manifest.files
-        if name != "config.json"
-    }
+    names = words.bundle.manifest.files.keys() - {"config.json"}
+    files = {name: words.bundle.read(name) for name in names}
     monkeypatch.setattr(publish, "find_spec", lambda name: None)
+    known = words.bundle.manifest.metrics["development"]
     found = publish._measure(files, words.recipe, words.data)
-    assert found == {
-        source: words.bundle.manifest.metrics["development"][source] for source in ("gold", "auto")
-    }
+    assert found == {source: known[source] for source in ("gold", "auto")}
 
 
 def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
@@ -140,24 +123,17 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
     assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
-    assert (
-        not {"embedding.table", "head.linear.weight"}
-        & load(pieces.bundle.read("model.safetensors")).keys()
-    )
-    loaded, inputs = (
-        load_model(pieces.bundle),
-        {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]},
-    )
+    stored = load(pieces.bundle.read("model.safetensors")).keys()
+    assert not {"embedding.table", "head.linear.weight"} & stored
+    inputs = {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]}
     session = onnxruntime.InferenceSession(
         pieces.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
     )
-    (found,) = session.run(
-        ["node_scores"], {name: np.array(values, np.int32) for name, values in inputs.items()}
-    )
+    given = {name: np.array(values, np.int32) for name, values in inputs.items()}
+    (found,) = session.run(["node_scores"], given)
+    tensors = {name: torch.tensor(values) for name, values in inputs.items()}
     with torch.no_grad():
-        expected = loaded({name: torch.tensor(values) for name, values in inputs.items()})[
-            "node_scores"
-        ]
+        expected = load_model(pieces.bundle)(tensors)["node_scores"]
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
@@ -168,13 +144,9 @@ def test_exports_were_verified_on_the_whole_development_file(
     trained: Trained = request.getfixturevalue(kind)
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
-    assert (report["onnx"]["quantization"], report["onnx"]["max_deviation"] > 0) == (
-        quantize,
-        quantize == "int8-tables",
-    )
-    trees = [
-        tree for tree, _ in read_labelled(trained.data / "dev.txt", trained.recipe.model.labels)
-    ]
+    assert report["onnx"]["quantization"] == quantize
+    assert (report["onnx"]["max_deviation"] > 0) == (quantize == "int8-tables")
+    trees = read_trees(trained.data / "dev.txt")
     runtimes = [found["runtime"] for found in report["onnx"]["development"]]
     assert runtimes == ["onnxruntime", "onnx.reference"]
     for found in report["onnx"]["development"]:
@@ -199,13 +171,12 @@ def test_the_scripted_model_answers_as_the_bundle_does(words: Trained) -> None:
         "transitions": torch.tensor(steps.tolist()),
     }
     nodes = scripted(inputs)["node_scores"]
-    np.testing.assert_allclose(
-        nodes.numpy(), predictor.node_scores([sentence], [steps])[0], atol=1e-5
-    )
+    expected = predictor.node_scores([sentence], [steps])[0]
+    np.testing.assert_allclose(nodes.numpy(), expected, atol=1e-5)
 
 
 def test_what_is_printed_is_the_final_table(words: Trained) -> None:
-    results = json.loads((words.out / "results.json").read_text(encoding="utf-8"))
+    results = words.results
     assert "words" not in results
     for source in ("gold", "balanced"):
         found = results["dev"][source]["phrase_accuracy"]
@@ -243,10 +214,7 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     again(words, tmp_path, Console(file=output, width=200))
     printed = output.buffer.getvalue().decode("ascii")
-    assert (
-        "the bundle has no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:"
-        in printed
-    )
+    assert "no TorchScript file: Magic cannot be scripted: na\\xefve [red] :bug:" in printed
     bundle = open_bundle(tmp_path / "model-best")
     assert set(bundle.manifest.files) == set(words.bundle.manifest.files) - {"torchscript/model.pt"}
     assert "torchscript" not in json.loads(bundle.read("verification.json"))
@@ -262,12 +230,10 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     monkeypatch.setattr(run_recipe, "publish", lambda *_, **__: None)
     again(words, tmp_path / "ascii", Console(file=output, width=200))
-    spread = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))["dev"][
-        "gold"
-    ]["phrase_accuracy"]
-    assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in output.buffer.getvalue().decode(
-        "ascii"
-    )
+    found = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))
+    spread = found["dev"]["gold"]["phrase_accuracy"]
+    printed = output.buffer.getvalue().decode("ascii")
+    assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in printed
     monkeypatch.setattr(run_recipe, "_table", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         again(words, tmp_path / "broken", Console(file=io.StringIO()))
@@ -275,7 +241,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
 
 
 def test_without_anything_watched_the_first_seed_is_exported(pieces: Trained) -> None:
-    results = json.loads((pieces.out / "results.json").read_text(encoding="utf-8"))
+    results = pieces.results
     assert (list(results["seeds"]), results["exported_seed"]) == (["4", "2"], 4)
     assert pieces.bundle.manifest.metrics["seed"] == 4
 
@@ -285,9 +251,7 @@ def test_a_second_call_trains_nothing_and_gives_the_same(
 ) -> None:
     before = (words.out / "results.json").read_bytes()
     published: list[SeedResult] = []
-    monkeypatch.setattr(
-        run_recipe, "publish", lambda recipe, vocabulary, best, figures, **_: published.append(best)
-    )
+    monkeypatch.setattr(run_recipe, "publish", lambda *given, **_: published.append(given[2]))
     assert "epoch" not in train(words.recipe, words.data, words.out).printed
     assert (words.out / "results.json").read_bytes() == before
     assert weights_of(published[0].model) == words.bundle.read("model.safetensors")
@@ -295,10 +259,14 @@ def test_a_second_call_trains_nothing_and_gives_the_same(
 
 def test_the_folder_of_another_recipe_is_refused(words: Trained) -> None:
     other = tiny_recipe.recipe(vectors="words.txt", stop_on="held", seeds=(1, 2), epochs=3)
-    before = {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()}
-    with pytest.raises(ConfigError, match="holds the work of another recipe"):
+
+    def content() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()}
+
+    before = content()
+    with pytest.raises(ConfigError, match="the work of another recipe"):
         train(other, words.data, words.out)
-    assert {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()} == before
+    assert content() == before
 
 
 @pytest.mark.parametrize("name", ["train.txt", "dev.txt", "words.txt"])
@@ -310,13 +278,9 @@ def test_work_on_data_that_have_changed_is_refused(
     note = shutil.copy(words.out / "recipe.json", out)
     content = (data / name).read_bytes()
     assert json.loads(Path(note).read_text())["data"][name] == hashlib.sha256(content).hexdigest()
-    (data / name).write_bytes(
-        content + content.splitlines(keepends=True)[0].replace(b"good", b"fine")
-    )
-    with pytest.raises(
-        ConfigError,
-        match=rf"holds the work of another recipe, or of this one before {name} changed",
-    ):
+    more = content.splitlines(keepends=True)[0].replace(b"good", b"fine")
+    (data / name).write_bytes(content + more)
+    with pytest.raises(ConfigError, match=rf"or of this one before {name} changed"):
         train(words.recipe, data, out)
     assert not (out / "results.json").exists()
 

@@ -36,23 +36,18 @@ def words_of(path: Path) -> set[str]:
 # -- leaf tables
 
 
-def test_a_word_table_has_the_pretrained_words_their_mean_and_the_words_they_lack(
-    data: Path,
-) -> None:
+def test_a_word_table_has_the_words_of_the_vectors_their_mean_and_others(data: Path) -> None:
     datasets = load_datasets(tiny_recipe.recipe(vectors="words.txt"), data)
     pretrained = vectors_of(data / "words.txt")
     unseen = words_of(data / "train.txt") - pretrained.keys()
     assert isinstance(datasets.vocabulary, WordVocabulary)
     assert set(datasets.vocabulary.entries) == pretrained.keys() | unseen
     assert datasets.table.shape == (1 + len(pretrained) + len(unseen), 4)
-    for word, vector in pretrained.items():
-        np.testing.assert_allclose(
-            datasets.table[datasets.vocabulary.lookup(word)], vector, rtol=1e-6
-        )
-    np.testing.assert_allclose(
-        datasets.table[0], np.mean(list(pretrained.values()), axis=0), atol=1e-6
-    )
-    drawn = np.array([datasets.table[datasets.vocabulary.lookup(word)] for word in unseen])
+    vectors = np.array(list(pretrained.values()))
+    found = datasets.table[datasets.vocabulary.ids(list(pretrained))]
+    np.testing.assert_allclose(found, vectors, rtol=1e-6)
+    np.testing.assert_allclose(datasets.table[0], vectors.mean(axis=0), atol=1e-6)
+    drawn = datasets.table[datasets.vocabulary.ids(list(unseen))]
     assert len(np.unique(drawn, axis=0)) == len(unseen) > 3
     assert 0.02 < drawn.std() < 0.1
 
@@ -72,13 +67,10 @@ def test_without_vectors_every_word_is_drawn_and_the_unknown_one_is_zero(data: P
 
 def test_columns_are_cut_and_scaled(data: Path) -> None:
     pretrained = np.array(list(vectors_of(data / "words.txt").values()))[:, :3]
-    cut = load_datasets(
-        tiny_recipe.recipe(vectors="words.txt", embedding={"size": 3}, data={"vector_std": 0.25}),
-        data,
-    )
-    np.testing.assert_allclose(
-        cut.table[1 : len(pretrained) + 1], pretrained * 0.25 / pretrained.std(), rtol=1e-5
-    )
+    settings = {"embedding": {"size": 3}, "data": {"vector_std": 0.25}}
+    found = load_datasets(tiny_recipe.recipe(vectors="words.txt", **settings), data)
+    expected = pretrained * 0.25 / pretrained.std()
+    np.testing.assert_allclose(found.table[1 : len(pretrained) + 1], expected, rtol=1e-5)
 
 
 def test_a_wordpiece_table_is_the_file_of_pieces(data: Path) -> None:
@@ -139,19 +131,12 @@ def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
 def test_the_development_file_is_not_looked_at(
     data: Path, tmp_path: Path, stop_on: str, source: str
 ) -> None:
-    recipe = tiny_recipe.recipe(
-        stop_on=stop_on,
-        sources=(source,),
-        model={"tree_source": source},
-        vectors="words.txt",
-        epochs=4,
-        patience=1,
-        learning_rate=0.5,
-    )
+    settings = {"stop_on": stop_on, "sources": (source,), "model": {"tree_source": source}}
+    settings |= {"epochs": 4, "patience": 1, "learning_rate": 0.5}
+    recipe = tiny_recipe.recipe(vectors="words.txt", **settings)
     first = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "a")
-    (data / "dev.txt").write_text(
-        "(0 (0 lovely) (2 (2 unheard-of) (0 lovely)))\n" * 7, encoding="utf-8"
-    )
+    tree = "(0 (0 lovely) (2 (2 unheard-of) (0 lovely)))\n"
+    (data / "dev.txt").write_text(tree * 7, encoding="utf-8")
     datasets = load_datasets(recipe, data)
     second = run_seed(recipe, datasets, 1, tmp_path / "b")
     assert first.dev != second.dev
@@ -183,9 +168,8 @@ def test_an_unknown_cell_is_refused_with_the_known_ones(data: Path, tmp_path: Pa
 
 
 def test_trees_of_another_kind_than_the_models_are_refused(data: Path) -> None:
-    recipe = tiny_recipe.recipe(
-        cell={"name": "child_sum_lstm.v1"}, model={"trees": "dependency"}, sources=()
-    )
+    settings = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "dependency"}}
+    recipe = tiny_recipe.recipe(**settings, sources=())
     with pytest.raises(TreeError, match=r"train\.txt: tree \d+: .*dependency"):
         load_datasets(recipe, data)
 
@@ -217,11 +201,10 @@ def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: 
     assert summary([result])["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
 
 
-def test_the_summary_is_mean_and_standard_deviation_over_the_seeds(data: Path) -> None:
-    recipe = tiny_recipe.recipe()
-    model = load_datasets(recipe, data)
+def test_the_summary_is_mean_and_standard_deviation_over_the_seeds() -> None:
+    model = cast(TreeModel, None)
     results = [
-        SeedResult(seed, model, [], {"gold": {"root_accuracy": value}}, {})  # type: ignore[arg-type]
+        SeedResult(seed, model, [], {"gold": {"root_accuracy": value}}, {})
         for seed, value in enumerate([50.0, 52.0, 57.0])
     ]
     figures = summary(results)["gold"]["root_accuracy"]
@@ -240,7 +223,4 @@ def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> 
         {"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}}
         for value in selections
     ]
-    assert (
-        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, answers={}).epoch
-        == epoch
-    )
+    assert SeedResult(1, cast(TreeModel, None), history, {}, {}).epoch == epoch

@@ -15,11 +15,6 @@ from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
-
-
 def train_watching(
     values: list[float], data: Path, folder: Path, **settings: Any
 ) -> tuple[Weights, History]:
@@ -29,11 +24,8 @@ def train_watching(
     def figures(
         model: TreeModel, examples: Any, source: str, task: str
     ) -> tuple[dict[str, float | None], None]:
-        return {
-            "root_accuracy": next(rest),
-            "root_binary_accuracy": None,
-            "phrase_accuracy": 0.0,
-        }, None
+        found: dict[str, float | None] = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
+        return found | {"root_accuracy": next(rest)}, None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "evaluate_model", figures)
@@ -41,12 +33,8 @@ def train_watching(
 
 
 def saved(folder: Path, module: str) -> Weights:
-    found = load_file(folder / "checkpoint.safetensors")
-    return {
-        name.removeprefix(f"{module}/"): value
-        for name, value in found.items()
-        if name.startswith(f"{module}/")
-    }
+    found, prefix = load_file(folder / "checkpoint.safetensors").items(), f"{module}/"
+    return {name[len(prefix) :]: value for name, value in found if name.startswith(prefix)}
 
 
 @pytest.mark.parametrize("stop_on", ["held", "dev"])
@@ -62,13 +50,9 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(
         if record["epoch"] == 2:
             raise KilledError
 
+    recipe = tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on)
     with pytest.raises(KilledError):
-        run(
-            tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on),
-            data,
-            tmp_path / "b",
-            on_epoch=stop,
-        )
+        run(recipe, data, tmp_path / "b", on_epoch=stop)
     second_epoch = saved(tmp_path / "b", "model")
     assert kept.keys() == second_epoch.keys()
     assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
@@ -78,16 +62,14 @@ def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
     """As correlations over several tree sources may add up to."""
     kept, history = train_watching([-2, -3], data, tmp_path / "two", stop_on="held", patience=1)
     assert [record["selection"] for record in history] == [-2, -3]
-    one_epoch, _ = run(
-        tiny_recipe.recipe(epochs=1, sources=(), stop_on="held"), data, tmp_path / "one"
-    )
+    recipe = tiny_recipe.recipe(epochs=1, sources=(), stop_on="held")
+    one_epoch, _ = run(recipe, data, tmp_path / "one")
     assert all(np.array_equal(value, kept[name]) for name, value in one_epoch.items())
 
 
 def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
-    _, history = train_watching(
-        [1, 0, 2, 1, 3, 2, 4, 3], data, tmp_path, stop_on="held", patience=2
-    )
+    values = [1, 0, 2, 1, 3, 2, 4, 3]
+    _, history = train_watching(values, data, tmp_path, stop_on="held", patience=2)
     assert len(history) == 8
 
 
@@ -122,11 +104,7 @@ def test_the_records_are_figures_on_what_is_watched(data: Path, tmp_path: Path) 
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     best = max(result.history, key=lambda record: record["selection"])
     assert best["watched"] == result.dev
-    assert best["selection"] == pytest.approx(
-        sum(
-            figures[key]
-            for figures in result.dev.values()
-            for key in ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
-        )
-    )
+    keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+    expected = sum(figures[key] for figures in result.dev.values() for key in keys)
+    assert best["selection"] == pytest.approx(expected)
     assert result.selection == best["selection"]

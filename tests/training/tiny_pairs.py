@@ -49,17 +49,16 @@ def pairs(count: int, *, seed: int) -> list[TinyPair]:
 def heads_of(words: Sequence[str]) -> list[int]:
     """The head of each word, from 0: the middle word is the root, each other word depends on the
     next one towards it."""
-    middle = len(words) // 2
-    return [
-        place + (place < middle) - (place > middle) if place != middle else -1
-        for place in range(len(words))
-    ]
+    count, middle = len(words), len(words) // 2
+    return [*range(1, middle + 1), -1, *range(middle, count - 1)]
+
+
+def relations_of(words: Sequence[str]) -> list[str]:
+    return ["root" if head < 0 else "dep" for head in heads_of(words)]
 
 
 def dependency_tree(words: Sequence[str]) -> Tree:
-    return Tree.from_parents(
-        heads_of(words), words, ["root" if head < 0 else "dep" for head in heads_of(words)]
-    )
+    return Tree.from_parents(heads_of(words), words, relations_of(words))
 
 
 def classified(phrases: Tree) -> Tree:
@@ -77,32 +76,22 @@ def right_parents(words: Sequence[str]) -> list[int]:
     """The parent of each node of the same tree, from 1, the leaves first and then the inner nodes
     from the top."""
     count = len(words)
-    return (
-        [*range(count + 1, 2 * count), 2 * count - 1, 0, *range(count + 1, 2 * count - 1)]
-        if count > 1
-        else [0]
-    )
+    if count == 1:
+        return [0]
+    return [*range(count + 1, 2 * count), 2 * count - 1, 0, *range(count + 1, 2 * count - 1)]
 
 
 def write_sick(folder: Path, found: Sequence[TinyPair], table: Path) -> None:
     """A folder as SICK's, with right-branching trees, and the table that has its classes."""
     folder.mkdir(parents=True)
     lines: dict[str, list[str]] = {}
-    for side, sentences in (
-        ("a", [pair.first for pair in found]),
-        ("b", [pair.second for pair in found]),
-    ):
-        lines[f"{side}.toks"] = [" ".join(words) for words in sentences]
-        lines[f"{side}.parents"] = [
-            " ".join(str(head + 1) for head in heads_of(words)) for words in sentences
-        ]
-        lines[f"{side}.rels"] = [
-            " ".join("root" if head < 0 else "dep" for head in heads_of(words))
-            for words in sentences
-        ]
-        lines[f"{side}.cparents"] = [
-            " ".join(map(str, right_parents(words))) for words in sentences
-        ]
+    for side in (0, 1):
+        rows: dict[str, list[Any]] = {"toks": [pair[side] for pair in found]}
+        rows["parents"] = [[head + 1 for head in heads_of(words)] for words in rows["toks"]]
+        rows["rels"] = list(map(relations_of, rows["toks"]))
+        rows["cparents"] = list(map(right_parents, rows["toks"]))
+        for name, part in rows.items():
+            lines[f"{'ab'[side]}.{name}"] = [" ".join(map(str, entries)) for entries in part]
     lines["id.txt"] = [str(number) for number in range(1, len(found) + 1)]
     lines["sim.txt"] = [str(pair.rating) for pair in found]
     for name, part in lines.items():
@@ -118,22 +107,19 @@ def write_snli(path: Path, found: Sequence[TinyPair]) -> None:
                 f"sentence{side}_binary_parse": right_tree(words)
                 for side, words in ((1, pair.first), (2, pair.second))
             }
-            file.write(
-                json.dumps({"pairID": str(number), "gold_label": pair.label, **parses}) + "\n"
-            )
+            line = {"pairID": str(number), "gold_label": pair.label, **parses}
+            file.write(json.dumps(line) + "\n")
 
 
 def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:
     """A folder of `train`, `dev` (SICK), `train.jsonl`, `dev.jsonl` (SNLI), `train.conllu`,
     `dev.conllu`, and of what `tiny_recipe` writes."""
     tiny_recipe.write_data(folder)
-    for name in ("train", "dev"):
-        phrases = read_trees(folder / f"{name}.txt")
+    tables = {"train": "SICK_train.txt", "dev": "SICK_trial.txt"}
+    drawn = {"train": pairs(train, seed=1), "dev": pairs(dev, seed=2)}
+    for name, table in tables.items():
+        phrases, found = read_trees(folder / f"{name}.txt"), drawn[name]
         write_conllu(map(classified, phrases), folder / f"{name}.conllu")
-    for name, table, found in (
-        ("train", "SICK_train.txt", pairs(train, seed=1)),
-        ("dev", "SICK_trial.txt", pairs(dev, seed=2)),
-    ):
         write_sick(folder / name, found, folder / table)
         write_snli(folder / f"{name}.jsonl", found)
     return folder
@@ -147,13 +133,8 @@ def recipe(
     files = {"train": "train", "dev": "dev", "format": "sick.v1"}
     if snli:
         files = {"train": "train.jsonl", "dev": "dev.jsonl", "format": "snli.v1"}
-    given = {name: settings.pop(name, {}) for name in ("data", "model", "cell")}
-    return tiny_recipe.recipe(
-        data={"task": task, **files, **given["data"]},
-        model={"labels": labels, "head": {"name": head}, "trees": trees, **given["model"]},
-        cell={**KINDS[trees], **given["cell"]},
-        **{"sources": (), **settings},
-    )
+    files |= {"task": task}
+    return _recipe(trees, files, {"labels": labels, "head": {"name": head}}, settings)
 
 
 def phrases_recipe(trees: str, **settings: Any) -> Recipe:
@@ -161,10 +142,16 @@ def phrases_recipe(trees: str, **settings: Any) -> Recipe:
     files = {}
     if trees == "dependency":
         files = {"train": "train.conllu", "dev": "dev.conllu", "format": "conllu.v1"}
+    return _recipe(trees, files, {}, settings)
+
+
+def _recipe(
+    trees: str, data: dict[str, Any], model: dict[str, Any], settings: dict[str, Any]
+) -> Recipe:
     given = {name: settings.pop(name, {}) for name in ("data", "model", "cell")}
     return tiny_recipe.recipe(
-        data={**files, **given["data"]},
-        model={"trees": trees, **given["model"]},
+        data={**data, **given["data"]},
+        model={"trees": trees, **model, **given["model"]},
         cell={**KINDS[trees], **given["cell"]},
         **{"sources": (), **settings},
     )

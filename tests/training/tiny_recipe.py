@@ -7,18 +7,19 @@ from typing import Any
 from thinstack.config import Recipe
 
 LABELS = ("bad", "so-so", "good")
-VALUES = {
-    "good": 2,
-    "fine": 2,
-    "lovely": 2,
-    "bad": 0,
-    "dull": 0,
-    "awful": 0,
-    "the": 1,
-    "film": 1,
-    "plot": 1,
-    "is": 1,
+VALUES = dict.fromkeys(("good", "fine", "lovely"), 2)
+VALUES |= dict.fromkeys(("bad", "dull", "awful"), 0)
+VALUES |= dict.fromkeys(("the", "film", "plot", "is"), 1)
+VECTORS = {
+    "words.txt": ("good", "bad", "the", "film", "never"),
+    "pieces.txt": (
+        *("[UNK]", "good", "fine", "love", "##ly", "bad", "dull", "aw", "##ful"),
+        *("the", "film", "plot", "is"),
+    ),
 }
+
+
+TRAINING = {"epochs": 3, "batch_size": 4, "stop_on": "nothing", "sources": ("balanced",)}
 
 
 def tree(words: list[str], generator: random.Random) -> str:
@@ -50,28 +51,9 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
     (folder / "train.txt").write_text(treebank(train, seed=1), encoding="utf-8")
     (folder / "dev.txt").write_text(treebank(dev, seed=2), encoding="utf-8")
     generator = random.Random(3)
-    for name, entries in {
-        "words.txt": ["good", "bad", "the", "film", "never"],
-        "pieces.txt": [
-            "[UNK]",
-            "good",
-            "fine",
-            "love",
-            "##ly",
-            "bad",
-            "dull",
-            "aw",
-            "##ful",
-            "the",
-            "film",
-            "plot",
-            "is",
-        ],
-    }.items():
-        rows = (
-            " ".join([entry, *(f"{generator.gauss(0, 0.3):.4f}" for _ in range(4))])
-            for entry in entries
-        )
+    for name, entries in VECTORS.items():
+        numbers = ([f"{generator.gauss(0, 0.3):.4f}" for _ in range(4)] for _ in entries)
+        rows = (" ".join([entry, *row]) for entry, row in zip(entries, numbers, strict=True))
         (folder / name).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return folder
 
@@ -79,18 +61,12 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
 def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
     """A recipe over `write_data`; `training` are settings of its section, those of five others come
     in dicts of their name."""
-    nested = {
-        name: training.pop(name, {}) for name in ("data", "embedding", "cell", "model", "export")
-    }
+    sections = ("data", "embedding", "cell", "model", "export")
+    nested = {name: training.pop(name, {}) for name in sections}
+    files = {"train": "train.txt", "dev": "dev.txt", "vectors": vectors}
     data = {
         "name": "tiny",
-        "data": {
-            "train": "train.txt",
-            "dev": "dev.txt",
-            "vectors": vectors,
-            "statement": "Made up.",
-            **nested["data"],
-        },
+        "data": {**files, "statement": "Made up.", **nested["data"]},
         "model": {
             "labels": LABELS,
             "embedding": {"kind": kind, "size": 4, "dropout": 0.1, **nested["embedding"]},
@@ -98,13 +74,7 @@ def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) 
             "head": {"name": "node_classifier.v1", "options": {"dropout": 0.2}},
             **nested["model"],
         },
-        "training": {
-            "epochs": 3,
-            "batch_size": 4,
-            "stop_on": "nothing",
-            "sources": ("balanced",),
-            **training,
-        },
+        "training": {**TRAINING, **training},
         "export": nested["export"],
     }
     return Recipe.parse(data, source="test")

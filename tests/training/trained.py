@@ -23,6 +23,10 @@ class Trained(NamedTuple):
         return open_bundle(self.out / "model-best")
 
     @property
+    def card(self) -> str:
+        return (self.out / "model-best" / "README.md").read_text(encoding="utf-8")
+
+    @property
     def results(self) -> Any:
         return json.loads((self.out / "results.json").read_text(encoding="utf-8"))
 
@@ -30,12 +34,6 @@ class Trained(NamedTuple):
 def train(recipe: Recipe, data: Path, out: Path) -> Trained:
     """Train all seeds of the recipe in the folder `out`."""
     file = io.StringIO()
-    run_recipe(
-        recipe,
-        data=data,
-        out=out,
-        seeds=recipe.training.seeds,
-        threads=None,
-        console=Console(file=file, width=200),
-    )
+    console, seeds = Console(file=file, width=200), recipe.training.seeds
+    run_recipe(recipe, data=data, out=out, seeds=seeds, threads=None, console=console)
     return Trained(recipe, data, out, file.getvalue())

@@ -2,7 +2,7 @@
 TOML."""
 
 from thinstack.config.base import Strict
-from thinstack.config.model import (
+from thinstack.config.model_config import (
     SCHEMA_VERSION,
     CellConfig,
     Device,

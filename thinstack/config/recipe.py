@@ -1,12 +1,12 @@
 """What a training run needs beside the model: data, training and export."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from thinstack.config.base import Rate, Strict, read_toml
-from thinstack.config.model import MadeTree, ModelConfig
+from thinstack.config.model_config import MadeTree, ModelConfig
 
 __all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "Recipe", "Task", "TrainingConfig"]
 
@@ -46,17 +46,16 @@ class DataConfig(Strict):
         """What is reported on, in words."""
         return self.dev if self.dev is not None else f"{self.dev_size} examples of {self.train}"
 
-    @field_validator("vectors", mode="before")
+    @field_validator("vectors")
     @classmethod
-    def _no_vectors(cls, value: Any) -> Any:
-        return None if value == "" else value
+    def _no_vectors(cls, value: str | None) -> str | None:
+        return value or None
 
     @model_validator(mode="after")
     def _one_development_set(self) -> Self:
         if (self.dev is None) == (self.dev_size is None):
             raise ValueError(
-                "name the file to report on (dev), or say how many training examples to set aside "
-                "(dev_size)"
+                "name the file to report on (dev), or how many examples to set aside (dev_size)"
             )
         return self
 
@@ -146,19 +145,12 @@ class Recipe(Strict):
     def _trees_fit(self) -> Self:
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
-            raise ValueError(
-                "training.sources: made trees are binary ones, found model.trees = "
-                f"{self.model.trees!r}"
-            )
+            found = f"model.trees = {self.model.trees!r}"
+            raise ValueError(f"training.sources: made trees are binary ones, found {found}")
         if others and self.data.task in PAIR_TASKS and others != ["self"]:
             raise ValueError(
-                "training.sources: pairs have their own trees or those of the model, 'self'; "
-                f"found {others}"
+                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _own_trees(self) -> Self:
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
         return self

@@ -8,6 +8,7 @@ import numpy as np
 
 from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack.core.tree import Tree
+from thinstack.data.phrases import check_constituency
 from thinstack.errors import TreeError
 
 __all__ = ["Branching", "Heads", "binarize", "from_binary", "to_binary"]
@@ -23,16 +24,12 @@ ADDED, CHAIN = "@", "+"
 
 def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`, a chain of single
-    children its topmost node.
+    children its topmost node; new nodes have the label None. `to_binary` has a way back.
 
-    Nodes that stand for nodes of the tree keep their label, new ones have None.
-
-    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase of
-    their own that branches to the right; with none the leaf is left out, and so is every phrase
-    that then has no word.
-
-    There is no way back; `to_binary` has one. Raises TreeError for a tree with words at inner
-    nodes, for another number of `leaves`, and if no word is left.
+    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase that
+    branches to the right; with none the leaf is left out, and every phrase that then has no word.
+    Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
+    word is left.
     """
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     words = _words_of_nodes(tree, leaves)
@@ -63,9 +60,8 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
     """The binary tree of a constituency tree, from which `from_binary` makes that tree again.
 
-    A node that is added bears `@` and the label of the phrase that it is a part of; a chain of
-    single children becomes one node, its labels joined by `+` from the topmost down (a missing
-    label is the empty string there). `branching`:
+    A node that is added bears `@` and the label of its phrase; a chain of single children becomes
+    one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
 
     - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
       d))`.
@@ -78,15 +74,13 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
     starts with `@`, and for a head that is not there; ValueError for another `branching`, and for
     "head" without `heads`.
     """
-    _check_constituency(tree)
+    check_constituency(tree)
     _check_labels(tree)
     head = _head_children(tree, branching, heads)
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     taken = [0] * len(tree)  # children of each node so far
     steps: list[int] = []
-    chains: list[
-        list[str | None]
-    ] = []  # the labels of each node of the new tree, from the bottom up
+    chains: list[list[str | None]] = []  # labels of each new node, from the bottom up
     for node, label in enumerate(tree.labels):
         above = parents[node]
         if arities[node] == 0:
@@ -97,11 +91,10 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
         else:
             chains[-1] = [label]  # the last REDUCE over its children makes the phrase itself
         if above >= 0 and arities[above] > 1:
-            # The head with all on its right lies on top of those on its left once the last child is
-            # there.
-            count = int(taken[above] > head[above]) + (
-                head[above] if taken[above] == arities[above] - 1 else 0
-            )
+            # Once the last child is there, the head with all on its right lies on top of those on
+            # its left.
+            last = taken[above] == arities[above] - 1
+            count = (taken[above] > head[above]) + (head[above] if last else 0)
             taken[above] += 1
             steps += [REDUCE] * count
             chains += [[ADDED + (tree.labels[above] or "")] for _ in range(count)]
@@ -115,7 +108,7 @@ def from_binary(tree: Tree) -> Tree:
     Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a
     part of a chain.
     """
-    _check_constituency(tree)
+    check_constituency(tree)
     arities, parents = tree.arities.tolist(), tree.parents.tolist()
     chains: list[list[str | None]] = []
     for node, label in enumerate(tree.labels):
@@ -125,8 +118,7 @@ def from_binary(tree: Tree) -> Tree:
             added and (parents[node] < 0 or not arities[node])
         ):
             raise TreeError(
-                f"node {node} has the label {label!r}; '@' marks a node inside a phrase, and none "
-                "that stands alone"
+                f"node {node} has the label {label!r}; '@' marks nodes inside a phrase only"
             )
         chains.append(chain)
     ends = list(accumulate(map(len, chains)))
@@ -157,9 +149,8 @@ def _check_labels(tree: Tree) -> None:
     for node, label in enumerate(tree.labels):
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
             raise TreeError(
-                f"node {node} has the label {label!r}, which could not be told from those that "
-                "binarisation makes; expected "
-                f"one that is not empty, has no '+' and does not start with '@', or None"
+                f"node {node} has the label {label!r}, which could be one that binarisation makes; "
+                "expected None, or one that is not empty, has no '+' and does not start with '@'"
             )
 
 
@@ -169,44 +160,32 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
     if branching == "head" and heads is None:
-        raise ValueError(
-            "branching 'head' needs heads, such as thinstack.data.head_rules.english_head"
-        )
-    found = [0] * len(tree)
+        raise ValueError("branching 'head' needs heads, such as head_rules.english_head")
     if branching == "right":
-        found = [max(count - 1, 0) for count in tree.arities.tolist()]
-    elif branching == "head" and heads is not None:
-        for node, children in enumerate(tree.children):
-            if len(children) > 1:
-                found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
-                if not 0 <= found[node] < len(children):
-                    raise TreeError(
-                        f"node {node} has {len(children)} children; heads gave {found[node]} as "
-                        "its head child"
-                    )
+        return [max(count - 1, 0) for count in tree.arities.tolist()]
+    found = [0] * len(tree)
+    if branching == "left" or heads is None:
+        return found
+    for node, children in enumerate(tree.children):
+        if len(children) > 1:
+            found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
+            if not 0 <= found[node] < len(children):
+                raise TreeError(
+                    f"node {node} has {len(children)} children; heads gave {found[node]}"
+                )
     return found
 
 
 def _words_of_nodes(tree: Tree, leaves: Sequence[Sequence[str]] | None) -> list[Sequence[str]]:
     """The words to put at each node: none at inner ones."""
-    _check_constituency(tree)
+    check_constituency(tree)
     words: list[Sequence[str]] = [()] * len(tree)
     if leaves is None:
         leaves = [(word,) for word in tree.words]
     if len(leaves) != len(tree.words):
         raise TreeError(
-            f"a tree of {len(tree.words)} leaves needs words for each of them, got {len(leaves)} "
-            "groups of words"
+            f"{len(tree.words)} leaves need words for each of them, got {len(leaves)} groups"
         )
     for node, group in zip(np.flatnonzero(tree.arities == 0).tolist(), leaves, strict=True):
         words[node] = group
     return words
-
-
-def _check_constituency(tree: Tree) -> None:
-    for node in np.flatnonzero(tree.arities).tolist():
-        if tree.tokens[node] is not None:
-            raise TreeError(
-                f"node {node} has both a word and children; only constituency trees can be "
-                "binarized"
-            )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from thinstack.core.tree import Tree
+from thinstack.data.phrases import check_constituency
 from thinstack.errors import TreeError
 
 __all__ = ["SPACE", "from_brackets", "to_brackets"]
@@ -42,9 +43,8 @@ def from_brackets(
         for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
             at, piece = match.start(), match.group()
             if reader.done:
-                raise TreeError(
-                    f"expected one tree, found {'(' if piece[0] == '(' else piece!r} after its end"
-                )
+                found = "(" if piece[0] == "(" else piece
+                raise TreeError(f"expected one tree, found {found!r} after its end")
             if piece[0] == "(":
                 reader.open(at, match[1] if labelled else None)
             elif piece == ")":
@@ -131,12 +131,18 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
     word or label that brackets cannot hold: an empty one, one with white space or with brackets
     (write those `-LRB-` and `-RRB-`).
     """
+    check_constituency(tree)
     parents, tokens, labels = tree.parents.tolist(), tree.tokens, tree.labels
     inner = set(parents)
     # The brackets before each leaf, the innermost first.
     opened: list[list[str]] = [[] for _ in parents]
     for node, start in enumerate(_first_in_subtree(parents)):
-        _check(node, tokens[node], labels[node], node in inner, labelled)
+        if labelled and labels[node] is None and node not in inner:
+            raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
+        for what, text in (("label", labels[node] if labelled else None), ("word", tokens[node])):
+            if text is not None and not _NAME.fullmatch(text):
+                expected = "brackets hold no white space, '(' or ')' inside one"
+                raise TreeError(f"node {node} has the {what} {text!r}; {expected}")
         if labelled:
             opened[start].append(f"({labels[node] or ''} ")
         elif node in inner:
@@ -149,21 +155,6 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
         else:
             out += [" " if out else "", *reversed(opened[node]), f"{token}{after_leaf}"]
     return "".join(out)
-
-
-def _check(node: int, token: str | None, label: str | None, inner: bool, labelled: bool) -> None:
-    if inner and token is not None:
-        raise TreeError(
-            f"node {node} has both a word and children; brackets hold words at leaves only"
-        )
-    if labelled and label is None and not inner:
-        raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
-    for what, text in (("label", label if labelled else None), ("word", token)):
-        if text is not None and not _NAME.fullmatch(text):
-            raise TreeError(
-                f"node {node} has the {what} {text!r}; brackets hold no white space, '(' or ')' "
-                "inside one"
-            )
 
 
 def _first_in_subtree(parents: Sequence[int]) -> list[int]:

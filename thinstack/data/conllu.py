@@ -10,11 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from thinstack.core import Tree
-from thinstack.core.tree import depths
+from thinstack.data.parent_arrays import parse_parents
 from thinstack.data.text_files import made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
@@ -23,7 +20,6 @@ __all__ = ["read_conllu", "to_conllu", "write_conllu"]
 ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
-_HEAD = re.compile(_NUMBER)
 # The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
 _ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
 _ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
@@ -39,9 +35,8 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     """
     sentences = _sentences(path)
     if not sentences:
-        raise DataError(
-            f"{path}: expected sentences in CoNLL-U, a word a line in {COLUMNS} columns, found none"
-        )
+        expected = f"sentences in CoNLL-U, a word a line in {COLUMNS} columns"
+        raise DataError(f"{path}: expected {expected}, found none")
     return made(_tree, sentences, skipped)
 
 
@@ -74,10 +69,8 @@ def to_conllu(tree: Tree) -> str:
             raise TreeError(f"node {node} has no word; in CoNLL-U every node has one")
         for what, text in (("word", word), ("label", label)):
             if text is not None and (not text or _ENDS.search(text)):
-                raise TreeError(
-                    f"node {node} has the {what} {text!r}; CoNLL-U holds no empty one, no tab and "
-                    "no end of line"
-                )
+                expected = "CoNLL-U holds no empty one, no tab and no end of line"
+                raise TreeError(f"node {node} has the {what} {text!r}; {expected}")
         if label == "_":
             raise TreeError(f"node {node} has the label '_', CoNLL-U's sign for none; make it None")
         lines.append(f"{node + 1}\t{word}\t_\t_\t_\t_\t{parent + 1}\t{label or '_'}\t_\t_\n")
@@ -91,13 +84,11 @@ class _Row(NamedTuple):
     line: int
     columns: list[str]
 
-    def error(self, column: int, expected: str, found: object) -> TreeError:
-        """What was expected where a column (0-based) starts, or at the end of the line if there is
-        no such column."""
+    def error(self, column: int, message: str) -> TreeError:
+        """What is wrong where a column (0-based) starts, or at the end of the line if there is no
+        such column."""
         start = sum(len(text) + 1 for text in self.columns[:column]) + (column < len(self.columns))
-        return TreeError(
-            f"expected {expected}, found {found}", source=self.source, line=self.line, column=start
-        )
+        return TreeError(message, source=self.source, line=self.line, column=start)
 
 
 def _sentences(path: str | Path) -> list[list[_Row]]:
@@ -115,7 +106,9 @@ def _tree(sentence: list[_Row]) -> Tree:
     words = _words(sentence)
     labels = (row.columns[DEPREL] for row in words)
     return Tree.from_parents(
-        _parents(words),
+        parse_parents(
+            [row.columns[HEAD] for row in words], lambda n, text: words[n].error(HEAD, text)
+        ),
         [row.columns[FORM] for row in words],
         [None if label == "_" else label for label in labels],
     )
@@ -133,46 +126,23 @@ def _words(sentence: list[_Row]) -> list[_Row]:
         due = len(words) + 1
         if first != str(due - (mark == ".")) or (mark == "-" and int(end) < due):
             expected = f"word {due} ({due}-n for a multiword token, {due - 1}.n for an empty node)"
-            raise row.error(ID, expected, repr(row.columns[ID]))
+            raise row.error(ID, f"expected {expected}, found {row.columns[ID]!r}")
         if not mark:
             words.append(row)
         elif mark == "-" and int(end) > covered:
             covered, cover = int(end), row
     if not words:
-        raise sentence[0].error(ID, "a sentence of at least one word", "none")
+        raise sentence[0].error(ID, "expected a sentence of at least one word, found none")
     if covered > len(words):
-        raise cover.error(
-            ID, f"a multiword token of words up to {len(words)}", repr(cover.columns[ID])
-        )
+        expected = f"a multiword token of words up to {len(words)}"
+        raise cover.error(ID, f"expected {expected}, found {cover.columns[ID]!r}")
     return words
 
 
 def _check_columns(row: _Row) -> None:
-    if len(row.columns) != COLUMNS:
-        raise row.error(
-            min(COLUMNS, len(row.columns)), f"{COLUMNS} columns between tabs", len(row.columns)
-        )
+    if (found := len(row.columns)) != COLUMNS:
+        message = f"expected {COLUMNS} columns between tabs, found {found}"
+        raise row.error(min(COLUMNS, found), message)
     for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ for none")):
         if not row.columns[column]:
-            raise row.error(column, expected, "an empty column")
-
-
-def _parents(words: list[_Row]) -> NDArray[np.int64]:
-    """The position of each word's head, (N,), -1 for the one root."""
-    heads = []
-    for row in words:
-        text = row.columns[HEAD]
-        if not _HEAD.fullmatch(text) or int(text) > len(words):
-            raise row.error(HEAD, f"a head from 1 to {len(words)}, or 0 for the root", repr(text))
-        heads.append(int(text))
-    roots = [row for row, head in zip(words, heads, strict=True) if head == 0]
-    if len(roots) != 1:
-        raise (*roots, words[0], words[0])[1].error(HEAD, "exactly one root (head 0)", len(roots))
-    parents = np.array(heads, np.int64) - 1
-    circling = np.flatnonzero(depths(parents) < 0).tolist()
-    if circling:
-        word = circling[0] + 1
-        raise words[circling[0]].error(
-            HEAD, "heads that lead to the root", f"that word {word} leads to a cycle"
-        )
-    return parents
+            raise row.error(column, f"expected {expected}, found an empty column")

@@ -1,8 +1,7 @@
 """Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
 
-Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here the
-distance is linear in the words around the gap: small enough to be a table in a bundle, and to need
-nothing but numpy.
+Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here it
+is linear in the words around the gap: a table small enough for a bundle.
 """
 
 import json
@@ -64,17 +63,14 @@ class DistanceTable:
         features = (*self.words, *forms())
         if len(set(features)) < len(features):
             raise DataError(
-                "distance words: expected distinct words, none of them spelt as a form such as "
-                "<number>"
+                "distance words: expected distinct ones, not spelt as a form (<number>)"
             )
         self._features = {feature: number for number, feature in enumerate(features, start=1)}
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
         if self.weights.shape != expected or not np.isfinite(self.weights).all():
-            raise DataError(
-                f"distance weights: expected finite numbers of shape {expected}, found "
-                f"{self.weights.shape}"
-            )
+            found = self.weights.shape
+            raise DataError(f"distance weights: expected finite numbers {expected}, found {found}")
         self._cache = Cache(self._feature)
 
     def features(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -96,12 +92,8 @@ class DistanceTable:
     def to_bytes(self) -> bytes:
         """The table as JSON; it makes the same trees when it is read back."""
         rows = [[float(f"{weight:.9g}") for weight in row] for row in self.weights.tolist()]
-        table = {
-            "schema_version": SCHEMA_VERSION,
-            "window": WINDOW,
-            "words": self.words,
-            "weights": rows,
-        }
+        head = {"schema_version": SCHEMA_VERSION, "window": WINDOW}
+        table = {**head, "words": self.words, "weights": rows}
         return (json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
     @classmethod
@@ -109,11 +101,9 @@ class DistanceTable:
         """Read what `to_bytes` wrote. Raises DataError if it is anything else."""
         try:
             table: dict[str, Any] = json.loads(content)
-            if (table["schema_version"], table["window"]) != (SCHEMA_VERSION, WINDOW):
-                raise DataError(
-                    f"schema {table['schema_version']}, window {table['window']}; upgrade "
-                    "thinstack to read it"
-                )
+            found = table["schema_version"], table["window"]
+            if found != (SCHEMA_VERSION, WINDOW):
+                raise ValueError("schema {}, window {}; upgrade thinstack".format(*found))
             return cls(list(map(str, table["words"])), np.array(table["weights"], np.float32))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
@@ -130,8 +120,7 @@ def forms() -> tuple[str, ...]:
 
 
 def form_of(word: str) -> str:
-    """The form of a word: a number, a compound with a hyphen, or its ending with or without a
-    capital."""
+    """The form of a word: a number, a compound with a hyphen, or its ending and capital."""
     if word[:1].isdigit():
         return "<number>"
     if "-" in word:

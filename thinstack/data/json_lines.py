@@ -30,20 +30,17 @@ def read_records(
     file that is missing, is not UTF-8 or holds no object.
     """
     lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
+    expected = f"expected a JSON object with the fields {', '.join(fields)}"
     if not lines:
-        raise DataError(
-            f"{path}: expected a JSON object a line, with the fields {', '.join(fields)}, found "
-            "blank lines only"
-        )
+        raise DataError(f"{path}: {expected}, found blank lines only")
 
     def item(numbered: tuple[int, str]) -> Item:
         number, line = numbered
         try:
-            return make(_record(line, fields))
+            return make(_record(line, fields, expected))
         except TreeError as error:
-            raise TreeError(
-                error.message, source=str(path), line=number, column=error.column
-            ) from None
+            source, column = str(path), error.column
+            raise TreeError(error.message, source=source, line=number, column=column) from None
 
     return made(item, lines, skipped)
 
@@ -60,8 +57,7 @@ def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
         raise TreeError(f"{field}, character {error.column}: {error.message}") from None
 
 
-def _record(line: str, fields: Sequence[str]) -> dict[str, str]:
-    expected = f"expected a JSON object with the fields {', '.join(fields)}"
+def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -71,8 +67,6 @@ def _record(line: str, fields: Sequence[str]) -> dict[str, str]:
         raise TreeError(f"{expected}, found {line:.60}")
     for field in fields:
         if not isinstance(found.get(field), str):
-            raise TreeError(
-                f"expected a text in the field {field!r}, found "
-                f"{found.get(field, 'no such field')!r:.60}"
-            )
+            value = found.get(field, "no such field")
+            raise TreeError(f"expected a text in the field {field!r}, found {value!r:.60}")
     return {field: found[field] for field in fields}

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thinstack.core import Tree
+from thinstack.data.phrases import check_constituency
 from thinstack.errors import TreeError, needs_extra
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     leaf without a label.
 
     The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without
-    children, and for labels or words that are no strings; MissingExtraError without the package
-    nltk.
+    children, and for labels or words that are no strings; MissingExtraError without nltk.
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
@@ -40,23 +40,17 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     """The nltk tree that `from_nltk` reads as `tree`, each label None as "".
 
     A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
-    one. Raises TreeError for a tree with a word at an inner node or a label ""; MissingExtraError
-    without the package nltk.
+    one. Raises TreeError for a word at an inner node or a label ""; MissingExtraError without nltk.
     """
     kind = _tree_type()
+    check_constituency(tree)
     arities = tree.arities.tolist()
     below: list[list[Any]] = [[] for _ in arities]
     made: Any = None
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
-        if arities[node] and word is not None:
-            raise TreeError(
-                f"node {node} has both a word and children; nltk trees hold words at leaves only"
-            )
         if label == "":
-            raise TreeError(
-                f"node {node} has the label '', which nltk trees have for none; make it None"
-            )
+            raise TreeError(f"node {node} has the label '', nltk's sign for none; make it None")
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
         made = word if bare else kind(label or "", below[node] or [word])
         if parent >= 0:
@@ -68,21 +62,18 @@ def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
     """Label, word and children of a Tree or of a string beside others."""
     if not isinstance(part, kind):
         return None, _string(part, "words"), []
-    children = list(part)
     label = _string(part.label(), "labels") or None
-    if not children:
+    if not part:
         raise TreeError(f"the node labelled {label!r} has no children; expected a word or children")
-    if len(children) == 1 and not isinstance(children[0], kind):
-        return label, _string(children[0], "words"), []
-    return label, None, children
+    if len(part) == 1 and not isinstance(part[0], kind):
+        return label, _string(part[0], "words"), []
+    return label, None, list(part)
 
 
 def _string(value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise TreeError(
-            f"expected {what} that are strings, found {type(value).__name__} {value!r}; convert "
-            "the tree first"
-        )
+        found = f"{type(value).__name__} {value!r}"
+        raise TreeError(f"expected {what} that are strings, found {found}; convert the tree first")
     return value
 
 

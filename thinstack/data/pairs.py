@@ -1,10 +1,9 @@
 """Pairs of sentences, rated or classified: SICK, and SNLI (Bowman et al. 2015) with its binary
 parses."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from thinstack.core import Tree
 from thinstack.data.json_lines import binary_tree, read_records
@@ -18,6 +17,15 @@ PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
+
+HELD: dict[str, tuple[tuple[PairTrees, ...], tuple[PairTarget, ...]]] = {
+    "sick.v1": (
+        ("binary", "constituency", "dependency", "sequence"),
+        ("relatedness", "entailment"),
+    ),
+    "snli.v1": (("binary", "constituency", "sequence"), ("entailment",)),
+}
+"""The trees and the targets that pairs of a format have."""
 
 LABELS = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
@@ -49,16 +57,13 @@ def read_pairs(
     does not have; DataError and TreeError as the formats' own functions do, and DataError for
     entailment of a SICK folder without its source table.
     """
-    if format not in FORMATS:
-        raise UnknownNameError("format of sentence pairs", format, FORMATS)
-    known = FORMATS[format]
-    for what, asked, there in (("trees", trees, known.trees), ("target", target, known.targets)):
-        if asked not in there:
-            raise ConfigError(
-                f"pairs in {format} have no {what} {asked!r}; choose from {', '.join(there)}, or "
-                "another format"
-            )
-    return known.read(Path(path), trees, target)
+    if format not in HELD:
+        raise UnknownNameError("format of sentence pairs", format, HELD)
+    for what, asked, held in zip(("trees", "target"), (trees, target), HELD[format], strict=True):
+        if asked not in held:
+            choices = f"choose from {', '.join(held)}, or another format"
+            raise ConfigError(f"pairs in {format} have no {what} {asked!r}; {choices}")
+    return read_snli(path) if format == "snli.v1" else _read_sick(Path(path), trees, target)
 
 
 def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
@@ -71,10 +76,8 @@ def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> li
 def _snli_pair(record: dict[str, str]) -> Pair:
     label = record["gold_label"]
     if label not in (*LABELS, UNDECIDED):
-        raise TreeError(
-            f"expected gold_label to be one of {', '.join(LABELS)} or {UNDECIDED!r} for none, "
-            f"found {label!r:.60}"
-        )
+        expected = f"{', '.join(LABELS)} or {UNDECIDED!r} for none"
+        raise TreeError(f"expected gold_label to be one of {expected}, found {label!r:.60}")
     first, second = (
         binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
     )
@@ -99,23 +102,3 @@ def _entailment(pair: SickPair, folder: Path) -> str:
             f"{', '.join(TABLES)} with the source table ({', '.join(TABLES.values())}) beside it"
         )
     return pair.entailment.lower()
-
-
-class _Format(NamedTuple):
-    """What pairs of a format have, and what reads them."""
-
-    trees: tuple[PairTrees, ...]
-    targets: tuple[PairTarget, ...]
-    read: Callable[[Path, PairTrees, PairTarget], list[Pair]]
-
-
-FORMATS = {
-    "sick.v1": _Format(
-        ("binary", "constituency", "dependency", "sequence"),
-        ("relatedness", "entailment"),
-        _read_sick,
-    ),
-    "snli.v1": _Format(
-        ("binary", "constituency", "sequence"), ("entailment",), lambda path, *_: read_snli(path)
-    ),
-}

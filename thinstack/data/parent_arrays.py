@@ -6,8 +6,7 @@ the root.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from thinstack.data.text_files import made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = [
+    "parse_parents",
     "read_constituency_trees",
     "read_dependency_trees",
     "write_constituency_trees",
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 _ENTRY = re.compile(f"[^{SPACE}]+")
-_NOWHERE = -2
 
 
 def read_dependency_trees(
@@ -44,18 +43,16 @@ def read_dependency_trees(
     Args:
         toks: file of one sentence a line, its n words between spaces.
         parents: file of n heads a line, 1 to n, 0 for the root.
-        rels: file of n names a line: each word's relation to its head. They become the labels;
-            without it there are none.
+        rels: file of n names a line, each word's relation to its head, which become the labels.
         skipped: takes the errors of malformed trees, see `made`.
 
     Raises TreeError with file, line and column of the first malformed tree without `skipped`;
-    DataError for a file that is missing, is not UTF-8, holds no line, or has not as many lines as
-    `toks`.
+    DataError for a file that is missing, not UTF-8, empty, or not of as many lines as `toks`.
     """
 
     def tree(lines: tuple[_Line, ...]) -> Tree:
         words = _words(lines[0])
-        heads = _positions(lines[1], len(words), "heads, one for each word")
+        heads = _parents(lines[1], len(words), "heads, one for each word")
         names = [_entries(line, len(words), "relations, one for each word") for line in lines[2:]]
         return Tree.from_parents(heads, words, *names)
 
@@ -80,16 +77,22 @@ def read_constituency_trees(
 
     def tree(lines: tuple[_Line, ...]) -> Tree:
         words = _words(lines[0])
-        phrases = len(words) - 1
-        parents = _positions(
-            lines[1], len(words) + phrases, f"parents, of {len(words)} words and {phrases} phrases"
-        )
-        _check_binary(lines[1], parents, len(words))
+        count, phrases = len(words), len(words) - 1
+        what = f"parents, of {count} words and {phrases} phrases"
+        parents = _parents(lines[1], count + phrases, what)
+        for node, children in enumerate(np.bincount(parents + 1, minlength=2 * count)[1:].tolist()):
+            expected, kind = (0, "word") if node < count else (2, "phrase")
+            if children != expected:
+                message = f"{kind} {node + 1}: expected {expected} children, found {children}"
+                raise lines[1].error(node, message)
         tokens = [*words, *[None] * phrases]
         try:
             return Tree.from_parents(parents, tokens)
-        except TreeError:
-            raise _crossing(lines[1], parents, tokens) from None
+        except TreeError:  # in this order the words fit no binary tree
+            bare = Tree(parents=parents, tokens=tuple(tokens), labels=(None,) * len(tokens))
+            node = int(np.flatnonzero(bare.gaps)[0])
+            message = "expected words that stand side by side, found others between them"
+            raise lines[1].error(node, f"phrase {node + 1}: {message}") from None
 
     return made(tree, _aligned(toks, cparents), skipped)
 
@@ -100,41 +103,62 @@ def write_dependency_trees(
     """Write files from which `read_dependency_trees` reads the same trees; labels are left out
     unless `rels` is given.
 
-    Raises TreeError, with the file and line that the tree would be on, for a node without a word,
-    for a word that is empty or holds white space, and with `rels` for such a label or none;
-    DataError for a file that cannot be written.
+    Raises TreeError, with the file and line that the tree would be on, for a word (and with `rels`
+    a label) that is missing, empty or holds white space; DataError for a file that cannot be
+    written.
     """
-    columns: list[tuple[str, str, str]] = []
-    for number, tree in enumerate(trees, start=1):
-        words = _line(tree.tokens, "word", toks, number)
-        names = "" if rels is None else _line(tree.labels, "label", rels, number)
-        columns.append((words, _numbers(tree.parents), names))
-    for place, path in enumerate((toks, parents, rels)):
-        if path is not None:
-            write_lines(path, [column[place] for column in columns])
+    rows = [
+        (
+            _line(tree.tokens, "word", toks, number),
+            _numbers(tree.parents),
+            "" if rels is None else _line(tree.labels, "label", rels, number),
+        )
+        for number, tree in enumerate(trees, start=1)
+    ]
+    _write(rows, toks, parents, rels)
 
 
 def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: str | Path) -> None:
     """Write files from which `read_constituency_trees` reads the same trees, their labels left out.
 
-    Raises TreeError, with the file and line that the tree would be on, for a tree that is not
-    binary, has a word at an inner node, or has a word that is empty or holds white space; DataError
-    for a file that cannot be written.
+    Raises what `write_dependency_trees` raises; also TreeError for a tree that is not binary or has
+    a word at an inner node.
     """
-    columns: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
     for number, tree in enumerate(trees, start=1):
         try:
             steps = tree.transitions
         except TreeError as error:
             raise TreeError(error.message, source=str(cparents), line=number) from None
         order = np.argsort(steps != SHIFT, kind="stable")  # words, then phrases
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
         above = tree.parents[order]
-        words = _line(tree.words, "word", toks, number)
-        columns.append((words, _numbers(np.where(above < 0, -1, rank[above]))))
-    for place, path in enumerate((toks, cparents)):
-        write_lines(path, [column[place] for column in columns])
+        parents = np.where(above < 0, -1, np.argsort(order)[above])
+        rows.append((_line(tree.words, "word", toks, number), _numbers(parents)))
+    _write(rows, toks, cparents)
+
+
+def parse_parents(
+    entries: Sequence[str], error: Callable[[int, str], TreeError]
+) -> NDArray[np.int64]:
+    """The parents (N,) of N nodes, 0-based and -1 for the one root, from "1" to "N" and "0".
+
+    Raises what `error` makes of a node (0-based) and a message: for any other entry, another number
+    of roots, and a node that leads to a cycle.
+    """
+    nodes = len(entries)
+    numbers = {str(number): number - 1 for number in range(nodes + 1)}
+    for node, entry in enumerate(entries):
+        if entry not in numbers:
+            expected = f"expected a node from 1 to {nodes}, or 0 for the root"
+            raise error(node, f"{expected}, found {entry!r}")
+    parents = np.array([numbers[entry] for entry in entries], np.int64)
+    roots = np.flatnonzero(parents < 0).tolist()
+    if len(roots) != 1:
+        raise error((*roots, 0, 0)[1], f"expected exactly one root (0), found {len(roots)}")
+    for node in np.flatnonzero(depths(parents) < 0).tolist():
+        found = f"found node {node + 1} to lead to a cycle"
+        raise error(node, f"expected every node to lead to the root, {found}")
+    return parents
 
 
 class _Line(NamedTuple):
@@ -154,10 +178,8 @@ def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
     files = [read_lines(path) for path in paths]
     for path, lines in zip(paths, files, strict=True):
         if len(lines) != len(files[0]):
-            raise DataError(
-                f"{path}: expected {len(files[0])} lines, as many as {paths[0]} has, found "
-                f"{len(lines)}"
-            )
+            expected = f"{len(files[0])} lines, as many as {paths[0]} has"
+            raise DataError(f"{path}: expected {expected}, found {len(lines)}")
     for number, texts in enumerate(zip(*files, strict=True), start=1):
         yield tuple(_Line(str(path), number, text) for path, text in zip(paths, texts, strict=True))
 
@@ -176,58 +198,25 @@ def _entries(line: _Line, count: int, what: str) -> list[str]:
     return found
 
 
-def _positions(line: _Line, nodes: int, what: str) -> list[int]:
-    """The parent of each node, 0-based, -1 for the one root."""
-    numbers = {str(number): number - 1 for number in range(nodes + 1)}
-    entries = _entries(line, nodes, what)
-    parents = [numbers.get(entry, _NOWHERE) for entry in entries]
-    if _NOWHERE in parents:
-        wrong = parents.index(_NOWHERE)
-        raise line.error(
-            wrong, f"expected a node from 1 to {nodes}, or 0 for the root, found {entries[wrong]!r}"
-        )
-    roots = [node for node, above in enumerate(parents) if above < 0]
-    if len(roots) != 1:
-        place = (*roots, nodes, nodes)[1]
-        raise line.error(place, f"expected exactly one root (0), found {len(roots)}")
-    for node in np.flatnonzero(depths(np.array(parents)) < 0).tolist():
-        found = f"found node {node + 1} to lead to a cycle"
-        raise line.error(node, f"expected every node to lead to the root, {found}")
-    return parents
-
-
-def _check_binary(line: _Line, parents: list[int], words: int) -> None:
-    children = Counter(parents)
-    for node in range(len(parents)):
-        expected, kind = (0, "word") if node < words else (2, "phrase")
-        if children[node] != expected:
-            raise line.error(
-                node, f"{kind} {node + 1}: expected {expected} children, found {children[node]}"
-            )
-
-
-def _crossing(line: _Line, parents: list[int], tokens: list[str | None]) -> TreeError:
-    """What is wrong with a binary tree that no words in this order fit."""
-    tree = Tree(parents=np.array(parents), tokens=tuple(tokens), labels=(None,) * len(tokens))
-    phrase = int(np.flatnonzero(tree.gaps)[0])
-    return line.error(
-        phrase,
-        f"phrase {phrase + 1}: expected words that stand side by side, found others between them",
-    )
+def _parents(line: _Line, nodes: int, what: str) -> NDArray[np.int64]:
+    return parse_parents(_entries(line, nodes, what), line.error)
 
 
 def _line(entries: Sequence[str | None], what: str, path: str | Path, number: int) -> str:
     """The words or labels of a tree as a line of a file."""
     for node, entry in enumerate(entries):
         if entry is None or not _ENTRY.fullmatch(entry):
-            raise TreeError(
-                f"the {what} {node + 1} of the tree is {entry!r}; the file holds no empty {what}, "
-                "and none with white space",
-                source=str(path),
-                line=number,
-            )
+            expected = f"the file holds no empty {what}, and none with white space"
+            message = f"the {what} {node + 1} of the tree is {entry!r}; {expected}"
+            raise TreeError(message, source=str(path), line=number)
     return " ".join(map(str, entries))
 
 
 def _numbers(parents: NDArray[np.int64]) -> str:
     return " ".join(map(str, (parents + 1).tolist()))
+
+
+def _write(rows: Sequence[Sequence[str]], *paths: str | Path | None) -> None:
+    for place, path in enumerate(paths):
+        if path is not None:
+            write_lines(path, [row[place] for row in rows])

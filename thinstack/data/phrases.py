@@ -8,10 +8,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
+from thinstack.errors import TreeError
 
-__all__ = ["Chains", "depths_below", "phrases_of", "prefixes_of"]
+__all__ = ["Chains", "check_constituency", "depths_below", "phrases_of", "prefixes_of"]
 
 IntArray = NDArray[np.int64]
+
+
+def check_constituency(tree: Tree) -> None:
+    """Raises TreeError for a tree with a word at an inner node."""
+    for node in np.flatnonzero(tree.arities).tolist():
+        if tree.tokens[node] is not None:
+            raise TreeError(
+                f"node {node} has both a word and children; a constituency tree has words at its "
+                "leaves only"
+            )
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:

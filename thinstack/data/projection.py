@@ -2,9 +2,8 @@
 
 from itertools import zip_longest
 
-import numpy as np
-
 from thinstack.core import Tree
+from thinstack.data.phrases import check_constituency
 from thinstack.errors import TreeError
 
 __all__ = ["project_labels"]
@@ -26,15 +25,9 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
     for place, (ours, theirs) in enumerate(zip_longest(phrases.words, tree.words), start=1):
         if ours != theirs:
             ours, theirs = ("the end" if word is None else repr(word) for word in (ours, theirs))
-            raise TreeError(
-                f"expected trees over the same words, found {ours} in the phrases and {theirs} in "
-                f"the tree at word {place}"
-            )
-    for node in np.flatnonzero(phrases.arities).tolist():
-        if phrases.tokens[node] is not None:
-            raise TreeError(
-                f"node {node} of the phrases has a word and children; expected a constituency tree"
-            )
+            found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
+            raise TreeError(f"expected trees over the same words, found {found}")
+    check_constituency(phrases)
     # Parents come after their children, so the topmost phrase is the one that stays.
     known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
     spans = zip(map(tuple, tree.spans.tolist()), tree.gaps.tolist(), strict=True)

@@ -30,10 +30,8 @@ def _question(record: dict[str, str]) -> Tree:
     if not record["label"]:
         raise TreeError("expected the question's class in the field 'label', found an empty text")
     if _letters(tree.words) != _letters(record["sentence"].split()):
-        raise TreeError(
-            f"expected a parse of {record['sentence']!r:.200}, found one of "
-            f"{' '.join(tree.words)!r:.200}"
-        )
+        expected, found = record["sentence"], " ".join(tree.words)
+        raise TreeError(f"expected a parse of {expected!r:.200}, found one of {found!r:.200}")
     return tree.with_labels([*[None] * (len(tree) - 1), record["label"]])
 
 

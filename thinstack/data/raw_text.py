@@ -14,15 +14,10 @@ from thinstack.data import ptb
 __all__ = ["detokenize", "treebank_words"]
 
 _REPLACED = {
-    "–": "--",
-    "—": "--",
-    "―": "--",
+    **dict.fromkeys("–—―", "--"),
+    **dict.fromkeys("“„«", "``"),
+    **dict.fromkeys("”»", "''"),
     "…": "...",
-    "“": "``",
-    "„": "``",
-    "«": "``",
-    "”": "''",
-    "»": "''",
 }
 _RUN = re.compile(r"-{3,}$|\.{4,}$")
 _APOSTROPHES = frozenset("'‘’")
@@ -44,8 +39,7 @@ _TWO_IN_ONE = frozenset(
 def treebank_words(
     tokens: Sequence[str], spaces: Sequence[bool]
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a sentence as the Penn Treebank, and the sentiment treebank after it, would have
-    them.
+    """The words of a sentence as the Penn Treebank would have them.
 
     `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i
     (spaCy's `whitespace_`). Returns L words and their tokens, (L, 2) int64 as [first, last + 1);
@@ -56,15 +50,14 @@ def treebank_words(
       `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
     - Double quotes become two backticks or two apostrophes, single ones a backtick or an
       apostrophe: opening after a space, closing before one, else (double ones) by what is open.
-          Curly apostrophes become straight (`n't`, `'s`).
+      Curly apostrophes become straight.
     - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped
       (`ptb.escape`).
     """
     words: list[str] = []
     firsts, ends = array("q"), array("q")
-    glued = joining = quoted = (
-        False  # no space before this token; it goes on with the last word; a double quote is open
-    )
+    # No space before this token; it goes on with the last word; a double quote is open.
+    glued = joining = quoted = False
     before = ""
     for i, token in enumerate(tokens):
         if not token or token.isspace():
@@ -82,11 +75,8 @@ def treebank_words(
                 words.append("``" if quoted else "''")
             elif token in _APOSTROPHES:
                 joining = opens and _ELIDED.match(after) is not None
-                words.append(
-                    "`"
-                    if not joining and (token == "‘" or (token == "'" and opens and after))
-                    else "'"
-                )
+                opening = token == "‘" or (token == "'" and opens and after)
+                words.append("`" if opening and not joining else "'")
             else:
                 words.append(token if token.isalnum() else _spelt(token))
             firsts.append(i)
@@ -115,23 +105,16 @@ def _spelt(token: str) -> str:
 
 def detokenize(words: Sequence[str]) -> str:
     """Running text of treebank words: escapes undone, straight quotes, and spaces as in English
-    print.
-
-    Punctuation, closing marks and clitics (`'s`, `n't`) touch the word before, opening marks, `$`
-    and `#` the word after, `can not` becomes `cannot`; dashes (`-`, `--`) stand between spaces. A
-    full stop after an abbreviation's is left out.
-    """
+    print (`n't` touches the word before, `$` the word after, `can not` becomes `cannot`). A full
+    stop after an abbreviation's is left out."""
     out: list[str] = []
     before, touches = "", True
     for word in words:
         text = _SHOWN.get(word) or ptb.unescape(word)
         if text == "." and re.search(r"\w\.$", before):
             continue
-        clitic = (
-            word == "''"
-            or text.lower() in _CLITICS
-            or (before.lower(), text.lower()) in _TWO_IN_ONE
-        )
+        pair = (before.lower(), text.lower())
+        clitic = word == "''" or pair[1] in _CLITICS or pair in _TWO_IN_ONE
         if not (touches or (clitic and word != "`") or _AFTER_WORD.match(text)):
             out.append(" ")
         out.append(text)

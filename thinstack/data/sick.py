@@ -50,33 +50,19 @@ def read_sick(folder: str | Path) -> list[SickPair]:
     score or a row that cannot be read; TreeError for a malformed tree.
     """
     folder = Path(os.path.abspath(folder))  # so that "." has a name too
-    dependency = [
-        read_dependency_trees(
-            folder / f"{side}.toks", folder / f"{side}.parents", folder / f"{side}.rels"
-        )
-        for side in "ab"
-    ]
-    constituency = [
-        read_constituency_trees(folder / f"{side}.toks", folder / f"{side}.cparents")
-        for side in "ab"
-    ]
+    dependency, constituency = [], []
+    for side in "ab":
+        toks, *others = (folder / f"{side}.{name}" for name in ("toks", "parents", "rels"))
+        dependency.append(read_dependency_trees(toks, *others))
+        constituency.append(read_constituency_trees(toks, folder / f"{side}.cparents"))
     ids = [line.strip() for line in read_lines(folder / "id.txt")]
     scores = _scores(folder / "sim.txt")
     for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
         if len(found) != len(dependency[0]):
-            raise DataError(
-                f"{folder / name}: expected {len(dependency[0])} lines, as many as a.toks has, "
-                f"found {len(found)}"
-            )
-    entailment = _entailment(folder, ids)
-    parts = zip(
-        ids,
-        zip(*dependency, strict=True),
-        zip(*constituency, strict=True),
-        scores,
-        entailment,
-        strict=True,
-    )
+            expected = f"{len(dependency[0])} lines, as many as a.toks has"
+            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}")
+    trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
+    parts = zip(ids, *trees, scores, _entailment(folder, ids), strict=True)
     return [SickPair(*part) for part in parts]
 
 
@@ -100,21 +86,15 @@ def _entailment(folder: Path, ids: list[str]) -> list[str] | list[None]:
         return [None] * len(ids)
     header, *rows = [line.split("\t") for line in read_lines(path)]
     if not {ID, ENTAILMENT} <= set(header):
-        raise DataError(
-            f"{path}:1: expected the columns {ID} and {ENTAILMENT} between tabs, found {header}"
-        )
+        raise DataError(f"{path}:1: expected the columns {ID} and {ENTAILMENT}, found {header}")
     key, value = header.index(ID), header.index(ENTAILMENT)
     labels = {}
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
-            raise DataError(
-                f"{path}:{number}: expected {len(header)} fields between tabs, found {len(row)}"
-            )
+            expected = f"expected {len(header)} fields between tabs"
+            raise DataError(f"{path}:{number}: {expected}, found {len(row)}")
         labels[row[key]] = row[value]
-    absent = [pair for pair in ids if pair not in labels]
-    if absent:
-        raise DataError(
-            f"{path}: expected a row for every pair of {folder / 'id.txt'}, found none for "
-            f"{absent[0]!r}"
-        )
+    if absent := [pair for pair in ids if pair not in labels]:
+        expected = f"a row for every pair of {folder / 'id.txt'}"
+        raise DataError(f"{path}: expected {expected}, found none for {absent[0]!r}")
     return [labels[pair] for pair in ids]

@@ -70,7 +70,5 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:
-        line = text.count("\n", 0, error.start) + 1
-        raise DataError(
-            f"{path}:{line}: {text[error.start]!r} cannot be written in UTF-8"
-        ) from None
+        line, char = text.count("\n", 0, error.start) + 1, text[error.start]
+        raise DataError(f"{path}:{line}: {char!r} cannot be written in UTF-8") from None

@@ -29,8 +29,7 @@ def tree_maker(
         shape = SHAPES[source]
         return lambda words: shape(len(words))
     makers = {"distances": None if distances is None else distances.transitions, "self": parser}
-    maker = makers.get(source)
-    if maker is None:
+    if (maker := makers.get(source)) is None:
         known = ", ".join([*SHAPES, *(name for name, there in makers.items() if there)])
         problem = "no parser for the" if source == "self" else "unknown"
         raise InputError(f"{problem} tree source {source!r}; this model has {known}")

@@ -1,9 +1,8 @@
 """Reading treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-A tree may go on over lines that are indented deeper than its first or start with `)`. It ends where
-its brackets close, and the next one starts on a line of its own. A blank line, and one that is
-indented no deeper than trees of the file are, ends a tree with brackets still open, and so a
-malformed tree takes nothing with it but the lines that are indented below it.
+A tree may go on over lines that are indented deeper than its first or start with `)`, and the next
+one starts on another line. A blank line, and one that is indented no deeper than trees of the file
+are, ends a tree with brackets still open, so that a malformed tree harms no other.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,10 +32,8 @@ def read_trees(
 ) -> list[Tree]:
     """Read a file of bracketed trees; blank lines and a byte order mark are left out of account.
 
-    Args:
-        labelled: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
-            `( The acting )`.
-        skipped: takes the errors of malformed trees, see `made`.
+    `labelled`: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
+    `( The acting )`. `skipped` takes the errors of malformed trees, see `made`.
 
     Raises TreeError with file, line and column of the first malformed tree without `skipped`;
     DataError for a file that is missing, is not in `encoding` or holds no tree.
@@ -86,10 +83,10 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
     except KeyError:
         node = next(node for node, label in enumerate(tree.labels) if label not in known)
         start, end = tree.spans[node].tolist()
+        phrase = " ".join(tree.words[start:end])[:60]
         raise TreeError(
-            f"node {node} ({' '.join(tree.words[start:end])[:60]!r}) has the label "
-            f"{tree.labels[node]!r}; expected one of {', '.join(labels)} or a number from 0 to "
-            f"{len(labels) - 1}"
+            f"node {node} ({phrase!r}) has the label {tree.labels[node]!r}; expected one of "
+            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}"
         ) from None
 
 
@@ -107,17 +104,14 @@ def _numbered(
     blocks = list(_blocks(read_text(path, encoding)))
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        raise DataError(
-            f"{path}: expected bracketed trees, such as {example}, found no tree at all"
-        )
+        raise DataError(f"{path}: expected bracketed trees, such as {example}, found no tree")
     for block in blocks:  # one by one: errors of labels come in between
         yield from chain.from_iterable(made(trees, [block], skipped))
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     """The blocks of a file: the texts of their trees, each with the number of its first line."""
-    # Split at "\n" only: treebanks hold no-break spaces and other separators of Unicode inside
-    # words.
+    # Split at "\n" only: words may hold other separators of Unicode.
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
     level = len(text)  # the least indentation of a tree so far

@@ -21,7 +21,6 @@ __all__ = ["WordVectors", "read_vectors", "standardise"]
 # vectors never are.
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
-
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
 
@@ -38,9 +37,9 @@ def read_vectors(path: str | Path) -> WordVectors:
     (`word v1 v2 ...`).
 
     In text the last X fields of a line are the vector, so a word may contain spaces; a first line
-    `V X` is skipped. Raises DataError, naming the file and the word or line: missing or damaged
-    file, no vectors, duplicate words, lines of unequal length, values that are not finite, a column
-    that is the same for all words.
+    `V X` is skipped. Raises DataError with the file and the word or line: missing or damaged file,
+    no vectors, duplicate words, lines of unequal length, values that are not finite, a column that
+    is the same for all words.
     """
     try:
         found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
@@ -63,10 +62,7 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
     """
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(
-            f"vectors of standard deviation {own} cannot be scaled to {std}: expected finite "
-            "values that differ"
-        )
+        raise DataError(f"vectors of standard deviation {own} cannot be scaled to {std}")
     return (vectors * (std / own)).astype(np.float32)
 
 
@@ -77,16 +73,14 @@ def _read_npz(path: str | Path) -> WordVectors:
         stored = {member.filename.removesuffix(".npy") for member in members}
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if key is None or "vectors" not in stored:
-            raise DataError(
-                f"{path}: expected the arrays 'words' (or 'pieces') and 'vectors', found "
-                f"{sorted(stored)}"
-            )
+            expected = "the arrays 'words' (or 'pieces') and 'vectors'"
+            raise DataError(f"{path}: expected {expected}, found {sorted(stored)}")
         for member in members:
             if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
+                sizes = f"{member.compress_size:,} bytes to {member.file_size:,}"
                 raise DataError(
-                    f"{path}: {member.filename} grows from {member.compress_size:,} bytes to "
-                    f"{member.file_size:,}, like a decompression bomb; if it is none, save it "
-                    "uncompressed with numpy.savez"
+                    f"{path}: {member.filename} grows from {sizes}, like a decompression bomb; if "
+                    "it is none, save it uncompressed with numpy.savez"
                 )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
@@ -95,19 +89,13 @@ def _read_npz(path: str | Path) -> WordVectors:
     except ValueError as error:  # an array that would need unpickling, or a damaged header
         raise DataError(f"{path}: holds no plain arrays: {error}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
-        raise DataError(
-            f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy as numpy.savez "
-            "writes them"
-        )
+        raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy")
     if words.ndim != 1 or words.dtype.kind != "U":
-        raise DataError(
-            f"{path}: {key!r} must be a flat array of strings, found {words.dtype} {words.shape}"
-        )
+        found = f"{words.dtype} {words.shape}"
+        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}")
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
-        raise DataError(
-            f"{path}: expected float vectors ({len(words)}, X), found {vectors.dtype} "
-            f"{vectors.shape}"
-        )
+        found = f"{vectors.dtype} {vectors.shape}"
+        raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {found}")
     # What does not fit float32 becomes infinite, and `_check` refuses it.
     with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32))
@@ -125,9 +113,8 @@ def _read_text(path: str | Path) -> WordVectors:
         except ValueError:
             fields = []
         if len(fields) != size or not size or not word or (" " in word and _trailing_numbers(word)):
-            raise DataError(
-                f"{path}:{number}: expected a word and {size or 'its'} numbers, found {line[:60]!r}"
-            )
+            expected = f"a word and {size or 'its'} numbers"
+            raise DataError(f"{path}:{number}: expected {expected}, found {line[:60]!r}")
         words.append(word)
     return WordVectors(tuple(words), np.array(values, np.float32).reshape(len(words), size))
 
@@ -164,12 +151,8 @@ def _check(found: WordVectors, path: str | Path) -> None:
         raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(
-            f"{path}: the vector of {words[broken[0]]!r} is not finite ({broken.size} such words)"
-        )
+        raise DataError(f"{path}: the vector of {words[broken[0]]!r} is not finite")
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
-        raise DataError(
-            f"{path}: column {constant[0]} (of 0 to {vectors.shape[1] - 1}) is the same for all "
-            "words; remove it"
-        )
+        place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
+        raise DataError(f"{path}: {place} is the same for all words; remove it")

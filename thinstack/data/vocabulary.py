@@ -49,19 +49,15 @@ class Vocabulary:
         self._position = {entry: number for number, entry in enumerate(self.entries)}
         for number, entry in enumerate(self.entries):
             if not entry or "\n" in entry:
-                raise DataError(
-                    f"vocabulary entry {number}: expected a word without line breaks, found "
-                    f"{entry!r}"
-                )
+                expected = "expected a word without line breaks"
+                raise DataError(f"vocabulary entry {number}: {expected}, found {entry!r}")
             if self._position[entry] != number:
                 raise DataError(f"vocabulary entry {number}: {entry!r} occurs twice")
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is type(self)
-            and isinstance(other, Vocabulary)
-            and self.entries == other.entries
-        )
+        if not isinstance(other, Vocabulary) or type(other) is not type(self):
+            return False
+        return self.entries == other.entries
 
     def __hash__(self) -> int:
         return hash(self.entries)
@@ -75,8 +71,8 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote. Raises DataError for a file that is missing, is not UTF-8 or
-        holds no vocabulary."""
+        """Read what `save` wrote. Raises DataError for a file that is missing or holds anything
+        else."""
         try:
             text = Path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:

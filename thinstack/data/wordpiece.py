@@ -27,20 +27,17 @@ _IDEOGRAPH = re.compile(
 class WordpieceVocabulary(Vocabulary):
     """P pieces in id order, among them `[UNK]`; a piece that continues a word starts with `##`.
 
-    A treebank word is unescaped (`-LRB-`, `\\/`, two backticks), cleaned of control characters,
-    lower-cased, freed of accents, split at punctuation and around ideographs, and each part cut
-    greedily into the longest pieces there are (Devlin et al. 2019). A part that cannot be cut, or
-    is longer than 100 characters, is `[UNK]`; so is a word of no part. Raises DataError without
-    `[UNK]`.
+    A treebank word is unescaped, cleaned of control characters, lower-cased, freed of accents,
+    split at punctuation and around ideographs, and each part cut greedily into the longest pieces
+    (Devlin et al. 2019). A part that cannot be cut, or is longer than 100 characters, is `[UNK]`;
+    so is a word of no part. Raises DataError without `[UNK]`.
     """
 
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
-            raise DataError(
-                f"a word-piece vocabulary needs the piece {UNKNOWN}, not found among "
-                f"{len(self.entries)} pieces"
-            )
+            count = len(self.entries)
+            raise DataError(f"a vocabulary needs the piece {UNKNOWN}, not among {count} pieces")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
@@ -62,10 +59,8 @@ class WordpieceVocabulary(Vocabulary):
         return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        found: list[int] = []
-        for part in _parts(ptb.plain(word)):
-            found += self._longest_matches(part)
-        return tuple(found) or (self._unknown,)
+        parts = _parts(ptb.plain(word))
+        return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)
 
     def _longest_matches(self, part: str) -> list[int]:
         if len(part) > _LONGEST:

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from thinstack.config import Task
 
-__all__ = ["WATCHED", "Figures", "figure_names", "percent", "percentage", "selection", "shown"]
+__all__ = [
+    "WATCHED",
+    "Figures",
+    "figure_names",
+    "line",
+    "mean_and_std",
+    "percent",
+    "percentage",
+    "selection",
+    "shown",
+]
 
 Figures = dict[str, float | None]
 """What was measured, by name; None is undefined, as an accuracy over no case."""
@@ -54,6 +64,16 @@ def percentage(right: NDArray[np.bool_]) -> float | None:
 def percent(value: float | None) -> str:
     """A figure in percent as it is printed."""
     return "-" if value is None else f"{value:.2f}"
+
+
+def line(figures: Mapping[str, float | None], task: Task) -> str:
+    """The figures of a task as they are printed, each with its name."""
+    return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in _NAMES[task].items())
+
+
+def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) -> str:
+    """A figure's mean and standard deviation as they are printed."""
+    return f"{shown(key, spread['mean'])} {plus_minus} {shown(key, spread['std'])}"
 
 
 def shown(key: str, value: float | None) -> str:

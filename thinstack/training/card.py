@@ -3,7 +3,7 @@
 from typing import Any
 
 from thinstack.config import Recipe
-from thinstack.measure.figures import figure_names, percent, shown
+from thinstack.measure.figures import figure_names, mean_and_std, percent, shown
 from thinstack.training.seeds import SeedResult
 
 __all__ = ["card"]
@@ -15,12 +15,12 @@ PHRASE_COLUMNS = {
 }
 
 _CHOSEN = {
-    "dev": "Epoch and seed were chosen\n"
-    "by these figures on these very data, which makes them slightly too good.",
-    "held": "Epoch and seed were chosen\n"
-    "on a held-out tenth of the training examples, not on these data.",
-    "nothing": "The number of epochs was\n"
-    "fixed beforehand, and the first seed taken; these data were not looked at.",
+    "dev": """Epoch and seed were chosen
+by these figures on these very data, which makes them slightly too good.""",
+    "held": """Epoch and seed were chosen
+on a held-out tenth of the training examples, not on these data.""",
+    "nothing": """The number of epochs was
+fixed beforehand, and the first seed taken; these data were not looked at.""",
 }
 
 _CARD = """\
@@ -68,10 +68,7 @@ def card(
         cells = " | ".join(shown(key, figures[key]) for key in columns)
         rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
     for source, spread in over_seeds.items():
-        cells = " | ".join(
-            f"{shown(key, spread[key]['mean'])} ± {shown(key, spread[key]['std'])}"
-            for key in columns
-        )
+        cells = " | ".join(mean_and_std(key, spread[key], "±") for key in columns)
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     model = recipe.model
@@ -108,33 +105,27 @@ def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
-    command = (
-        f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`, and with `--source "
-        f"auto`{text}"
-    )
-    return f"\nThe figures of this file are those of\n{command}.\n"
+    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`"
+    return f"""
+The figures of this file are those of
+{command}, and with `--source auto`{text}.
+"""
 
 
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
-    binary = (
-        "*Binary* is positive against negative mass, neutral sentences left out. "
-        if recipe.data.task == "phrases"
-        else ""
-    )
+    binary = "*Binary* is positive against negative mass, neutral sentences left out. "
+    if recipe.data.task != "phrases":
+        binary = ""
     if "auto" not in shipped:
         return binary
-    figures = shipped["auto"]
-    text = (
-        "*Raw text* is the sentences\ndetokenised, and read by spaCy. " if "text" in shipped else ""
-    )
-    return (
-        f"{binary}Trees are *gold*, or *auto*:\nmade from the words, as raw text gets them; "
-        "phrases are then those that the "
-        "gold tree has too, so that their accuracy is not to\nbe compared with that of gold "
-        "trees. These trees have\n"
-        f"{percent(figures['span_f1'])}% of the gold trees' phrases, whole sentences and single "
-        "words not counted, and are "
-        f"equal to them for\n{percent(figures['exact_trees'])}% of the sentences. {text}"
-    )
+    spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))
+    raw = "*Raw text* is the sentences\ndetokenised, and read by spaCy. "
+    return f"""{binary}Trees are *gold*, or *auto*:
+made from the words, as raw text gets them; phrases are then those that the gold tree has too, so \
+that their accuracy is not to
+be compared with that of gold trees. These trees have
+{spans}% of the gold trees' phrases, whole sentences and single words not counted, and are equal \
+to them for
+{exact}% of the sentences. {raw if "text" in shipped else ""}"""

@@ -17,6 +17,8 @@ from thinstack.training.optimizers import load_state_tensors, state_tensors
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
+_UNREADABLE = SafetensorError, RuntimeError, KeyError, TypeError, ValueError, AttributeError
+
 
 def save_checkpoint(
     path: Path,
@@ -28,11 +30,10 @@ def save_checkpoint(
     file, or leave the old one."""
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
-        tensors.update({f"{name}/{key}": value for key, value in state_of(module).items()})
+        tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
     for name, optimizer in optimizers.items():
-        tensors.update(
-            {f"{name}.optimizer/{key}": value for key, value in state_tensors(optimizer).items()}
-        )
+        found = state_tensors(optimizer).items()
+        tensors |= {f"{name}.optimizer/{key}": value for key, value in found}
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     with replacing(path) as temporary:
         save_file(whole, temporary, {"state": json.dumps(state)})
@@ -56,14 +57,7 @@ def load_checkpoint(
             load_state(module, _under(f"{name}/", tensors))
         for name, optimizer in optimizers.items():
             load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
-    except (
-        SafetensorError,
-        RuntimeError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-    ) as error:
+    except _UNREADABLE as error:
         raise DataError(
             f"{path} is not a checkpoint of this recipe ({error}); delete it to start afresh"
         ) from None

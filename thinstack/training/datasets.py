@@ -67,7 +67,7 @@ class Datasets:
 def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
     """Read the files of a recipe from the folder `data`; `convert` is applied to the trees of a
     task without pairs. Raises DataError, TreeError or ConfigError."""
-    # The whole model, so that settings that do not fit are refused before any file is read.
+    # Settings that do not fit one another are refused here, before any file is read.
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
     _check_head(recipe, reads)
@@ -100,10 +100,8 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
 def _check_head(recipe: Recipe, reads: str) -> None:
     expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
     if reads not in expected:
-        raise ConfigError(
-            f"model.head: data.task = {recipe.data.task!r} needs a head that reads "
-            f"{' or '.join(expected)}; {recipe.model.head.name} reads {reads}"
-        )
+        needed = f"data.task = {recipe.data.task!r} needs a head that reads {' or '.join(expected)}"
+        raise ConfigError(f"model.head: {needed}; {recipe.model.head.name} reads {reads}")
     chains = recipe.model.trees == "sequence" and reads == "nodes"
     if chains and recipe.model.encoder.top_down is not None:
         raise ConfigError(
@@ -171,20 +169,17 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
         train, held = _set_aside(train, -(-len(train) // HELD_PART))
     if not train:
         aside = len(dev if recipe.data.dev is None else held)
-        raise DataError(
-            f"{data / recipe.data.train}: all examples ({aside}) are set aside, none is left to "
-            "train on"
-        )
+        raise DataError(f"{data / recipe.data.train}: all examples ({aside}) are set aside")
     return train, held, dev
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
     """The others, and `count` items at equal distances, the first among them."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
-    return (
-        [item for place, item in enumerate(items) if place not in aside],
-        [item for place, item in enumerate(items) if place in aside],
-    )
+    parts: tuple[list[Item], list[Item]] = [], []
+    for place, item in enumerate(items):
+        parts[place in aside].append(item)
+    return parts
 
 
 def leaf_table(
@@ -201,9 +196,7 @@ def leaf_table(
     if recipe.data.vectors is not None:
         words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
     elif pieces:
-        raise ConfigError(
-            "data.vectors: a wordpiece model needs a file of pieces and their vectors"
-        )
+        raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and vectors")
     else:
         words, vectors = (), np.zeros((0, width), np.float32)
     if pieces:
@@ -223,9 +216,8 @@ def _pretrained(
     assert files.vectors is not None
     words, vectors = read_vectors(data / files.vectors)
     if vectors.shape[1] < width:
-        raise ConfigError(
-            f"model.embedding: {embedding.registered} of size {embedding.size} has a table of "
-            f"{width} columns, but {files.vectors} has {vectors.shape[1]}"
-        )
+        table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
+        found = f"{files.vectors} has {vectors.shape[1]}"
+        raise ConfigError(f"model.embedding: {table}, but {found}")
     kept = vectors[:, :width]
     return words, kept if files.vector_std is None else standardise(kept, files.vector_std)

@@ -31,10 +31,8 @@ def _digest(path: Path) -> str:
             found = path.stat()
             return _file_digest(path, found.st_size, found.st_mtime_ns)
         beside = path.parent / TABLES.get(path.name, "")
-        files = [
-            *sorted(file for file in path.iterdir() if file.is_file()),
-            *([beside] if beside.is_file() else []),
-        ]
+        files = sorted(file for file in path.iterdir() if file.is_file())
+        files += [beside] if beside.is_file() else []
         lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)
         return hashlib.sha256(lines.encode()).hexdigest()
     except OSError as error:

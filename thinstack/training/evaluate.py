@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from thinstack.config import Task
 from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import Figures
-from thinstack.measure.pairs import entailment, relatedness
+from thinstack.measure.pair_figures import entailment, relatedness
 from thinstack.models.model import Model
-from thinstack.training.examples import Example, minibatch
+from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
 
 __all__ = ["Answers", "evaluate_model"]
@@ -48,8 +48,7 @@ def evaluate_model(
     """The figures of `task` over the trees of `source` (the model's own for "self"), and what the
     model says of each case.
 
-    A model that is asked for sentences alone has no figures of phrases: those are None, over no
-    case.
+    Of a model of whole sentences the figures of phrases are None, over no case.
     """
     if source == "self":
         take_own_trees(model, examples)
@@ -72,9 +71,7 @@ def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDAr
     """Scores (t, C) of the targets of each example."""
     model.eval()
     scores: list[NDArray[np.float32]] = []
-    for start in range(0, len(examples), EVALUATION_BATCH):
-        part = examples[start : start + EVALUATION_BATCH]
-        forest = minibatch(part, [source] * len(part)).forest
+    for part, forest in forests_of(examples, source, EVALUATION_BATCH):
         rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])
         scores.extend(np.split(rows, ends[:-1]))
@@ -94,12 +91,5 @@ def _answers(
         np.concatenate(parts)
         for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
     )
-    known = gold >= 0
-    return Answers(
-        gold=gold[known],
-        predicted=predicted[known],
-        example=example[known],
-        whole=whole[known],
-        words=words[known],
-        depth=depth[known],
-    )
+    answers = Answers(gold, predicted, example, whole, words, depth)
+    return Answers._make(column[gold >= 0] for column in answers)

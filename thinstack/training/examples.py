@@ -1,6 +1,6 @@
 """Training examples: sentences as index arrays, made once, and minibatches that join them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from thinstack.training.labelled import (
 )
 from thinstack.training.oracle import right_transitions
 
-__all__ = ["Example", "Minibatch", "examples_of", "minibatch", "pair_examples_of"]
+__all__ = ["Example", "Minibatch", "examples_of", "forests_of", "minibatch", "pair_examples_of"]
 
 IntArray = NDArray[np.int64]
 
@@ -79,11 +79,8 @@ def examples_of(
     labels of spans that the gold tree has. Trees of "self" are left to the model. Raises TreeError,
     naming the tree (from 0), for one that is not binary where the model's are.
     """
-    makers = {
-        source: tree_maker(source, distances)
-        for source in sources
-        if source not in ("gold", "self")
-    }
+    made = [source for source in sources if source not in ("gold", "self")]
+    makers = {source: tree_maker(source, distances) for source in made}
     found = []
     for number, (tree, labels) in enumerate(treebank):
         try:
@@ -107,11 +104,11 @@ def pair_examples_of(
     Raises ConfigError for a class that the model does not have or a rating outside, TreeError for
     trees it does not take.
     """
-    found = []
-    for pair in pairs:
-        gold = labelled_pair(pair.trees, _target(pair, config.labels), vocabulary, config)
-        found.append(Example({"gold": gold}))
-    return found
+    targets = [_target(pair, config.labels) for pair in pairs]
+    return [
+        Example({"gold": labelled_pair(pair.trees, target, vocabulary, config)})
+        for pair, target in zip(pairs, targets, strict=True)
+    ]
 
 
 def minibatch(
@@ -129,6 +126,15 @@ def minibatch(
     )
 
 
+def forests_of(
+    examples: Sequence[Example], source: str, size: int
+) -> Iterator[tuple[Sequence[Example], Forest]]:
+    """`size` examples at a time, and their words over the trees of `source`."""
+    for start in range(0, len(examples), size):
+        part = examples[start : start + size]
+        yield part, join(example.trees[source].forest for example in part)
+
+
 def _right(example: Example, chosen: LabelledForest) -> IntArray:
     """The right transitions along the chosen trees."""
     gold, taken = example.gold.forest, chosen.forest.transitions
@@ -140,15 +146,11 @@ def _right(example: Example, chosen: LabelledForest) -> IntArray:
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
     if isinstance(pair.target, str):
-        if pair.target not in labels:
-            raise ConfigError(
-                f"pair {pair.id}: expected one of model.labels ({', '.join(labels)}), found "
-                f"{pair.target!r}"
-            )
-        return labels.index(pair.target)
-    if not 1 <= pair.target <= len(labels):
-        raise ConfigError(
-            f"pair {pair.id}: expected a rating from 1 to {len(labels)} (model.labels), found "
-            f"{pair.target}"
-        )
-    return float(pair.target)
+        if pair.target in labels:
+            return labels.index(pair.target)
+        expected = f"one of model.labels ({', '.join(labels)})"
+    elif 1 <= pair.target <= len(labels):
+        return float(pair.target)
+    else:
+        expected = f"a rating from 1 to {len(labels)} (model.labels)"
+    raise ConfigError(f"pair {pair.id}: expected {expected}, found {pair.target!r}")

@@ -121,8 +121,8 @@ def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) 
     """
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
-            "has nodes without a word, which dependency trees do not; name a file of dependency "
-            "trees, such as one in CoNLL-U"
+            "has nodes without a word, expected a dependency tree; name a file of those, such as "
+            "one in CoNLL-U"
         )
     if config.trees == "binary":
         forest = Forest.of_binary(trees)

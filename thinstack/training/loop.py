@@ -77,18 +77,15 @@ def train(
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
-    history: list[dict[str, Any]] = (
-        load_checkpoint(checkpoint, modules, optimizers) or {"history": []}
-    )["history"]
+    saved = load_checkpoint(checkpoint, modules, optimizers)
+    history: list[dict[str, Any]] = saved["history"] if saved else []
 
     while not _finished(history, config):
         epoch = len(history) + 1
         started = time.perf_counter()
         if "self" in config.sources:
             take_own_trees(model, examples, epoch)
-        losses = _one_epoch(
-            model, examples, config, optimizers, seed=seed, epoch=epoch, on_batch=on_batch
-        )
+        losses = _one_epoch(model, examples, config, optimizers, seed, epoch, on_batch)
         record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
         _check_finite(losses["loss"], model, epoch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
@@ -99,9 +96,8 @@ def train(
         ):
             best.load_state_dict(average.state_dict())
         history.append(record)
-        write_atomically(
-            folder / "metrics.jsonl", "".join(json.dumps(past) + "\n" for past in history)
-        )
+        lines = "".join(json.dumps(past) + "\n" for past in history)
+        write_atomically(folder / "metrics.jsonl", lines)
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(record)
     return best, history
@@ -110,15 +106,10 @@ def train(
 def _watch(
     model: Model, watched: Sequence[Example], sources: Iterable[str], task: Task
 ) -> dict[str, Any]:
-    figures = (
-        {source: evaluate_model(model, watched, source, task)[0] for source in sources}
-        if watched
-        else {}
-    )
-    return {
-        "watched": figures,
-        "selection": sum(selection(task, found) for found in figures.values()),
-    }
+    sources = sources if watched else ()
+    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources}
+    total = sum(selection(task, found) for found in figures.values())
+    return {"watched": figures, "selection": total}
 
 
 def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
@@ -135,7 +126,6 @@ def _one_epoch(
     examples: Sequence[Example],
     config: TrainingConfig,
     optimizers: Mapping[str, Optimizer],
-    *,
     seed: int,
     epoch: int,
     on_batch: Callable[[int, int, int], None],
@@ -201,9 +191,8 @@ def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tupl
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
-    broken = [
-        name for name, value in model.named_parameters() if not bool(torch.isfinite(value).all())
-    ]
+    weights = model.named_parameters()
+    broken = [name for name, value in weights if not bool(torch.isfinite(value).all())]
     if broken or not math.isfinite(loss):
         found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
         raise ConfigError(

@@ -31,22 +31,18 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
 
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
     """The tensors of an optimiser's state, named `index.key`, fit for safetensors."""
-    found = {}
-    for index, parameter in enumerate(
-        parameter for group in optimizer.param_groups for parameter in group["params"]
-    ):
-        for key, value in optimizer.state.get(parameter, {}).items():
-            if isinstance(value, torch.Tensor):
-                found[f"{index}.{key}"] = value
-    return found
+    return {
+        f"{index}.{key}": value
+        for index, parameter in enumerate(_parameters(optimizer))
+        for key, value in optimizer.state.get(parameter, {}).items()
+        if isinstance(value, torch.Tensor)
+    }
 
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another
     optimiser."""
-    parameters = dict(
-        enumerate(parameter for group in optimizer.param_groups for parameter in group["params"])
-    )
+    parameters = _parameters(optimizer)
     places, kinds = ({name.split(".", 1)[part] for name in tensors} for part in (0, 1))
     # Rules that make their state at the first step have none yet.
     known = state_tensors(optimizer).keys() or {
@@ -58,8 +54,10 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
         index, key = name.split(".", 1)
         parameter = parameters[int(index)]
         if value.dim() and value.shape != parameter.shape:
-            raise RuntimeError(
-                f"the optimiser's {name} is of size {list(value.shape)}, expected "
-                f"{list(parameter.shape)}"
-            )
+            sizes = f"size {list(value.shape)}, expected {list(parameter.shape)}"
+            raise RuntimeError(f"the optimiser's {name} is of {sizes}")
         optimizer.state[parameter][key] = value.to(parameter.device if value.dim() else "cpu")
+
+
+def _parameters(optimizer: Optimizer) -> list[torch.Tensor]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]

@@ -12,7 +12,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.measure.bracketing import bracketing
 from thinstack.models.model import Model
 from thinstack.models.spinn_model import SpinnModel
-from thinstack.training.examples import Example, minibatch
+from thinstack.training.examples import Example, forests_of
 
 __all__ = ["agreement", "own_trees", "take_own_trees"]
 
@@ -27,14 +27,12 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     model.eval()
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
-    for start in range(0, len(order), BATCH):
-        places = order[start : start + BATCH]
-        part = [examples[place] for place in places]
-        forest = without_trees(minibatch(part, ["gold"] * len(part)).forest)
-        steps = model(model.inputs(forest))["parse"].cpu().numpy()
+    places = iter(order)
+    for part, forest in forests_of([examples[place] for place in order], "gold", BATCH):
+        steps = model(model.inputs(without_trees(forest)))["parse"].cpu().numpy()
         ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
-        for place, own in zip(places, np.split(steps, ends[:-1]), strict=True):
-            found[place] = own
+        for own in np.split(steps, ends[:-1]):
+            found[next(places)] = own
     model.train(training)
     return found
 
@@ -69,9 +67,8 @@ def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float
 def _choices_right(model: SpinnModel, examples: Sequence[Example]) -> float | None:
     model.eval()
     right = cases = 0
-    for start in range(0, len(examples), BATCH):
-        part = examples[start : start + BATCH]
-        inputs = model.inputs(minibatch(part, ["gold"] * len(part)).forest)
+    for _, forest in forests_of(examples, "gold", BATCH):
+        inputs = model.inputs(forest)
         joint = model.joint(inputs)
         taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()
         agrees = (taken == inputs["transitions"])[joint.free > 0]

@@ -31,12 +31,12 @@ from thinstack.export.quantize import dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_predictor
-from thinstack.measure.figures import figure_names, shown
+from thinstack.measure.figures import line
 from thinstack.models import Model, weights_of
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
-from thinstack.training.examples import Example, minibatch
+from thinstack.training.examples import Example, forests_of
 from thinstack.training.seeds import SeedResult
 
 __all__ = ["publish"]
@@ -69,21 +69,12 @@ def publish(
     files = _exports(recipe, datasets, result, console)
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
-        parts = (
-            f"{shown(key, figures[key])} {name}"
-            for key, name in figure_names(recipe.data.task).items()
-        )
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {', '.join(parts)}")
-    files[CARD_FILE] = card(
-        recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE])
-    ).encode()
-    metrics: dict[str, Any] = {
-        "recipe": recipe.name,
-        "seed": result.seed,
-        "development": shipped,
-        "over_seeds": over_seeds,
-    }
+        console.print(f"as shipped, {what}: {line(figures, recipe.data.task)}")
+    text = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE]))
+    files[CARD_FILE] = text.encode()
+    metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
+    metrics |= {"development": shipped, "over_seeds": over_seeds}
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )
@@ -93,10 +84,11 @@ def _exports(
     recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
+    quantize = recipe.export.quantize
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,
-        quantize=recipe.export.quantize,
+        quantize=quantize,
         index_type=recipe.export.index_type,
         vocabulary_digest=datasets.vocabulary.digest(),
         development=_development(datasets.dev, result.model),
@@ -105,25 +97,20 @@ def _exports(
     files = {
         VOCABULARY_FILE: datasets.vocabulary.to_bytes(),
         ONNX_FILE: exported,
-        CASES_FILE: _json(
-            reference_cases(result.model, recipe.model, quantize=recipe.export.quantize)
-        ),
+        CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
     }
     if datasets.distances is not None:
         files[DISTANCES_FILE] = datasets.distances.to_bytes()
     if recipe.export.inference_only:
-        files[WEIGHTS_FILE] = weights_of(
-            dequantised(result.model, recipe.export.quantize), beside=exported
-        )
+        files[WEIGHTS_FILE] = weights_of(dequantised(result.model, quantize), beside=exported)
     else:
         files[WEIGHTS_FILE] = weights_of(result.model)
         try:
             files[TORCHSCRIPT_FILE], scripted = export_torchscript(result.model)
             reports["torchscript"] = dataclasses.asdict(scripted)
         except ExportError as error:
-            reason = (
-                str(error).encode(console.encoding, "backslashreplace").decode(console.encoding)
-            )
+            encoding = console.encoding
+            reason = str(error).encode(encoding, "backslashreplace").decode(encoding)
             console.print(Text(f"the bundle has no TorchScript file: {reason}"))
     files[REPORT_FILE] = _json(reports)
     return files
@@ -132,12 +119,10 @@ def _exports(
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
     """The development sentences in batches: over their gold trees and, if the model parses, for it
     to make the trees."""
-    batches = []
-    for start in range(0, len(examples), VERIFICATION_BATCH):
-        part = examples[start : start + VERIFICATION_BATCH]
-        forest = minibatch(part, ["gold"] * len(part)).forest
-        batches += [forest, without_trees(forest)] if model.parses else [forest]
-    return batches
+    found = []
+    for _, forest in forests_of(examples, "gold", VERIFICATION_BATCH):
+        found += [forest, without_trees(forest)] if model.parses else [forest]
+    return found
 
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:

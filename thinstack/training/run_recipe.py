@@ -15,7 +15,7 @@ from rich.table import Table
 from thinstack.config import Recipe, Task
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.measure.figures import figure_names, percent, shown
+from thinstack.measure.figures import figure_names, line, mean_and_std, shown
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.publish import publish
@@ -25,6 +25,14 @@ __all__ = ["run_recipe"]
 
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
+
+PARSER_FIGURES = {
+    "choices_right": "right choices of transitions along the file's trees",
+    "span_f1": "unlabelled F1 of its own trees without the whole sentences",
+    "span_f1_with_root": "with them",
+    "span_f1_by_sentence": "as a mean over sentences",
+    "exact_trees": "exact trees",
+}
 
 
 def run_recipe(
@@ -45,18 +53,21 @@ def run_recipe(
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}")
-    _check_runtime()
+    with needs_extra("cpu"):  # the bundle is run at the end: better missed now
+        import onnxruntime  # noqa: F401
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe, data)
     datasets = load_datasets(recipe, data)
+    train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     console.print(
-        f"{recipe.name}: {len(datasets.train):,} examples to train on, {len(datasets.watched):,} "
-        "to watch, "
-        f"{len(datasets.dev):,} to report on; {len(datasets.table):,} leaf vectors"
+        f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
+        f"on; {len(datasets.table):,} leaf vectors"
     )
+    folders = [out / SEEDS_FOLDER / str(seed) for seed in seeds]
     results = [
-        _run_seed(recipe, datasets, seed, out / SEEDS_FOLDER / str(seed), console) for seed in seeds
+        _run_seed(recipe, datasets, seed, folder, console)
+        for seed, folder in zip(seeds, folders, strict=True)
     ]
     best = max(results, key=lambda result: result.selection)
     figures: dict[str, Any] = {
@@ -77,12 +88,6 @@ def run_recipe(
     )
 
 
-def _check_runtime() -> None:
-    """The bundle is run at the end: what that needs is better missed now."""
-    with needs_extra("cpu"):
-        import onnxruntime  # noqa: F401
-
-
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not
     taken for another's."""
@@ -93,24 +98,19 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
         found = note.read_text(encoding="utf-8")
         if found != text and (out / SEEDS_FOLDER).exists():
             changed = [file for file, digest in digests.items() if digest not in found]
-            cause = (
-                f", or of this one before {' and '.join(changed)} changed"
-                if changed
-                else ", or another version of this one"
+            cause = f"of this one before {' and '.join(changed)} changed"
+            raise ConfigError(
+                f"{out} holds the work of another recipe, or "
+                f"{cause if changed else 'another version of this one'}; name another folder"
             )
-            raise ConfigError(f"{out} holds the work of another recipe{cause}; name another folder")
     write_atomically(note, text)
 
 
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
+    text = TextColumn("{task.description}")
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bar, task = progress.add_task(f"seed {seed}", total=len(datasets.train)), recipe.data.task
 
@@ -118,9 +118,8 @@ def _run_seed(
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
 
         def on_epoch(record: dict[str, Any]) -> None:
-            watched = "; ".join(
-                f"{source} {_line(figures, task)}" for source, figures in record["watched"].items()
-            )
+            found = record["watched"].items()
+            watched = "; ".join(f"{source} {line(figures, task)}" for source, figures in found)
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "
                 f"{record['seconds']:.1f} s {watched}"
@@ -129,23 +128,10 @@ def _run_seed(
         return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
-def _line(figures: dict[str, float | None], task: Task) -> str:
-    return ", ".join(
-        f"{shown(key, figures[key])} {name}" for key, name in figure_names(task).items()
-    )
-
-
 def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> str:
-    names = {
-        "choices_right": "right choices of transitions along the file's trees",
-        "span_f1": "unlabelled F1 of its own trees without the whole sentences",
-        "span_f1_with_root": "with them",
-        "span_f1_by_sentence": "as a mean over sentences",
-        "exact_trees": "exact trees",
-    }
     parts = (
-        f"{percent(spread[key]['mean'])} {plus_minus} {percent(spread[key]['std'])} {name}"
-        for key, name in names.items()
+        f"{mean_and_std('accuracy', spread[key], plus_minus)} {name}"
+        for key, name in PARSER_FIGURES.items()
     )
     return f"as a parser, mean of all seeds, percent: {', '.join(parts)}"
 
@@ -162,9 +148,6 @@ def _table(results: Sequence[SeedResult], task: Task, plus_minus: str) -> Table:
             table.add_row(
                 source, str(result.seed), *(shown(key, result.dev[source][key]) for key in names)
             )
-        row = (
-            f"{shown(key, figures[key]['mean'])} {plus_minus} {shown(key, figures[key]['std'])}"
-            for key in names
-        )
+        row = (mean_and_std(key, figures[key], plus_minus) for key in names)
         table.add_row(source, "mean", *row, style="bold", end_section=True)
     return table

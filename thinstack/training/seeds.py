@@ -74,9 +74,8 @@ def run_seed(
     )
     model = model.cpu()
     sources = dict.fromkeys(("gold", *recipe.made_trees))
-    found = {
-        source: evaluate_model(model, datasets.dev, source, recipe.data.task) for source in sources
-    }
+    task = recipe.data.task
+    found = {source: evaluate_model(model, datasets.dev, source, task) for source in sources}
     dev = {source: figures for source, (figures, _) in found.items()}
     if isinstance(model, SpinnModel) and model.parses:
         dev["self"] |= agreement(model, datasets.dev)
@@ -87,11 +86,10 @@ def run_seed(
 def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:
     """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None
     where there is no case."""
+    found = {source: [result.dev[source] for result in results] for source in results[0].dev}
     return {
-        source: {
-            name: _spread([result.dev[source][name] for result in results]) for name in figures
-        }
-        for source, figures in results[0].dev.items()
+        source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
+        for source, figures in found.items()
     }
 
 
@@ -99,7 +97,5 @@ def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
     known = [value for value in values if value is not None]
     if not known:
         return {"mean": None, "std": None}
-    return {
-        "mean": statistics.fmean(known),
-        "std": statistics.stdev(known) if len(known) > 1 else 0.0,
-    }
+    std = statistics.stdev(known) if len(known) > 1 else 0.0
+    return {"mean": statistics.fmean(known), "std": std}

@@ -99,9 +99,7 @@ class TrackerConfig(Strict):
         if not isinstance(data, dict) or "beam" not in data:
             return data
         if data["beam"] != 1:
-            raise ValueError(
-                f"beam: a parser keeps one hypothesis, found {data['beam']!r}; leave beam out"
-            )
+            raise ValueError(f"beam: expected 1, found {data['beam']!r}; leave beam out")
         return {name: value for name, value in data.items() if name != "beam"}
 
 
@@ -129,15 +127,10 @@ class EncoderConfig(Strict):
             raise ValueError("a tracker goes with one layer and no top_down")
         if len(set(self.readout)) != len(self.readout):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
-        idle = [
-            name
-            for name in ("separate", "readout")
-            if getattr(self, name) != type(self).model_fields[name].default
-        ]
+        fields = type(self).model_fields
+        idle = [n for n in ("separate", "readout") if getattr(self, n) != fields[n].default]
         if self.top_down is None and idle:
-            raise ValueError(
-                f"{' and '.join(idle)} say how two directions go together, but there is no top_down"
-            )
+            raise ValueError(f"{' and '.join(idle)} say how two directions go: no top_down")
         return self
 
 

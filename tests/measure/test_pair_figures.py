@@ -8,7 +8,7 @@ import pytest
 
 from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import selection
-from thinstack.measure.pairs import entailment, pearson, relatedness
+from thinstack.measure.pair_figures import entailment, pearson, relatedness
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
