@@ -25,13 +25,11 @@ def open_session(
     the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
-        raise DeviceError(
-            f"unknown device {device!r}; expected one of {', '.join(get_args(Device))}"
-        )
+        known = ", ".join(get_args(Device))
+        raise DeviceError(f"unknown device {device!r}; expected one of {known}")
     if threads is not None and not 1 <= threads <= _MOST_THREADS:
         raise InputError(
-            f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there "
-            "are cores"
+            f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for all cores"
         )
     with needs_extra("cpu"):
         import onnxruntime
@@ -87,9 +85,6 @@ def _try_cuda(onnxruntime: Any, model: bytes, options: Any) -> tuple[Any, str]:
         session = onnxruntime.InferenceSession(model, options, providers=[_CUDA, _CPU])
     except Exception as error:  # onnxruntime's errors have no base class of their own
         return None, str(error)
-    providers = session.get_providers()
-    return (
-        (session, "")
-        if providers[0] == _CUDA
-        else (None, f"onnxruntime started on {', '.join(providers)} instead")
-    )
+    if (providers := session.get_providers())[0] == _CUDA:
+        return session, ""
+    return None, f"onnxruntime started on {', '.join(providers)} instead"

@@ -28,19 +28,17 @@ can be drawn. Merge or split tokens before the component runs, not after.
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import DocSentence, text_of
 from thinstack.runtime.prediction import Prediction
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span
 
 __all__ = ["Annotated", "predictions", "register_extensions", "store"]
 
@@ -53,7 +51,7 @@ class Annotated(NamedTuple):
     scores: NDArray[np.float32]
 
 
-def store(doc: "Doc", found: Sequence[Annotated], labels: Sequence[str]) -> None:
+def store(doc: Doc, found: Sequence[Annotated], labels: Sequence[str]) -> None:
     """Leave the sentences of a Doc, scored by the classes `labels`, on it."""
     records = [
         {
@@ -69,7 +67,7 @@ def store(doc: "Doc", found: Sequence[Annotated], labels: Sequence[str]) -> None
     doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
 
 
-def predictions(doc: "Doc") -> list[Prediction]:
+def predictions(doc: Doc) -> list[Prediction]:
     """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it
     did not see the Doc.
 
@@ -83,8 +81,6 @@ def predictions(doc: "Doc") -> list[Prediction]:
 def register_extensions() -> None:
     """Make the attributes known to spaCy, once or again. Raises ConfigError where another package
     has taken a name."""
-    from spacy.tokens import Doc, Span
-
     for kind, name, options in (
         (Doc, "tree_sentiment", {"default": None}),
         (Doc, "sentiment_phrases", {"getter": _phrases}),
@@ -109,7 +105,7 @@ def register_extensions() -> None:
         kind.set_extension(name, force=True, **options)
 
 
-def _sentences(doc: "Doc") -> Iterator[Annotated]:
+def _sentences(doc: Doc) -> Iterator[Annotated]:
     stored = doc._.tree_sentiment
     return map(_decoded, stored["sentences"] if stored else ())
 
@@ -122,7 +118,7 @@ def _decoded(item: dict[str, Any]) -> Annotated:
     return Annotated(sentence, transitions, scores)
 
 
-def _phrase(doc: "Doc", found: Annotated, node: int) -> Prediction:
+def _phrase(doc: Doc, found: Annotated, node: int) -> Prediction:
     """The prediction for the phrase of one node."""
     first, behind = spans_of(found.transitions)[node].tolist()
     text, offsets = text_of(doc, found.sentence.tokens[first:behind])
@@ -138,7 +134,7 @@ def _subtree(node: int, words: int) -> slice:
     return slice(node - 2 * words + 2, node + 1)
 
 
-def _node_of(span: "Span") -> tuple[Annotated, int] | None:
+def _node_of(span: Span) -> tuple[Annotated, int] | None:
     """The node whose phrase is the span."""
     inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
     if not inside or not stored:
@@ -157,39 +153,39 @@ def _node_of(span: "Span") -> tuple[Annotated, int] | None:
     return (found, int(nodes[0])) if nodes.size else None
 
 
-def _of_span(span: "Span") -> Prediction | None:
+def _of_span(span: Span) -> Prediction | None:
     """The prediction for a span that is a phrase of a tree."""
     place = _node_of(span)
     return _phrase(span.doc, *place) if place else None
 
 
-def _label(span: "Span") -> str | None:
+def _label(span: Span) -> str | None:
     found = _of_span(span)
     return found.label if found else None
 
 
-def _scores(span: "Span") -> dict[str, float] | None:
+def _scores(span: Span) -> dict[str, float] | None:
     found = _of_span(span)
     return dict(zip(found.labels, found.scores[-1].tolist(), strict=True)) if found else None
 
 
-def _brackets(span: "Span") -> str | None:
+def _brackets(span: Span) -> str | None:
     found = _of_span(span)
     return to_brackets(found.tree) if found else None
 
 
-def _phrases(doc: "Doc") -> list[dict[str, Any]]:
+def _phrases(doc: Doc) -> list[dict[str, Any]]:
     return [
         phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)
     ]
 
 
-def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
+def _phrases_inside(span: Span) -> list[dict[str, Any]] | None:
     place = _node_of(span)
     return list(_listed(span.doc, *place)) if place else None
 
 
-def _listed(doc: "Doc", found: Annotated, node: int) -> Iterator[dict[str, Any]]:
+def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
     """The phrases below and at one node."""
     spans, tokens = spans_of(found.transitions), found.sentence.tokens
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))

@@ -6,10 +6,10 @@ other tokens in order.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.tokens import Doc, Span, Token
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
@@ -18,9 +18,6 @@ from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span, Token
 
 __all__ = [
     "constituency_tree",
@@ -33,19 +30,19 @@ __all__ = [
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
-def dependency_trees(doc: "Doc") -> list[Tree]:
+def dependency_trees(doc: Doc) -> list[Tree]:
     """The dependency tree of every sentence that holds words. Raises what `dependency_tree`
     raises."""
     return [dependency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
-def constituency_trees(doc: "Doc") -> list[Tree]:
+def constituency_trees(doc: Doc) -> list[Tree]:
     """The constituency tree of every sentence that holds words. Raises what `constituency_tree`
     raises."""
     return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
-def dependency_tree(sentence: "Span | Doc") -> Tree:
+def dependency_tree(sentence: Span | Doc) -> Tree:
     """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as
     one sentence.
 
@@ -73,7 +70,7 @@ def dependency_tree(sentence: "Span | Doc") -> Tree:
     return Tree.from_parents(parents, [word.text for word in words], labels)
 
 
-def constituency_tree(sentence: "Span | Doc") -> Tree:
+def constituency_tree(sentence: Span | Doc) -> Tree:
     """The tree that benepar leaves in `Span._.parse_string`, not binarised, its words in the
     spelling of treebanks.
 
@@ -94,7 +91,7 @@ def constituency_tree(sentence: "Span | Doc") -> Tree:
     return tree
 
 
-def parses_of(doc: "Doc", sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
+def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
     Read are the labelled brackets that benepar leaves in `Span._.parse_string`, binarised
@@ -113,12 +110,12 @@ def parses_of(doc: "Doc", sentences: Sequence[DocSentence]) -> list[NDArray[np.i
     return found
 
 
-def _read(span: "Span") -> "list[Token]":
+def _read(span: Span) -> list[Token]:
     """The tokens that are not white space."""
     return [token for token in span if not token.is_space]
 
 
-def _heads(span: "Span", places: list[int]) -> list[int]:
+def _heads(span: Span, places: list[int]) -> list[int]:
     """The node of the next word above each of the words at `places` in the span, -1 for none."""
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
@@ -137,7 +134,7 @@ def _heads(span: "Span", places: list[int]) -> list[int]:
     return parents
 
 
-def _parse(span: "Span") -> Tree:
+def _parse(span: Span) -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
             "constituency trees are read from Span._.parse_string, which nothing has set: pip "
@@ -170,6 +167,6 @@ def _plain(text: str) -> str:
     return ptb.plain("".join(text.split()))
 
 
-def _shown(span: "Span") -> str:
+def _shown(span: Span) -> str:
     text = span.text if len(span.text) <= 60 else span.text[:57] + "..."
     return f"the sentence {text!r}"
