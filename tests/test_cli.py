@@ -39,10 +39,6 @@ def refused(answer: Answer, *parts: str) -> None:
     assert message.count("\n") == 1
 
 
-# -- predict
-# --------------------------------------------------------------------------------------------------
-
-
 def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
     text = "A good film. It's awful"
     first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
@@ -176,10 +172,6 @@ def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
     )
 
 
-# -- trees of the model's own
-# -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def parsing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bundle") / "parsing"
@@ -217,10 +209,6 @@ def test_own_parses_of_a_model_that_has_none_are_refused(
     refused(cli("evaluate", bundle, trees, "--source", "self", "--text"), message)
 
 
-# -- models
-# --------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package that brings one model along, named sst."""
@@ -249,10 +237,6 @@ def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, nam
     (path / name).write_bytes(bytes(content))
     for answer in (cli("predict", "good", "--model", path), cli("evaluate", path, "trees.txt")):
         refused(answer, str(path / name), "export, copy or install the bundle anew")
-
-
-# -- evaluate
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -313,10 +297,6 @@ def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> 
     refused(
         cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: cannot be read: No such file"
     )
-
-
-# -- plugins and usage
-# --------------------------------------------------------------------------------------------------
 
 
 def test_plugins_are_listed(cli: Cli) -> None:

@@ -120,7 +120,7 @@ def test_a_dependency_model_of_a_treebank_of_phrases(
     replace(folder, "recipe.toml", "[model]", '[model]\ntrees = "dependency"')
     message = refusal()
     assert "train.txt: tree 0: has nodes without a word" in message
-    assert "data.parser" in message
+    assert "CoNLL-U" in message
 
 
 def test_wrong_seeds(refusal: Callable[..., str]) -> None:

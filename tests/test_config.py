@@ -74,6 +74,9 @@ def recipe(tmp_path: Path):
     return write
 
 
+DEV = 'dev = "sst/dev.txt"'
+
+
 def changed(**fields: object) -> dict:
     return {**MODEL, **fields}
 
@@ -86,8 +89,7 @@ def test_a_model_config_goes_through_json() -> None:
 
 
 def test_defaults() -> None:
-    small = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
-    config = ModelConfig.parse(small, source="config.json")
+    config = ModelConfig.parse(SMALL, source="config.json")
     assert config.schema_version == SCHEMA_VERSION == 1
     assert config.tree_source == "balanced"
     assert config.trees == "binary"
@@ -98,6 +100,7 @@ def test_defaults() -> None:
 
 
 SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
+WORDS = {"kind": "words", "size": 3}
 
 
 def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
@@ -172,54 +175,30 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         ),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
         (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
-        (
-            changed(embedding={"kind": "words", "size": 3, "dropout": 1.0}),
-            "embedding.dropout",
-            "1.0",
-        ),
-        (
-            changed(embedding={"kind": "words", "size": 3, "dropout": float("nan")}),
-            "embedding.dropout",
-            "nan",
-        ),
+        (changed(embedding={**WORDS, "dropout": 1.0}), "embedding.dropout", "1.0"),
+        (changed(embedding={**WORDS, "dropout": float("nan")}), "embedding.dropout", "nan"),
         (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
         (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
         (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
-        (
-            with_tracker({"beam": 2}),
-            "encoder.tracker: Value error, beam",
-            "found 2; leave beam out",
-        ),
+        (with_tracker({"beam": 2}), "encoder.tracker: Value error, beam", "found 2"),
         (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
-        (
-            with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}),
-            "a tracker goes with one layer and no top_down",
-            "2",
-        ),
+        (with_tracker(encoder={"tracker": {"size": 3}, "layers": 2}), "with one layer", "2"),
         (
             with_tracker(encoder={"tracker": {"size": 3}, "top_down": "shared"}),
             "encoder: Value error, a tracker goes with one layer and no top_down",
             "shared",
         ),
-        (
-            with_tracker(trees="dependency"),
-            "a tracker reads binary trees, found trees = 'dependency'",
-            "size",
-        ),
-        (
-            with_tracker(trees="sequence"),
-            "a tracker reads binary trees, found trees = 'sequence'",
-            "size",
-        ),
+        (with_tracker(trees="dependency"), "a tracker reads binary trees", "'dependency'"),
+        (with_tracker(trees="sequence"), "a tracker reads binary trees", "'sequence'"),
         (
             with_tracker({"parses": False}, tree_source="self"),
-            "'self' needs an encoder.tracker that parses",
-            "size",
+            "encoder.tracker that parses",
+            "'self'",
         ),
-        ({**SMALL, "tree_source": "self"}, "'self' needs an encoder.tracker that parses", "labels"),
+        ({**SMALL, "tree_source": "self"}, "encoder.tracker that parses", "'self'"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
         (None, "it: Input should be", "None"),
@@ -266,21 +245,19 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
         ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
-        (
-            "seeds = [1, 2]",
-            "seeds = [9223372036854775808]",
-            "training.seeds.0: Input should be less than",
-        ),
+        ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
         ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
-        (
-            "seeds = [1, 2]",
-            "learning_rate = inf",
-            "training.learning_rate: Input should be a finite number",
-        ),
+        ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: .* finite"),
         ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
         ('"int8-tables"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
+        (DEV, "", r"data: .*\(dev\), or say how many .* \(dev_size\)"),
+        (DEV, f"{DEV}\ndev_size = 5", r"data: .*\(dev\), or "),
+        (DEV, "dev_size = 0", "data.dev_size: Input should be greater than 0"),
+        ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
+        ("[data]", '[data]\nrelabel = { "0" = 1 }', "data.relabel.0: .* valid string"),
+        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .* \(found 'sgd'\)"),
     ],
 )
 def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:
@@ -289,20 +266,8 @@ def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> N
         Recipe.read(path)
 
 
-@pytest.mark.parametrize(
-    ("model", "training", "message"),
-    [
-        ({}, {"sources": ["self"]}, "'self' needs a model.encoder.tracker that parses"),
-        (
-            {"tracker": {"size": 3, "parses": False}},
-            {"sources": ["self"]},
-            "'self' needs a model.encoder.tracker that parses",
-        ),
-    ],
-)
-def test_a_recipe_that_could_not_be_finished(
-    model: dict[str, object], training: dict[str, object], message: str
-) -> None:
+@pytest.mark.parametrize("model", [{}, {"tracker": {"size": 3, "parses": False}}])
+def test_a_recipe_that_could_not_be_finished(model: dict[str, object]) -> None:
     data = {
         "name": "own",
         "data": {"train": "train.txt", "dev": "dev.txt"},
@@ -313,43 +278,10 @@ def test_a_recipe_that_could_not_be_finished(
             "head": {"name": "node_classifier.v1"},
             "encoder": model,
         },
-        "training": training,
+        "training": {"sources": ["self"]},
     }
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match=r"'self' needs a model\.encoder\.tracker that parses"):
         Recipe.parse(data, source="test")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (
-            'dev = "sst/dev.txt"',
-            "",
-            r"data: .*name the file to report on \(dev\), or say how many .* \(dev_size\)",
-        ),
-        (
-            'dev = "sst/dev.txt"',
-            'dev = "sst/dev.txt"\ndev_size = 5',
-            r"data: .*name the file to report on \(dev\), or ",
-        ),
-        ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
-        ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
-        (
-            "[data]",
-            '[data]\nrelabel = { "0" = 1 }',
-            r"data.relabel.0: Input should be a valid string",
-        ),
-        (
-            "[training]",
-            '[training]\nrule = "sgd"',
-            r"training.rule: .*'adagrad', 'rmsprop' or 'adam' \(found 'sgd'\)",
-        ),
-    ],
-)
-def test_a_recipe_of_another_task_that_is_refused(recipe, old: str, new: str, message: str) -> None:
-    path = recipe(old, new)
-    with pytest.raises(ConfigError, match=f"^{path}: {message}"):
-        Recipe.read(path)
 
 
 def test_what_is_reported_on_in_words(recipe) -> None:

@@ -56,7 +56,9 @@ HOMES = {
     r"torch\.jit|from torch import .*\bjit\b": (
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
-        "thinstack.core.kernels",
+        "thinstack.core.depth_ordered",
+        "thinstack.core.fast",
+        "thinstack.core.thin_stack",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }

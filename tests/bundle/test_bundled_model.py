@@ -1,9 +1,6 @@
 """The model that the package brings along, by its default name, `sst`."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,30 +15,11 @@ from thinstack.core import Tree
 from thinstack.core.transitions import validate
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."
 LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
-NO_TORCH = (
-    "import sys\n"
-    "for name in ('torch', 'safetensors', 'sklearn', 'scipy', 'onnx', "
-    "'onnxscript'): sys.modules[name] = None\n"
-    "from thinstack.cli import main\n"
-    "main()\n"
-)
-
-
-def predict(*args: str) -> str:
-    """What `thinstack predict` prints where torch is not installed."""
-    answer = subprocess.run(
-        [sys.executable, "-c", NO_TORCH, "predict", *args],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-    return answer.stdout
 
 
 @pytest.fixture(scope="module")
@@ -113,12 +91,6 @@ def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
             )
 
 
-def test_predict_draws_the_tree() -> None:
-    drawing = predict(SENTENCE)
-    assert any(label in drawing for label in LABELS)
-    assert all(word in drawing for word in ("acting", "superb", "alive"))
-
-
 @pytest.mark.parametrize(
     ("text", "sign"),
     [
@@ -131,8 +103,6 @@ def test_predict_draws_the_tree() -> None:
 def test_obvious_sentences_are_on_the_right_side(
     predictor: Predictor, text: str, sign: int
 ) -> None:
-    from thinstack.runtime.text import predict_text
-
     ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
     assert np.sign(scores[3:].sum() - scores[:2].sum()) == sign

@@ -84,10 +84,6 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
     return tensor
 
 
-# -- what thinstack writes
-# --------------------------------------------------------------------------------------------
-
-
 def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
     content = open_bundle("sst").read("onnx/model.onnx")
     check_onnx(content, source="a file")
@@ -127,10 +123,6 @@ def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], r
     found = initializers(model.SerializeToString())["w"]
     assert (found.dtype, found.shape) == (array.dtype, shape)
     np.testing.assert_array_equal(found, array)
-
-
-# -- what no file may hold
-# --------------------------------------------------------------------------------------------
 
 
 def test_data_in_another_file_is_refused_wherever_it_is(
@@ -279,9 +271,6 @@ def test_nodes_read_what_is_there_already() -> None:
     assert "reads nothing" in refusal(proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]))
 
 
-# -- constants that stand for more than they hold
-# ---------------------------------------------------------------------
-
 HUGE = np.array([1 << 40])
 ONE = np.array(1)
 DOUBLED = "".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
@@ -339,10 +328,6 @@ def test_a_table_is_cast_however_large() -> None:
         [node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table}
     )
     check_onnx(model.SerializeToString(), source="a file")
-
-
-# -- damage
-# --------------------------------------------------------------------------------------------------
 
 
 def test_more_fields_than_any_model_has_are_not_read() -> None:
@@ -414,7 +399,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
     hostile = nested(3, [node("Constant", [], ["out"], value=tensor)]).SerializeToString()
     files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
     read = 0
-    for _ in range(4000):
+    for _ in range(2000):
         content = bytearray(files[int(generator.integers(2))])
         for _ in range(int(generator.integers(1, 4))):
             place = int(generator.integers(len(content)))
@@ -429,7 +414,7 @@ def test_damaged_files_are_refused_or_harmless() -> None:
                     content[place:place] = content[: int(generator.integers(20))]
             content = content or bytearray(1)
         read += look_at(bytes(content))
-    assert 100 < read < 3900
+    assert 20 < read < 1900
 
 
 def test_every_truncation_is_refused() -> None:

@@ -1,10 +1,7 @@
 """What the component leaves on a Doc: kept through serialisation, read by the extension
 attributes."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,20 +124,16 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
         ]
 
 
-def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
-    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
-    code = (
-        "import sys, spacy; from spacy.tokens import DocBin\n"
-        "from thinstack.integrations.spacy.component import predictions\n"
-        "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
-        "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "read.spacy")]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
-    )
+def test_predictions_of_a_docbin_need_no_component(doc: Doc) -> None:
+    data = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    for name in ("tree_sentiment", "sentiment_phrases"):
+        Doc.remove_extension(name)
+    for name in ("label", "scores", "tree", "phrases"):
+        Span.remove_extension(f"sentiment_{name}")
+    (binned,) = DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab)
     labels = [best(expected(word, 5)) for word in (".", "!")]
-    assert result.stdout == f"{labels} {labels[0]}\n"
+    assert [found.label for found in predictions(binned)] == labels
+    assert next(binned.sents)._.sentiment_label == labels[0]
 
 
 def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,9 +138,6 @@ def test_the_tokens_of_each_word() -> None:
     ]
 
 
-# -- dependency trees
-# -------------------------------------------------------------------------------------------------
-
 VOCAB = spacy.blank("en").vocab
 
 
@@ -229,10 +226,6 @@ def test_a_root_without_a_relation_has_no_label() -> None:
 def test_what_is_no_dependency_tree_is_refused(doc: Doc, message: str) -> None:
     with pytest.raises(InputError, match=message):
         dependency_tree(doc)
-
-
-# -- constituency trees
-# -----------------------------------------------------------------------------------------------
 
 
 def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) -> None:

@@ -93,10 +93,8 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
         _check_digest(path, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
-            raise BundleError(
-                f"{folder / name}: not listed in the manifest; move what is no part of the bundle "
-                "out of it"
-            )
+            problem = "not listed in the manifest; move what is no part of the bundle out of it"
+            raise BundleError(f"{folder / name}: {problem}")
     _read(folder, manifest, VOCABULARY_FILE)
     return Bundle(folder, _config(folder, manifest), manifest)
 
@@ -128,8 +126,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """Names, relative to `folder`, of the files and links at any depth in it that the manifest does
-    not list."""
+    """Names, relative to `folder`, of the files and links in it that the manifest does not list."""
     found = []
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
@@ -154,17 +151,14 @@ def _locate(path_or_name: str | Path) -> Path:
         raise BundleError(f"{folder}: a file; expected the folder of a bundle")
     if plain:
         raise UnknownNameError("model", str(path_or_name), names)
-    raise BundleError(
-        f"{folder}: no such folder; bundled models have the names {', '.join(names) or '(none)'}"
-    )
+    bundled = f"bundled models have the names {', '.join(names) or '(none)'}"
+    raise BundleError(f"{folder}: no such folder; {bundled}")
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
     if name not in manifest.files:
-        raise BundleError(
-            f"{folder}: this bundle has no {name}; it has "
-            f"{', '.join(sorted(manifest.files)) or 'no files'}"
-        )
+        found = ", ".join(sorted(manifest.files)) or "no files"
+        raise BundleError(f"{folder}: this bundle has no {name}; it has {found}")
     record = manifest.files[name]
     path = _checked_path(folder, name, record)
     try:
@@ -193,22 +187,17 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
 
 
 def _file_size(path: Path) -> int:
-    """Bytes of a plain file: a link could lead out of the bundle, and a pipe would be waited
-    for."""
+    """Bytes of a plain file: a link could lead out of the bundle, and reading a pipe waits."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise BundleError(
-            f"{path}: not a plain file; a bundle holds no links, folders or devices in place of "
-            "its files"
-        )
+        raise BundleError(f"{path}: not a plain file; a bundle holds no links or devices")
     return status.st_size
 
 
 def _check_digest(path: Path, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
-        raise BundleError(
-            f"{path}: its SHA-256 is not the one in the manifest, so the file is damaged; {MEND}"
-        )
+        problem = "its SHA-256 is not the one in the manifest, so the file is damaged"
+        raise BundleError(f"{path}: {problem}; {MEND}")
 
 
 def _config(folder: Path, manifest: Manifest) -> ModelConfig:

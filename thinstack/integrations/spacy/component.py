@@ -45,7 +45,7 @@ from spacy.util import registry
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
-from thinstack.integrations.spacy import bundle as spacy_bundle
+from thinstack.integrations.spacy import bundle as bundles
 from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
@@ -69,7 +69,6 @@ class TreeSentiment(Pipe):
     def __init__(
         self,
         name: str = "tree_sentiment",
-        *,
         model: str = "sst",
         source: Source = "auto",
         device: Device = "cpu",
@@ -82,7 +81,7 @@ class TreeSentiment(Pipe):
         self.device: Device = device
         self.threads, self.scorer = threads, scorer
         self._labels: tuple[str, ...] = ()
-        self._files: spacy_bundle.Files = {}
+        self._files: bundles.Files = {}
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
@@ -91,9 +90,6 @@ class TreeSentiment(Pipe):
     def labels(self) -> tuple[str, ...]:
         """The classes of the model, once it was read."""
         return self._labels
-
-    # -- prediction
-    # ----------------------------------------------------------------------------------------------
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
@@ -142,9 +138,6 @@ class TreeSentiment(Pipe):
                 means = np.array(weights) @ roots / sum(weights)
             doc.cats.update(zip(self.labels, means.tolist(), strict=True))
 
-    # -- the model
-    # ----------------------------------------------------------------------------------------------
-
     @property
     def predictor(self) -> Predictor:
         """The running model. Raises what `load` does where it has to be read first."""
@@ -162,59 +155,51 @@ class TreeSentiment(Pipe):
         self._start(open_bundle(self.model))
 
     def _start(self, bundle: Bundle) -> None:
-        files = spacy_bundle.pack(bundle)
+        files = bundles.pack(bundle)
         predictor = Predictor(bundle, device=self.device, threads=self.threads)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
-    def _unpack(self, files: spacy_bundle.Files) -> None:
-        with spacy_bundle.unpacked(files) as bundle:
+    def _unpack(self, files: bundles.Files) -> None:
+        with bundles.unpacked(files) as bundle:
             self._start(bundle)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
         return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
 
-    # -- saving
-    # ----------------------------------------------------------------------------------------------
-
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
-        spacy_bundle.write(self._saved(), Path(path))
+        bundles.write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in the folder `path`, unless `model` was overridden. Raises
-        what `load` does."""
+        """Read and start the bundle in `path`, unless `model` was overridden. Raises as `load`."""
         if not self._keeps_model():
             self._start(open_bundle(Path(path)))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The bundle as bytes."""
-        return spacy_bundle.to_bytes(self._saved())
+        return bundles.to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave, unless `model` was overridden. Raises what `load`
-        does."""
+        """Read and start what `to_bytes` gave; otherwise as `from_disk`."""
         if not self._keeps_model():
-            self._unpack(spacy_bundle.from_bytes(data))
+            self._unpack(bundles.from_bytes(data))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
-        """Note `model` in the meta of the pipeline. `overridden`: the next bundle to be read is not
-        taken."""
+        """Note `model` in the meta of the pipeline. `overridden`: do not take the next bundle."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
 
     def _keeps_model(self) -> bool:
         overridden = self._overridden
-        self.note(
-            self._meta, overridden=False
-        )  # reading a pipeline has put the note that was saved in place
+        self.note(self._meta, overridden=False)  # reading has put the saved note in its place
         return overridden
 
-    def _saved(self) -> spacy_bundle.Files:
+    def _saved(self) -> bundles.Files:
         if not self._files:
             self.load()
         return self._files
@@ -237,19 +222,10 @@ def make_tree_sentiment(
     setting is the noted one, the bundle may be missing or unfit; if it is not, it was overridden,
     and `from_disk` leaves it in place.
     """
-    component = TreeSentiment(
-        name,
-        model=model,
-        source=source,
-        device=device,
-        threads=threads,
-        aggregation=aggregation,
-        scorer=scorer,
-    )
+    component = TreeSentiment(name, model, source, device, threads, aggregation, scorer)
     notes = nlp.meta.get("thinstack", {})
-    noted = notes.get(
-        name, model if model in notes.values() else None
-    )  # a renamed component has its old name there
+    # A renamed component has its old name there.
+    noted = notes.get(name, model if model in notes.values() else None)
     try:
         component.load()
     except (BundleError, InputError, UnknownNameError):
@@ -260,8 +236,7 @@ def make_tree_sentiment(
 
 
 def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """`Scorer.score_cats` on `doc.cats` for exclusive classes: `cats_score` (macro F),
-    `cats_micro_f` (accuracy) and more."""
+    """`Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`) and more."""
     return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
 
 

@@ -22,8 +22,7 @@ else is computed from it when asked for:
 - `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
 
 The last four are None for a span that is no phrase of a tree; white space at its ends does not
-matter. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`, which
-can be drawn. Merge or split tokens before the component runs, not after.
+matter. Merge or split tokens before the component runs, not after.
 """
 
 from bisect import bisect
@@ -68,19 +67,17 @@ def store(doc: Doc, found: Sequence[Annotated], labels: Sequence[str]) -> None:
 
 
 def predictions(doc: Doc) -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it
-    did not see the Doc.
+    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in.
 
-    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as
-    `register_extensions` does.
+    The Doc may come from a DocBin, in a process without the component; of one that the component
+    has not seen there are none. Raises ConfigError as `register_extensions` does.
     """
     register_extensions()
     return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
 
 
 def register_extensions() -> None:
-    """Make the attributes known to spaCy, once or again. Raises ConfigError where another package
-    has taken a name."""
+    """Make the attributes known to spaCy. Raises ConfigError where another has taken a name."""
     for kind, name, options in (
         (Doc, "tree_sentiment", {"default": None}),
         (Doc, "sentiment_phrases", {"getter": _phrases}),
@@ -91,12 +88,8 @@ def register_extensions() -> None:
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
-            ours = (
-                getter.__module__ == __name__
-                if getter
-                else "default" in options and (default, method, setter) == (None,) * 3
-            )
-            if not ours:
+            plain = "default" in options and (default, method, setter) == (None,) * 3
+            if not (getter.__module__ == __name__ if getter else plain):
                 raise ConfigError(
                     f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which "
                     "something else has set already; "
@@ -119,7 +112,6 @@ def _decoded(item: dict[str, Any]) -> Annotated:
 
 
 def _phrase(doc: Doc, found: Annotated, node: int) -> Prediction:
-    """The prediction for the phrase of one node."""
     first, behind = spans_of(found.transitions)[node].tolist()
     text, offsets = text_of(doc, found.sentence.tokens[first:behind])
     nodes = _subtree(node, behind - first)
@@ -129,8 +121,7 @@ def _phrase(doc: Doc, found: Annotated, node: int) -> Prediction:
 
 
 def _subtree(node: int, words: int) -> slice:
-    """The nodes at and below one over so many words: in transition order they are side by side, the
-    node the last."""
+    """The nodes at and below one over so many words, which stand side by side, the node last."""
     return slice(node - 2 * words + 2, node + 1)
 
 
@@ -154,7 +145,6 @@ def _node_of(span: Span) -> tuple[Annotated, int] | None:
 
 
 def _of_span(span: Span) -> Prediction | None:
-    """The prediction for a span that is a phrase of a tree."""
     place = _node_of(span)
     return _phrase(span.doc, *place) if place else None
 
@@ -186,7 +176,6 @@ def _phrases_inside(span: Span) -> list[dict[str, Any]] | None:
 
 
 def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
-    """The phrases below and at one node."""
     spans, tokens = spans_of(found.transitions), found.sentence.tokens
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
     starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()

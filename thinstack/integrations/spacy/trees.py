@@ -31,14 +31,12 @@ _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
 def dependency_trees(doc: Doc) -> list[Tree]:
-    """The dependency tree of every sentence that holds words. Raises what `dependency_tree`
-    raises."""
+    """The dependency tree of every sentence with words. Raises what `dependency_tree` raises."""
     return [dependency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def constituency_trees(doc: Doc) -> list[Tree]:
-    """The constituency tree of every sentence that holds words. Raises what `constituency_tree`
-    raises."""
+    """The constituency tree of every sentence with words. Raises what `constituency_tree` does."""
     return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
@@ -55,17 +53,14 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
     if not words:
         raise InputError(f"{_shown(span)} has no words; a tree needs at least one")
     if not span.doc.has_annotation("DEP"):
-        raise InputError(
-            f"{_shown(span)} has no dependency parse: run a pipeline with a parser, such as "
-            f'spacy.load("en_core_web_sm"), or make the Doc with heads and deps'
-        )
+        remedy = "run a pipeline with a parser, or make the Doc with heads and deps"
+        raise InputError(f"{_shown(span)} has no dependency parse: {remedy}")
     parents = _heads(span, [token.i - span.start for token in words])
     roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
     if len(roots) != 1:
-        raise InputError(
-            f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; "
-            "take one of doc.sents, or all of them with dependency_trees(doc)"
-        )
+        found = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
+        remedy = "take one of doc.sents, or all of them with dependency_trees(doc)"
+        raise InputError(f"{_shown(span)} has {found}; {remedy}")
     labels = [word.dep_ or None for word in words]
     return Tree.from_parents(parents, [word.text for word in words], labels)
 
@@ -84,10 +79,8 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
     if expected != found:
         pairs = zip([*expected, None], [*found, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected "
-            f"{token!r}, found {leaf!r}"
-        )
+        problem = f"is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
+        raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
     return tree
 
 
@@ -120,10 +113,8 @@ def _heads(span: Span, places: list[int]) -> list[int]:
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
     if (depths(heads) < 0).any():
-        raise InputError(
-            f"the heads of {_shown(span)} go in a circle; a tree has one root, which is its own "
-            "head"
-        )
+        problem = "go in a circle; a tree has one root, which is its own head"
+        raise InputError(f"the heads of {_shown(span)} {problem}")
     node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
     parents = []
     for place in places:
@@ -138,9 +129,8 @@ def _parse(span: Span) -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
             "constituency trees are read from Span._.parse_string, which nothing has set: pip "
-            "install benepar, and, before a "
-            'tree_sentiment with source "benepar": import benepar; nlp.add_pipe("benepar", '
-            'config={"model": "benepar_en3"})'
+            'install benepar, and, before a tree_sentiment with source "benepar": import benepar; '
+            'nlp.add_pipe("benepar", config={"model": "benepar_en3"})'
         )
     try:
         text = span._.parse_string
@@ -148,10 +138,10 @@ def _parse(span: Span) -> Tree:
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; does "
-            "the component benepar run, and before tree_sentiment?"
+        problem = (
+            f"is {text!r}, expected labelled brackets; does benepar run before tree_sentiment?"
         )
+        raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
     dropped = 1
     while dropped:  # a token of white space leaves brackets without a word, perhaps nested
         text, dropped = _SPACE_LEAF.subn("", text)
@@ -162,8 +152,7 @@ def _parse(span: Span) -> Tree:
 
 
 def _plain(text: str) -> str:
-    """The same for a token and for its leaf in brackets, however quotation marks and escapes are
-    written."""
+    """The same for a token and its leaf, however quotation marks and escapes are written."""
     return ptb.plain("".join(text.split()))
 
 
