@@ -46,11 +46,9 @@ def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
 
 def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
     card = bundle.read("README.md").decode("utf-8")
+    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
     for text in (card, bundle.manifest.data):
-        assert all(
-            name in text
-            for name in ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
-        )
+        assert [name for name in names if name not in text] == []
 
 
 def test_it_is_the_model_of_the_recipe_in_the_repository(bundle: Bundle) -> None:
@@ -83,12 +81,9 @@ def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
     assert len(reference["cases"]) >= 3
     for case in reference["cases"]:
         inputs = {name: np.array(values, np.int32) for name, values in case["inputs"].items()}
-        for name, scores in zip(
-            case["outputs"], session.run(list(case["outputs"]), inputs), strict=True
-        ):
-            np.testing.assert_allclose(
-                scores, np.array(case["outputs"][name]), atol=reference["tolerance"], rtol=0
-            )
+        found = session.run(list(case["outputs"]), inputs)
+        for scores, expected in zip(found, case["outputs"].values(), strict=True):
+            np.testing.assert_allclose(scores, expected, atol=reference["tolerance"], rtol=0)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +115,11 @@ def test_evaluate_gives_the_figures_of_its_manifest(
     figures = bundle.manifest.metrics["development"]
     for source, least in (("gold", (50.5, 87.5, 81.9)), ("auto", (49.5, 88.0, 84.0))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
-        assert {key: found[key] for key in figures[source]} == pytest.approx(
-            figures[source], abs=0.1
-        )
+        expected = figures[source]
+        assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.1)
         assert (found["roots"], found["binary_roots"]) == (1101, 872)
-        for key, value in zip(
-            ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"), least, strict=True
-        ):
-            assert found[key] >= value
+        keys = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+        assert all(found[key] >= value for key, value in zip(keys, least, strict=True))
 
 
 def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:

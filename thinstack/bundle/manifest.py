@@ -21,8 +21,6 @@ __all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check
 
 BUNDLE_SCHEMA: Final = 1
 
-_LISTED = 5  # problems of a manifest that an error lists
-
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.txt"
 ONNX_FILE = "onnx/model.onnx"
@@ -34,9 +32,8 @@ CARD_FILE = "README.md"
 DISTANCES_FILE = "distances.json"
 MANIFEST_FILE = "manifest.json"
 
-MEND = "export, copy or install the bundle anew"
-"""What to do about a damaged bundle."""
-
+MEND = "export, copy or install the bundle anew"  # if it is damaged
+_LISTED = 5  # problems of a manifest that an error lists
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 # No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
 # very end.
@@ -92,8 +89,8 @@ class Manifest(_Part):
     def _bounded(self) -> Self:
         for name, record in self.files.items():
             if record.size > size_limit(name):
-                found, most = f"{name} has {record.size:,} bytes", f"{size_limit(name):,}"
-                raise ValueError(f"{found}; expected at most {most}")
+                most = f"{size_limit(name):,}"
+                raise ValueError(f"{name} has {record.size:,} bytes; expected at most {most}")
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
             raise ValueError(f"all files have {total:,} bytes; expected at most {MOST_BYTES:,}")

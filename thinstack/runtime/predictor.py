@@ -35,14 +35,12 @@ PARSE_OUTPUT = "parse"
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
-# Sessions of a parent process, kept alive: after a fork their threads are gone, and taking such a
-# session down would wait for them.
+# Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
 
 
 class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8, and the probabilities of the classes for
-    its nodes, (2n-1, C)."""
+    """The tree of a sentence, transitions (2n-1,) int8, and its nodes' scores, (2n-1, C)."""
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
@@ -86,7 +84,7 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """The scores (2n-1, C) alone of `trees_and_scores`."""
+        """The scores (2n-1, C) of `trees_and_scores`."""
         return [found.scores for found in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
@@ -135,8 +133,7 @@ class Predictor:
         ]
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
-        """Predictions over the words and nodes of binary trees. Raises TreeError, naming the tree
-        (from 0), for any other."""
+        """Predictions over binary trees. Raises TreeError, naming the tree (from 0), for others."""
         steps = []
         for position, tree in enumerate(trees):
             try:
@@ -146,8 +143,7 @@ class Predictor:
         return self.predict([tree.words for tree in trees], source=steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """The function from the n >= 1 words of a sentence to its transitions (2n-1,). Raises
-        InputError for a source that the model does not have."""
+        """What makes the trees of a source. Raises InputError for one that the model lacks."""
 
         def parser(words: Sequence[str]) -> NDArray[np.int8]:
             return self.trees_and_scores([words], "self")[0].transitions
@@ -183,10 +179,8 @@ class Predictor:
         trees = ["lengths", "transitions"] if self._parses else ["transitions"]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
-            raise BundleError(
-                f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found "
-                f"{found}"
-            )
+            wanted = f"the int32 or int64 inputs {', '.join(expected)}"
+            raise BundleError(f"{self._source}: expected {wanted}; found {found}")
         if self._parses and PARSE_OUTPUT not in outputs:
             raise BundleError(
                 f"{self._source}: the configuration says that the model parses, but it gives no "
@@ -206,10 +200,8 @@ class Predictor:
         }
         for key, value in own.items():
             if metadata.get(key, value) != value:
-                raise BundleError(
-                    f"{self._source}: exported with {key} {metadata[key]:.80}, but the bundle has "
-                    f"{value:.80}; {MEND}"
-                )
+                found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
+                raise BundleError(f"{self._source}: exported with {found}; {MEND}")
 
     def _word_fields(self, words: list[Sequence[str]], places: list[int]) -> dict[str, Any]:
         try:
@@ -246,10 +238,8 @@ class Predictor:
             return Scored(forest.transitions.astype(np.int8), scores)
         (steps,) = parse
         if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
-            raise BundleError(
-                f"{self._source}: expected {nodes} transitions, found shape {steps.shape} of "
-                f"{steps.dtype}"
-            )
+            wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
+            raise BundleError(f"{self._source}: {wrong}")
         if fault := first_fault(steps, forest.sizes):
             problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
             raise BundleError(f"{self._source}: {problem}")

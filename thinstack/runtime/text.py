@@ -33,8 +33,8 @@ words has none."""
 
 
 def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter of English texts; this is the one place that chooses it. `sentences` False: each
-    text is one sentence. Raises MissingExtraError without spaCy."""
+    """The splitter of English texts, chosen here and nowhere else. `sentences` False: each text is
+    one. Raises MissingExtraError without spaCy."""
     with needs_extra("spacy", "spacy"):
         from thinstack.integrations.spacy.splitter import SpacySplitter
     return SpacySplitter(sentences=sentences)
@@ -68,7 +68,6 @@ def _checked(text: str, number: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"text {number}: no Unicode text, character {error.start} is {text[error.start]!r}"
-        ) from None
+        problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
+        raise InputError(f"text {number}: {problem}") from None
     return text
