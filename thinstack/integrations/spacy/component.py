@@ -16,18 +16,15 @@ Settings (the factory's arguments):
   process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
-- `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats`
-  for exclusive classes.
+- `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
 Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
 `thinstack.integrations.spacy.results` describes with the attributes that read it.
-`predictions(doc)` gives each sentence in a form that can be drawn. Sentences are `doc.sents` where
-boundaries are set, else the whole Doc.
+`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc.
 
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
-folder that `model` names is not needed any more. Settings are in spaCy's `config.cfg` and can be
-overridden on loading, `model` too.
+folder that `model` names is not needed any more. All settings can be overridden on loading.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,10 +58,7 @@ _UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
 
 
 class TreeSentiment(Pipe):
-    """The component; `nlp.add_pipe("tree_sentiment")` makes one. The module describes its settings.
-
-    The model is read by `load`, `from_disk` or `from_bytes`, or else when it is first needed.
-    """
+    """The component; its model is read by `load`, `from_disk` or `from_bytes`, or at first need."""
 
     def __init__(
         self,
@@ -99,9 +93,8 @@ class TreeSentiment(Pipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate Docs in order, the sentences of `batch_size` Docs in one call of the model.
 
-        When that fails, its Docs are tried one by one, so that none suffers from a neighbour. A Doc
-        that fails goes to the error handler (`nlp.set_error_handler`; the default raises) and is
-        left out.
+        When that fails, its Docs are tried one by one. One that fails then goes to the error
+        handler (`nlp.set_error_handler`; the default raises) and is left out.
         """
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
@@ -217,10 +210,9 @@ def make_tree_sentiment(
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
-    A saved pipeline is read by calling the factory, then `from_disk`. The pipeline's `meta` notes
-    the `model` that it was saved with, since that bundle may be gone here, or be another: if the
-    setting is the noted one, the bundle may be missing or unfit; if it is not, it was overridden,
-    and `from_disk` leaves it in place.
+    spaCy reads a saved pipeline by calling the factory, then `from_disk`. The pipeline's `meta`
+    notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
+    or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
     component = TreeSentiment(name, model, source, device, threads, aggregation, scorer)
     notes = nlp.meta.get("thinstack", {})

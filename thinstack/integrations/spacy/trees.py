@@ -44,9 +44,8 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
     """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as
     one sentence.
 
-    A part of a sentence will do if all of its words but one lead to a head inside. A word whose
-    head is white space goes to the next word above that. Raises InputError where there are no
-    words, no parse or not exactly one root.
+    A part of a sentence will do if it has one root. A word whose head is white space goes to the
+    next word above that. Raises InputError without words, a parse or exactly one root.
     """
     span = sentence[:]
     words = _read(span)
@@ -66,11 +65,10 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
 
 
 def constituency_tree(sentence: Span | Doc) -> Tree:
-    """The tree that benepar leaves in `Span._.parse_string`, not binarised, its words in the
-    spelling of treebanks.
+    """The tree that benepar leaves in `Span._.parse_string`, not binarised, in treebank spelling.
 
-    A Doc is taken as one sentence. Raises InputError where nothing has set `parse_string`, where it
-    holds no tree, or one that is not about the words of the sentence.
+    A Doc is taken as one sentence. Raises InputError unless `parse_string` holds a tree over the
+    words of the sentence.
     """
     span = sentence[:]
     tree = _parse(span)
@@ -87,11 +85,9 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
 def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    Read are the labelled brackets that benepar leaves in `Span._.parse_string`, binarised
-    (`thinstack.data.binarize`). Where treebank words and tokens differ, a token that makes several
-    words becomes a phrase of them, and a word made of several tokens stands where its first token
-    does. Raises InputError if there are no such brackets, or they are not about the tokens of the
-    sentence.
+    That is `constituency_tree`, binarised (`thinstack.data.binarize`). A token that makes several
+    words becomes a phrase of them; a word made of several tokens stands where the first does.
+    Raises what `constituency_tree` does.
     """
     found = []
     for sentence in sentences:
