@@ -1,10 +1,12 @@
-"""`thinstack` as it is called on the command line, in this process."""
+"""`thinstack` as it is called on the command line, in this process; and programs of the tests."""
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import typer
@@ -21,6 +23,20 @@ class Answer(NamedTuple):
     def json(self) -> list[dict]:
         assert self.code == 0, self.err
         return json.loads(self.out)
+
+
+def run_program(program: Path, *args: object) -> dict[str, Any]:
+    """What a program of the tests prints, one line of JSON, in a process of its own."""
+    tests = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, str(program), *map(str, args)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(tests.parent)])},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def run_command(

@@ -55,10 +55,6 @@ def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
     return np.array(steps, np.int8)
 
 
-# -- what the model gives
-# --------------------------------------------------------------------------------------------------
-
-
 def expected_rows(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDArray[Any]:
     """The scores (2L - 1, 3) of one sentence of known words."""
     rows, last = [], -1
@@ -91,10 +87,6 @@ def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
         label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total
         for label in LABELS
     }
-
-
-# -- bundles and pipelines
-# --------------------------------------------------------------------------------------------------
 
 
 def pipeline(bundle: Path, **settings: Any) -> Language:

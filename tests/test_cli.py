@@ -39,10 +39,6 @@ def refused(answer: Answer, *parts: str) -> None:
     assert message.count("\n") == 1
 
 
-# -- predict
-# --------------------------------------------------------------------------------------------------
-
-
 def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
     text = "A good film. It's awful"
     first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
@@ -53,9 +49,8 @@ def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Pa
     words = ["It", "'s", "awful"]
     spans = [(0, 2), (2, 4), (0, 4), (5, 10), (0, 10)]
     assert [(node["start"], node["end"]) for node in second["nodes"]] == spans
-    for node, word, size in zip(
-        second["nodes"], [*words[:2], "'s", "awful", "awful"], [1, 1, 2, 1, 3], strict=True
-    ):
+    phrases = [("It", 1), ("'s", 1), ("'s", 2), ("awful", 1), ("awful", 3)]
+    for node, (word, size) in zip(second["nodes"], phrases, strict=True):
         assert list(node) == ["start", "end", "text", "label", "scores"]
         assert node["text"] == second["text"][node["start"] : node["end"]]
         assert node["scores"] == pytest.approx(expected(word, size), abs=1e-5)
@@ -64,9 +59,8 @@ def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Pa
     assert second["label"] == second["nodes"][-1]["label"] == "bad"
     tree = thinstack.from_brackets(second["tree"])
     assert list(tree.words) == words
-    assert [LABELS[int(label or -1)] for label in tree.labels] == [
-        node["label"] for node in second["nodes"]
-    ]
+    labels = [LABELS[int(label or -1)] for label in tree.labels]
+    assert labels == [node["label"] for node in second["nodes"]]
 
 
 def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli: Cli, bundle: Path) -> None:
@@ -138,24 +132,18 @@ def test_a_page_is_written(cli: Cli, bundle: Path, tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_is_an_error(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    refused(
-        cli("predict", "good", "--html", tmp_path / "none" / "page.html", "--model", bundle),
-        "No such file",
-        "page.html",
-    )
+    page = tmp_path / "none" / "page.html"
+    refused(cli("predict", "good", "--html", page, "--model", bundle), "No such file", "page.html")
 
 
 @pytest.mark.parametrize("args", [["--json"], []])
 def test_an_output_of_ascii_only_holds_any_text(
     bundle: Path, monkeypatch: pytest.MonkeyPatch, args: list[str]
 ) -> None:
-    output = io.BytesIO()
-    monkeypatch.setattr(
-        sys, "stdout", io.TextIOWrapper(output, encoding="ascii", write_through=True)
-    )
-    monkeypatch.setattr(
-        sys, "argv", ["thinstack", "predict", "naïve 😀 film", "--model", str(bundle), *args]
-    )
+    output, command = io.BytesIO(), ["thinstack", "predict", "naïve 😀 film", *args]
+    stdout = io.TextIOWrapper(output, encoding="ascii", write_through=True)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    monkeypatch.setattr(sys, "argv", [*command, "--model", str(bundle)])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code in (0, None)
@@ -166,18 +154,10 @@ def test_an_output_of_ascii_only_holds_any_text(
 
 
 def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
-    refused(
-        cli("predict", "good", "caf\udce9", "--model", bundle),
-        "text 2: no Unicode text, character 3",
-    )
-    refused(
-        cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n"),
-        "standard input is no text in utf-8",
-    )
-
-
-# -- trees of the model's own
-# -------------------------------------------------------------------------------------------
+    answer = cli("predict", "good", "caf\udce9", "--model", bundle)
+    refused(answer, "text 2: no Unicode text, character 3")
+    answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
+    refused(answer, "standard input is no text in utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -217,10 +197,6 @@ def test_own_parses_of_a_model_that_has_none_are_refused(
     refused(cli("evaluate", bundle, trees, "--source", "self", "--text"), message)
 
 
-# -- models
-# --------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package that brings one model along, named sst."""
@@ -249,10 +225,6 @@ def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, nam
     (path / name).write_bytes(bytes(content))
     for answer in (cli("predict", "good", "--model", path), cli("evaluate", path, "trees.txt")):
         refused(answer, str(path / name), "export, copy or install the bundle anew")
-
-
-# -- evaluate
-# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -315,10 +287,6 @@ def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> 
     )
 
 
-# -- plugins and usage
-# --------------------------------------------------------------------------------------------------
-
-
 def test_plugins_are_listed(cli: Cli) -> None:
     records = cli("plugins", "--json").json
     own = [record for record in records if record["distribution"] == "thinstack"]
@@ -333,14 +301,8 @@ def test_an_error_in_the_list_of_plugins_is_printed_as_it_is(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = 'pip install "thinstack[train]" :bug: [/]'
-    record = PluginRecord(
-        distribution="[red]",
-        version="1",
-        kind="cell",
-        name="magic",
-        status="unavailable",
-        error=error,
-    )
+    named = {"distribution": "[red]", "version": "1", "kind": "cell", "name": "magic"}
+    record = PluginRecord(**named, status="unavailable", error=error)
     monkeypatch.setattr(manager(), "records", lambda: [record])
     monkeypatch.setenv("COLUMNS", "200")
     shown = cli("plugins").out

@@ -113,16 +113,8 @@ def cells(markdown: str) -> list[list[str]]:
 def test_two_models_learn(data: Path, tmp_path: Path) -> None:
     names = ("rvnn.v1 on SST nodes", "dt_rnn.v1, dependency trees on SICK relatedness")
     out = tmp_path / "table.md"
-    done = learn(
-        data,
-        "--seconds",
-        "0.5",
-        "--jobs",
-        "2",
-        "--out",
-        str(out),
-        *(word for name in names for word in ("--only", name)),
-    )
+    only = [word for name in names for word in ("--only", name)]
+    done = learn(data, "--seconds", "0.5", "--jobs", "2", "--out", str(out), *only)
     assert done.returncode == 0, done.stderr
     nodes, pairs = cells(out.read_text(encoding="utf-8"))
     assert nodes[:3] == ["rvnn.v1", "SST nodes", f"{50 * 50 + 50 + 100 * 50 + 50:,}"]

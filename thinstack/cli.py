@@ -77,9 +77,8 @@ def predict(
     source: Annotated[
         TreeSource,
         typer.Option(
-            help=(
-                "Where trees come from: auto is what the model was trained for, self its own parse."
-            )
+            help="Where trees come from: auto is what the model was trained for, "
+            "self its own parse."
         ),
     ] = "auto",
     as_json: JsonOption = False,
@@ -194,26 +193,17 @@ def train(
     from thinstack.config import Recipe
 
     read = Recipe.read(recipe)
+    seeds = tuple(seed or read.training.seeds)
     with needs_extra("export"):
         from thinstack.training.run_recipe import run_recipe
-    run_recipe(
-        read,
-        data=data,
-        out=out,
-        seeds=tuple(seed or read.training.seeds),
-        threads=threads,
-        console=Console(),
-    )
+    run_recipe(read, data=data, out=out, seeds=seeds, threads=threads, console=Console())
 
 
 @app.command()
 def export(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
     file: Annotated[
-        Path,
-        typer.Argument(
-            help="The file to write: .onnx, or .pt (TorchScript, which torch deprecates)."
-        ),
+        Path, typer.Argument(help="The file: .onnx, or .pt (TorchScript, which torch deprecates).")
     ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],
@@ -240,21 +230,17 @@ def export(
     differs, nothing is written.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
-    if file.suffix.lower() not in formats:
+    suffix = file.suffix.lower()
+    if suffix not in formats:
         raise InputError(
             f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"
         )
     with needs_extra("export"):
         from thinstack.export.export_file import Options, export_file
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
+    kind, console = formats[suffix], Console()
     export_file(
-        model,
-        file,
-        format=formats[file.suffix.lower()],
-        options=options,
-        trees=data,
-        report=report,
-        console=Console(),
+        model, file, format=kind, options=options, trees=data, report=report, console=console
     )
 
 
@@ -271,18 +257,11 @@ def plugins(as_json: JsonOption = False) -> None:
         _print_json([asdict(record) for record in records])
         return
     table = Table()
-    for column in ("name", "kind", "distribution", "version", "status", "error"):
+    columns = ("name", "kind", "distribution", "version", "status", "error")
+    for column in columns:
         table.add_column(column, overflow="fold")
     for record in records:
-        cells = (
-            record.name,
-            record.kind,
-            record.distribution,
-            record.version,
-            record.status,
-            record.error or "",
-        )
-        table.add_row(*map(Text, cells))
+        table.add_row(*(Text(getattr(record, column) or "") for column in columns))
     Console().print(table)
 
 

@@ -91,26 +91,19 @@ def onnx_bomb(*operators: str) -> bytes:
     for number, operator in enumerate(operators):
         inputs = {"ConstantOfShape": ["s"], "MatMul": ["c", "r"], "Concat": [last, last]}
         axis = {"axis": 0} if operator == "Concat" else {}
-        read, made = inputs.get(operator, [last, "s"]), f"v{number}"
-        nodes.append(helper.make_node(operator, read, [made], **axis))
-        last = made
+        read, last = inputs.get(operator, [last, "s"]), f"v{number}"
+        nodes.append(helper.make_node(operator, read, [last], **axis))
     weights = {
         "s": np.array([1 << 40]),
         "w": np.ones(1024, np.float32),
         "c": np.ones((10**5, 1)),
         "r": np.ones((1, 10**5)),
     }
-    graph = helper.make_graph(
-        nodes,
-        "bomb",
-        [],
-        [helper.make_tensor_value_info(last, TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(value, name) for name, value in weights.items()],
-    )
-    content: bytes = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8
-    ).SerializeToString()
-    return content
+    made = [helper.make_tensor_value_info(last, TensorProto.FLOAT, None)]
+    tensors = [numpy_helper.from_array(value, name) for name, value in weights.items()]
+    graph = helper.make_graph(nodes, "bomb", [], made, tensors)
+    opsets = [helper.make_opsetid("", 18)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
 
 
 def zipped(size: int) -> bytes:

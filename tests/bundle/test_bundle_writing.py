@@ -1,9 +1,7 @@
 """Writing bundles: whole or not at all."""
 
-import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import pytest
 from bundle_folders import FILES, write
+from command_line import run_program
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
@@ -46,7 +45,7 @@ def test_nothing_but_a_bundle_is_overwritten(tmp_path: Path, folder: Path) -> No
     (folder / ".git").mkdir()
     (folder / ".git" / "HEAD").write_text("x")
     for path, message in [
-        (other, "not empty and not a bundle"),
+        (other, "web: not empty"),
         (file, "a file"),
         (folder, r"holds \.git/HEAD"),
     ]:
@@ -128,17 +127,8 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> No
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
-    program, kills = Path(__file__).with_name("killed_writers.py"), 50
-    path = os.pathsep.join(map(str, (program.parents[1], program.parents[2])))
-    done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path), str(kills)],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    kills = 50
+    result = run_program(Path(__file__).with_name("killed_writers.py"), tmp_path, kills)
     assert len(result["found"]) == kills + 1
     # There were writers that got as far as to put bundles in place, and others that did not.
     assert min(len(set(result["found"])), len(result["left"])) > 10

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 
@@ -15,6 +14,7 @@ from thinstack.bundle import Bundle, manifest, open_bundle
 from thinstack.data import distances
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.session import open_session
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}
@@ -69,15 +69,12 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
 
 
 def test_its_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
-        bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
+    session, _ = open_session(
+        bundle.read("onnx/model.onnx"), device="cpu", threads=1, source="golden"
     )
     for inputs, outputs, tolerance in cases(bundle):
-        found = session.run(
-            list(outputs), {name: np.array(values, np.int32) for name, values in inputs.items()}
-        )
+        feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
+        found = session.run(list(outputs), feeds)
         for scores, expected in zip(found, outputs.values(), strict=True):
             np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
 
@@ -86,13 +83,10 @@ def test_its_cases_hold_in_torch(bundle: Bundle) -> None:
     model = load_model(bundle)
     with torch.no_grad():
         for inputs, outputs, tolerance in cases(bundle):
-            found = model(
-                {name: torch.tensor(values, dtype=torch.int64) for name, values in inputs.items()}
-            )
+            found = model({name: torch.tensor(values).long() for name, values in inputs.items()})
             for name, expected in outputs.items():
-                np.testing.assert_allclose(
-                    found[name].numpy(), np.array(expected), atol=tolerance, rtol=0
-                )
+                scores = found[name].numpy()
+                np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
 
 
 def test_its_distances_make_the_trees_that_they_made() -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bundle_folders import FILES, reseal, write
+from command_line import run_program
 from hostile_bundles import Creating, claimed, listed, replaced, zipped
 
 from thinstack.bundle import Bundle, open_bundle
@@ -23,18 +23,13 @@ from thinstack.data import vectors
 from thinstack.errors import BundleError, DataError
 from thinstack.models import load_model
 
-TESTS = Path(__file__).parents[1]
-GOLDEN = TESTS / "golden" / "schema-1" / "words"
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     shutil.copytree(GOLDEN, tmp_path / "model")
     return tmp_path / "model"
-
-
-# -- damage
-# --------------------------------------------------------------------------------------------------
 
 
 def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
@@ -81,30 +76,11 @@ def test_ten_thousand_mutants_are_refused(folder: Path) -> None:
     open_bundle(folder)
 
 
-# -- harm
-# --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
 def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        str(Path(__file__).with_name("hostile_bundles.py")),
-        str(GOLDEN),
-        str(tmp_path),
-    ]
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    used = json.loads(done.stdout)
+    used = run_program(Path(__file__).with_name("hostile_bundles.py"), GOLDEN, tmp_path)
     assert used["seconds"] < 5
     assert used["peak"] < 1 << 30
 
@@ -131,7 +107,7 @@ def test_sizes_are_checked_before_anything_is_read(folder: Path) -> None:
     shutil.rmtree(folder)
     shutil.copytree(GOLDEN, folder)
     listed({f"file{number}": 4 << 30 for number in range(2)})(folder)
-    with pytest.raises(BundleError, match="bytes together; expected at most 8,589,934,592"):
+    with pytest.raises(BundleError, match="8,589,934,592"):
         open_bundle(folder)
     with pytest.raises(BundleError, match=r"config\.json has .* expected at most 262,144"):
         Manifest.seal({"config.json": bytes(262_145)}, metrics={}, data="")
@@ -153,9 +129,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundle = open_bundle(folder)
-    monkeypatch.setattr(
-        "thinstack.bundle.reading.MOST_ENTRIES", len(bundle.vocabulary().entries) - 1
-    )
+    monkeypatch.setattr("thinstack.bundle.reading.MOST_ENTRIES", 4)
     with pytest.raises(BundleError, match=r"vocabulary\.txt: 5 entries; expected at most 4"):
         bundle.vocabulary()
 
@@ -174,7 +148,7 @@ def test_safetensors_headers_are_bounded() -> None:
     for folder in (GOLDEN, GOLDEN.with_name("wordpiece-parser")):
         check_safetensors((folder / "model.safetensors").read_bytes(), source="weights")
     check_safetensors(header_of(10_000), source="weights")
-    with pytest.raises(BundleError, match=r"header has 7,[0-9,]+ bytes; .* 1,048,576"):
+    with pytest.raises(BundleError, match=r"7,[0-9,]+ bytes; .* 1,048,576"):
         check_safetensors(header_of(100_000), source="weights")
     claims = [length.to_bytes(8, "little") + b"{}" for length in (1 << 60, 3)]
     for content in (b"", b"1234567", *claims):
@@ -192,11 +166,8 @@ def test_vectors_that_are_a_decompression_bomb_are_refused(
     assert vectors.read_vectors(tmp_path / "good.npz").vectors.shape == (2, 200_000)
     with pytest.raises(DataError, match=r"bomb\.npz: .* to 3,200,128"):
         vectors.read_vectors(tmp_path / "bomb.npz")
-    np.savez(
-        tmp_path / "plain.npz",
-        words=["a", "b"],
-        vectors=np.stack([np.zeros(200_000), np.ones(200_000)]),
-    )
+    plain = np.stack([np.zeros(200_000), np.ones(200_000)])
+    np.savez(tmp_path / "plain.npz", words=["a", "b"], vectors=plain)
     assert vectors.read_vectors(tmp_path / "plain.npz").vectors.shape == (2, 200_000)
 
 
@@ -208,10 +179,6 @@ def test_vectors_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(DataError, match=r"claim\.npz"):
         vectors.read_vectors(tmp_path / "claim.npz")
-
-
-# -- links
-# --------------------------------------------------------------------------------------------------
 
 
 def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx
 itself reads it."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,7 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from last_word_model import last_word_model
 from numpy.typing import NDArray
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper, parser
+from onnx import (
+    AttributeProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+    parser,
+)
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.onnx_gate import (
@@ -41,7 +51,7 @@ def proto(
         nodes,
         "g",
         [helper.make_tensor_value_info("x", INT64, [None])],
-        [helper.make_tensor_value_info(result, FLOAT, None)],
+        [value(result)],
         [numpy_helper.from_array(value, name) for name, value in (weights or {}).items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
@@ -49,29 +59,37 @@ def proto(
 
 def refusal(model: ModelProto | bytes) -> str:
     """What check_onnx says of a model that it must refuse."""
-    with pytest.raises(
-        BundleError, match=r"^a file: no ONNX file that thinstack reads: "
-    ) as caught:
-        check_onnx(
-            model if isinstance(model, bytes) else model.SerializeToString(), source="a file"
-        )
+    with pytest.raises(BundleError, match=r"^a file: no ONNX file that ") as caught:
+        check(model)
     return str(caught.value)
+
+
+def check(model: ModelProto | bytes) -> None:
+    content = model if isinstance(model, bytes) else model.SerializeToString()
+    check_onnx(content, source="a file")
+
+
+def of_weight(tensor: TensorProto) -> ModelProto:
+    """A model of one weight."""
+    model = proto([node("Identity", ["w"], ["y"])])
+    model.graph.initializer.append(tensor)
+    return model
+
+
+def ones() -> TensorProto:
+    return numpy_helper.from_array(np.ones(2, np.float32), "w")
+
+
+def value(name: str) -> ValueInfoProto:
+    return helper.make_tensor_value_info(name, FLOAT, None)
 
 
 def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
     """A model whose innermost nodes are so many `If` deep."""
     nodes = innermost
     for level in range(depth):
-        outputs = [nodes[-1].output[0]]
-        branch = helper.make_graph(
-            nodes, f"b{level}", [], [helper.make_tensor_value_info(outputs[0], FLOAT, None)]
-        )
-        other = helper.make_graph(
-            [node("Identity", ["w"], ["o"])],
-            "o",
-            [],
-            [helper.make_tensor_value_info("o", FLOAT, None)],
-        )
+        branch = helper.make_graph(nodes, f"b{level}", [], [value(nodes[-1].output[0])])
+        other = helper.make_graph([node("Identity", ["w"], ["o"])], "o", [], [value("o")])
         nodes = [node("If", ["c"], [f"if{level}"], then_branch=branch, else_branch=other)]
     return proto(nodes, {"c": np.array(True), "w": np.ones(2, np.float32)}, nodes[-1].output[0])
 
@@ -82,10 +100,6 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value=location)
     return tensor
-
-
-# -- what thinstack writes
-# --------------------------------------------------------------------------------------------
 
 
 def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
@@ -121,16 +135,11 @@ def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], r
     tensor = helper.make_tensor(
         "w", kind, shape, array.tobytes() if raw else array.ravel().tolist(), raw=raw
     )
-    model = proto([node("Identity", ["w"], ["y"])])
-    model.graph.initializer.append(tensor)
-    check_onnx(model.SerializeToString(), source="a file")
-    found = initializers(model.SerializeToString())["w"]
+    model = of_weight(tensor).SerializeToString()
+    check(model)
+    found = initializers(model)["w"]
     assert (found.dtype, found.shape) == (array.dtype, shape)
     np.testing.assert_array_equal(found, array)
-
-
-# -- what no file may hold
-# --------------------------------------------------------------------------------------------
 
 
 def test_data_in_another_file_is_refused_wherever_it_is(
@@ -138,19 +147,15 @@ def test_data_in_another_file_is_refused_wherever_it_is(
 ) -> None:
     (tmp_path / "secret.bin").write_bytes(np.arange(2, dtype=np.float32).tobytes())
     monkeypatch.chdir(tmp_path)
-    tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
-    weight = proto([node("Identity", ["w"], ["y"])])
-    weight.graph.initializer.append(tensor)
+    tensor = external(ones())
+    weight = of_weight(tensor)
     constant = proto([node("Constant", [], ["y"], value=tensor)])
     inner = nested(2, [node("Constant", [], ["out"], value=tensor)])
     several = proto([node("Constant", [], ["y"])])
     several.graph.node[0].attribute.append(helper.make_attribute("values", [tensor]))
-    undeclared = proto([node("Identity", ["w"], ["y"])], {"w": np.ones(2, np.float32)})
+    undeclared = of_weight(ones())
     undeclared.graph.initializer[0].external_data.add(key="location", value="secret.bin")
-    memory = proto([node("Identity", ["w"], ["y"])])
-    memory.graph.initializer.append(
-        external(numpy_helper.from_array(np.ones(2, np.float32), "w"), "*/_ORT_MEM_ADDR_/*")
-    )
+    memory = of_weight(external(ones(), "*/_ORT_MEM_ADDR_/*"))
     for model in (weight, constant, inner, several, undeclared, memory):
         assert "in another file, which is never read" in refusal(model)
 
@@ -164,7 +169,7 @@ def test_operators_of_other_domains_are_refused_wherever_they_are() -> None:
         assert f"of the domain '{domain}'; expected ONNX's own" in refusal(model)
     own = proto([node("Cast", ["x"], ["y"], domain="ai.onnx", to=FLOAT)])
     own.opset_import.append(helper.make_opsetid("ai.onnx", 18))
-    check_onnx(own.SerializeToString(), source="a file")
+    check(own)
 
 
 def test_functions_training_graphs_and_sparse_tensors_are_refused() -> None:
@@ -177,11 +182,8 @@ def test_functions_training_graphs_and_sparse_tensors_are_refused() -> None:
     training = proto([node("Cast", ["x"], ["y"], to=FLOAT)])
     training.training_info.add()
     assert "training graph" in refusal(training)
-    values, places = (
-        numpy_helper.from_array(np.ones(1, np.float32), "w"),
-        numpy_helper.from_array(np.array([3]), "i"),
-    )
-    sparse = helper.make_sparse_tensor(values, places, [1 << 40])
+    places = numpy_helper.from_array(np.array([3, 4]), "i")
+    sparse = helper.make_sparse_tensor(ones(), places, [1 << 40])
     weight = proto([node("Identity", ["w"], ["y"])])
     weight.graph.sparse_initializer.append(sparse)
     constant = proto([node("Constant", [], ["y"])])
@@ -194,7 +196,7 @@ def test_functions_training_graphs_and_sparse_tensors_are_refused() -> None:
 
 def test_graphs_within_graphs_are_bounded() -> None:
     innermost = [node("Identity", ["w"], ["out"])]
-    check_onnx(nested(DEEPEST - 1, innermost).SerializeToString(), source="a file")
+    check(nested(DEEPEST - 1, innermost))
     assert "nested deeper than 16" in refusal(nested(DEEPEST, innermost))
     deep = b""
     for level in range(3000):
@@ -228,9 +230,8 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
         last_word_model("words"), options, providers=["CPUExecutionProvider"]
     )
     content = (tmp_path / "model.ort").read_bytes()
-    onnxruntime.InferenceSession(
-        content, providers=["CPUExecutionProvider"]
-    )  # it tells by the bytes
+    # It tells by the bytes.
+    onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     assert content[4:8] == b"ORTM"
     refusal(content)
 
@@ -242,14 +243,8 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
         (TensorProto(name="w", data_type=FLOAT, dims=[1 << 40], raw_data=b"1234"), "1 numbers"),
         (TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"12345"), "-1 numbers"),
         (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
-        (
-            TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]),
-            "65 numbers; expected at most 64",
-        ),
-        (
-            TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]),
-            "type 8, which are no numbers",
-        ),
+        (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "65 numbers"),
+        (TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]), "type 8"),
         (TensorProto(name="w", data_type=99, dims=[1], raw_data=b"1"), "type 99"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float16), "w"), "holds NaN"),
@@ -257,18 +252,12 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
     ],
 )
 def test_weights_that_are_none_are_refused(tensor: TensorProto, message: str) -> None:
-    model = proto([node("Identity", ["w"], ["y"])])
-    model.graph.initializer.append(tensor)
-    assert message in refusal(model)
+    assert message in refusal(of_weight(tensor))
 
 
 def test_infinities_are_no_nan() -> None:
     for dtype in (np.float16, np.float32):
-        weight = np.array([np.inf, -np.inf, 1], dtype)
-        check_onnx(
-            proto([node("Identity", ["w"], ["y"])], {"w": weight}).SerializeToString(),
-            source="a file",
-        )
+        check(of_weight(numpy_helper.from_array(np.array([np.inf, -np.inf, 1], dtype), "w")))
 
 
 def test_nodes_read_what_is_there_already() -> None:
@@ -278,9 +267,6 @@ def test_nodes_read_what_is_there_already() -> None:
     assert "two of its values are called 'y'" in refusal(proto([node("Abs", ["x"], ["y"])] * 2))
     assert "reads nothing" in refusal(proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]))
 
-
-# -- constants that stand for more than they hold
-# ---------------------------------------------------------------------
 
 HUGE = np.array([1 << 40])
 ONE = np.array(1)
@@ -318,16 +304,13 @@ def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
     started = time.process_time()
     message = refusal(proto(nodes, weights))
     assert time.process_time() - started < 1
-    assert any(
-        part in message
-        for part in ("of constants alone", "computed of constants", "nothing but constants")
-    )
+    assert re.search("of constants alone|computed of constants|nothing but constants", message)
 
 
 def test_an_input_of_a_fixed_size_is_refused() -> None:
     """A runtime computes what depends on its shape alone while it loads the file."""
     model = proto([node("Shape", ["x"], ["s"]), node("ConstantOfShape", ["s"], ["y"])])
-    check_onnx(model.SerializeToString(), source="a file")
+    check(model)
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1 << 30
     assert "input 'x' has a fixed size" in refusal(model)
 
@@ -338,11 +321,7 @@ def test_a_table_is_cast_however_large() -> None:
     model = proto(
         [node("Cast", ["w"], ["t"], to=FLOAT), node("Gather", ["t", "x"], ["y"])], {"w": table}
     )
-    check_onnx(model.SerializeToString(), source="a file")
-
-
-# -- damage
-# --------------------------------------------------------------------------------------------------
+    check(model)
 
 
 def test_more_fields_than_any_model_has_are_not_read() -> None:
@@ -410,11 +389,10 @@ def look_at(content: bytes) -> bool:
 
 def test_damaged_files_are_refused_or_harmless() -> None:
     generator = np.random.default_rng(0)
-    tensor = external(numpy_helper.from_array(np.ones(2, np.float32), "w"))
-    hostile = nested(3, [node("Constant", [], ["out"], value=tensor)]).SerializeToString()
+    hostile = nested(3, [node("Constant", [], ["out"], value=external(ones()))]).SerializeToString()
     files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
     read = 0
-    for _ in range(4000):
+    for _ in range(2000):
         content = bytearray(files[int(generator.integers(2))])
         for _ in range(int(generator.integers(1, 4))):
             place = int(generator.integers(len(content)))
@@ -429,16 +407,15 @@ def test_damaged_files_are_refused_or_harmless() -> None:
                     content[place:place] = content[: int(generator.integers(20))]
             content = content or bytearray(1)
         read += look_at(bytes(content))
-    assert 100 < read < 3900
+    assert 20 < read < 1900
 
 
 def test_every_truncation_is_refused() -> None:
     content = last_word_model("words")
+    whole = onnx.load_from_string(content).graph
     for size in range(len(content)):
-        assert (
-            not look_at(content[:size])
-            or onnx.load_from_string(content[:size]).graph == onnx.load_from_string(content).graph
-        )
+        if look_at(content[:size]):
+            assert onnx.load_from_string(content[:size]).graph == whole
 
 
 @given(
@@ -452,8 +429,6 @@ def test_any_messages_are_refused_or_harmless(tree: Any) -> None:
 
 
 def encoded(tree: Any) -> bytes:
-    return (
-        tree
-        if isinstance(tree, bytes)
-        else b"".join(field(number, encoded(inner)) for number, inner in tree)
-    )
+    if isinstance(tree, bytes):
+        return tree
+    return b"".join(field(number, encoded(inner)) for number, inner in tree)

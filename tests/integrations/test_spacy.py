@@ -1,6 +1,5 @@
 """The spaCy component, with a real bundle whose scores can be computed by hand."""
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,10 @@ import pytest
 import spacy
 from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
-from thinstack.errors import BundleError, DeviceError, InputError, UnknownNameError
-
-REPOSITORY = Path(__file__).parents[2]
+from thinstack.errors import BundleError, DeviceError, MissingExtraError, UnknownNameError
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +24,14 @@ def nlp(bundle: Path) -> Language:
     return pipeline(bundle)
 
 
-# -- results
-# --------------------------------------------------------------------------------------------------
-
-
-def test_a_document_has_the_mean_of_its_sentences_weighted_by_words(nlp: Language) -> None:
+def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(
+    nlp: Language, bundle: Path
+) -> None:
     doc = nlp("A good film. It was awful, really awful")
     assert [sent.text for sent in doc.sents] == ["A good film.", "It was awful, really awful"]
     assert list(doc.cats) == list(LABELS)
     assert doc.cats == pytest.approx(mean_of((".", 4), ("awful", 6)), abs=1e-6)
     assert sum(doc.cats.values()) == pytest.approx(1)
-
-
-def test_or_the_plain_mean(bundle: Path) -> None:
     doc = pipeline(bundle, aggregation="sentences")("A good film. It was awful, really awful")
     assert doc.cats == pytest.approx(mean_of((".", 1), ("awful", 1)), abs=1e-6)
 
@@ -123,10 +116,6 @@ def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> Non
     assert doc.cats != pytest.approx(expected("film", 2), abs=0.1)
 
 
-# -- batches and errors
-# -----------------------------------------------------------------------------------------------
-
-
 def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     """Make the model fail on every call that holds the word `boom`; returns a list that gets the
     size of each call."""
@@ -160,17 +149,16 @@ def test_a_failing_document_harms_no_neighbour(
     alone = {text: nlp(text).cats for text in TEXTS}
     stumble(monkeypatch, nlp)
     failed: list[tuple[str, list[str], str]] = []
-    nlp.set_error_handler(
-        lambda name, component, docs, error: failed.append(
-            (name, [d.text for d in docs], str(error))
-        )
-    )
+
+    def note(name: str, component: object, docs: list[Doc], error: Exception) -> None:
+        failed.append((name, [doc.text for doc in docs], str(error)))
+
+    nlp.set_error_handler(note)
     docs = list(nlp.pipe(TEXTS))
     assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text]
     assert [doc.cats for doc in docs] == [alone[doc.text] for doc in docs]
-    assert failed == [
-        ("tree_sentiment", [text], "boom is too much") for text in TEXTS if "boom" in text
-    ]
+    booms = [text for text in TEXTS if "boom" in text]
+    assert failed == [("tree_sentiment", [text], "boom is too much") for text in booms]
 
 
 def test_without_a_handler_the_error_is_raised_after_the_documents_before_it(
@@ -202,10 +190,6 @@ def test_worker_processes_give_the_same(nlp: Language) -> None:
         assert doc._.sentiment_phrases == alone._.sentiment_phrases
 
 
-# -- configuration
-# --------------------------------------------------------------------------------------------------
-
-
 def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     meta = Language.get_factory_meta("tree_sentiment")
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
@@ -225,21 +209,13 @@ def test_an_unknown_model_fails_when_it_is_added(tmp_path: Path) -> None:
     assert nlp.pipe_names == []
 
 
-@pytest.mark.parametrize(
-    "settings", [{"source": "upright"}, {"device": "tpu"}, {"aggregation": "max"}, {"modle": "x"}]
-)
-def test_a_wrong_setting_fails_when_it_is_added(bundle: Path, settings: dict[str, str]) -> None:
+WRONG = {"source": "upright", "device": "tpu", "aggregation": "max", "modle": "x", "threads": 257}
+
+
+@pytest.mark.parametrize("settings", [{name: value} for name, value in WRONG.items()])
+def test_a_wrong_setting_fails_when_it_is_added(bundle: Path, settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         pipeline(bundle, **settings)
-
-
-def test_a_device_that_is_not_there_fails_when_it_is_added(bundle: Path) -> None:
-    import onnxruntime
-
-    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
-        pytest.skip("needs an onnxruntime without CUDA")
-    with pytest.raises(DeviceError, match="cuda"):
-        pipeline(bundle, device="cuda")
 
 
 def test_added_again_it_is_read_again(
@@ -255,26 +231,10 @@ def test_added_again_it_is_read_again(
         nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
 
 
-def test_too_many_threads_fail_when_it_is_added(bundle: Path) -> None:
-    with pytest.raises(InputError, match="threads is 257; expected 1 to 256"):
-        pipeline(bundle, threads=257)
-
-
-def test_without_onnxruntime_only_this_component_fails(bundle: Path) -> None:
-    code = (
-        "import sys; sys.modules['onnxruntime'] = sys.modules['torch'] = None\n"
-        "import spacy, thinstack.errors\n"
-        "nlp = spacy.blank('en'); nlp.add_pipe('sentencizer'); print([s.text for s in nlp('It "
-        "works. Yes.').sents])\n"
-        "try: nlp.add_pipe('tree_sentiment', config={'model': sys.argv[1]})\n"
-        "except thinstack.errors.MissingExtraError as error: print(error)\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code, str(bundle)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=REPOSITORY,
-    )
-    assert "['It works.', 'Yes.']" in result.stdout
-    assert 'pip install "thinstack[cpu]"' in result.stdout
+def test_without_onnxruntime_the_extra_is_named(
+    bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("onnxruntime", "torch"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=r"thinstack\[cpu\]"):
+        pipeline(bundle)

@@ -49,9 +49,8 @@ def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> No
 
 def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
     nlp, saved = moved
-    loaded = spacy.load(
-        saved, config={"components": {"tree_sentiment": {"aggregation": "words", "source": "left"}}}
-    )
+    settings = {"aggregation": "words", "source": "left"}
+    loaded = spacy.load(saved, config={"components": {"tree_sentiment": settings}})
     assert loaded(TEXT).cats == pytest.approx(mean_of((".", 4), ("awful", 3)), abs=1e-6)
     assert loaded(TEXT).cats != nlp(TEXT).cats
 
@@ -129,11 +128,8 @@ def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, P
 
 def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -> None:
     files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
-    write_bundle(
-        tmp_path / "saved" / "tree_sentiment",
-        files,
-        config=nlp.get_pipe("tree_sentiment").predictor.config,
-    )
+    config = nlp.get_pipe("tree_sentiment").predictor.config
+    write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=config)
     nlp.to_disk(tmp_path / "saved")
     assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
 

@@ -1,16 +1,13 @@
 """What the component leaves on a Doc: kept through serialisation, read by the extension
 attributes."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, write_last_word_bundle
+from last_word_model import LABELS, best, expected, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
@@ -29,10 +26,7 @@ TEXT = "  A good (film).\n\n It was n't awful !"
 @pytest.fixture(scope="module")
 def nlp(tmp_path_factory: pytest.TempPathFactory) -> Language:
     folder = write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word").path
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"model": str(folder), "source": "left", "threads": 1})
-    return nlp
+    return pipeline(folder, source="left")
 
 
 @pytest.fixture
@@ -43,11 +37,8 @@ def doc(nlp: Language) -> Doc:
 
 
 # Left-branching trees: a phrase is one word, or the sentence from its first word to any other.
-PHRASES = (
-    {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
-    | {(1, i) for i in range(3, 8)}
-    | {(8, i) for i in range(10, 14)}
-)
+PHRASES = {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
+PHRASES |= {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
 
 
 def test_every_phrase_is_listed(doc: Doc) -> None:
@@ -89,13 +80,8 @@ def test_predictions_can_be_drawn(doc: Doc) -> None:
     first, second = predictions(doc)
     assert (first.text, second.text) == ("A good (film).", "It was n't awful !")
     assert first.words == ("A", "good", "-LRB-", "film", "-RRB-", ".")
-    assert [first.text[a:b] for a, b in first.offsets.tolist()] == [
-        "A",
-        "good",
-        *"(",
-        "film",
-        *").",
-    ]
+    texts = [first.text[a:b] for a, b in first.offsets.tolist()]
+    assert texts == ["A", "good", "(", "film", ")", "."]
     assert first.to_dict()["tree"] == next(doc.sents)._.sentiment_tree
     assert first.label == best(expected(".", 2))
 
@@ -122,25 +108,20 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
     whole = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     for copy in (whole, *binned.get_docs(nlp.vocab), doc.copy()):
         assert copy._.sentiment_phrases == doc._.sentiment_phrases
-        assert [sent._.sentiment_tree for sent in copy.sents] == [
-            sent._.sentiment_tree for sent in doc.sents
-        ]
+        trees, own = ([sent._.sentiment_tree for sent in one.sents] for one in (copy, doc))
+        assert trees == own
 
 
-def test_predictions_of_a_docbin_need_no_component(nlp: Language, doc: Doc, tmp_path: Path) -> None:
-    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "read.spacy")
-    code = (
-        "import sys, spacy; from spacy.tokens import DocBin\n"
-        "from thinstack.integrations.spacy.component import predictions\n"
-        "(doc,) = DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('en').vocab)\n"
-        "print([found.label for found in predictions(doc)], next(doc.sents)._.sentiment_label)\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "read.spacy")]
-    result = subprocess.run(
-        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
-    )
+def test_predictions_of_a_docbin_need_no_component(doc: Doc) -> None:
+    data = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    for name in ("tree_sentiment", "sentiment_phrases"):
+        Doc.remove_extension(name)
+    for name in ("label", "scores", "tree", "phrases"):
+        Span.remove_extension(f"sentiment_{name}")
+    (binned,) = DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab)
     labels = [best(expected(word, 5)) for word in (".", "!")]
-    assert result.stdout == f"{labels} {labels[0]}\n"
+    assert [found.label for found in predictions(binned)] == labels
+    assert next(binned.sents)._.sentiment_label == labels[0]
 
 
 def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,9 +143,8 @@ def test_arrays_are_stored_as_described(doc: Doc) -> None:
     first, second = stored["sentences"]
     assert (first["start"], first["end"], second["start"], second["end"]) == (0, 7, 7, 13)
     assert np.frombuffer(second["transitions"], np.int8).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    assert np.frombuffer(first["tokens"], "<i4").reshape(-1, 2).tolist() == [
-        [i, i + 1] for i in range(1, 7)
-    ]
+    tokens = np.frombuffer(first["tokens"], "<i4").reshape(-1, 2)
+    assert tokens.tolist() == [[i, i + 1] for i in range(1, 7)]
     scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 

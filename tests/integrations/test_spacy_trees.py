@@ -63,20 +63,15 @@ def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
 
 
 def test_tokens_of_white_space_are_left_out(parsed: Callable[..., Doc]) -> None:
-    assert (
-        tree(parsed("  a \n b  c", "(S (X (_SP   )) (A a) (_SP \n ) (VP (B b) (_SP  ) (C c)))"))
-        == "((a) ((b) (c)))"
-    )
+    doc = parsed("  a \n b  c", "(S (X (_SP   )) (A a) (_SP \n ) (VP (B b) (_SP  ) (C c)))")
+    assert tree(doc) == "((a) ((b) (c)))"
 
 
 def test_brackets_and_quotes_are_known_in_any_spelling(parsed: Callable[..., Doc]) -> None:
-    text, parse = (
-        'A (b) "c"',
-        "(S (D A) (P (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (Q (`` {}) (N c) ('' \")))",
-    )
-    expected = "((A) (((-LRB-) ((b) (-RRB-))) ((``) ((c) ('')))))"
-    assert tree(parsed(text, parse.format('"'))) == expected
-    assert tree(parsed(text, parse.format("``"))) == expected
+    parse = "(S (D A) (P (-LRB- -LRB-) (N b) (-RRB- -RRB-)) (Q (`` {}) (N c) ('' \")))"
+    for quote in ('"', "``"):
+        found = tree(parsed('A (b) "c"', parse.format(quote)))
+        assert found == "((A) (((-LRB-) ((b) (-RRB-))) ((``) ((c) ('')))))"
 
 
 def test_a_word_of_several_tokens_stands_where_the_first_does(parsed: Callable[..., Doc]) -> None:
@@ -125,21 +120,12 @@ def test_the_tokens_of_each_word() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     doc = nlp(" It is n't well-made. And/or\tit is.")
-    words = [
-        [
-            (word, doc[first:last].text)
-            for word, (first, last) in zip(found.words, found.tokens.tolist(), strict=True)
-        ]
-        for found in sentences_of(doc)
-    ]
-    assert words == [
-        [("It", "It"), ("is", "is"), ("n't", "n't"), ("well-made", "well-made"), (".", ".")],
-        [("And\\/or", "And/or"), ("it", "it"), ("is", "is"), (".", ".")],
-    ]
+    first, second = sentences_of(doc)
+    assert first.words == ["It", "is", "n't", "well-made", "."]
+    assert [doc[a:b].text for a, b in first.tokens.tolist()] == first.words
+    assert second.words == ["And\\/or", "it", "is", "."]
+    assert [doc[a:b].text for a, b in second.tokens.tolist()] == ["And/or", "it", "is", "."]
 
-
-# -- dependency trees
-# -------------------------------------------------------------------------------------------------
 
 VOCAB = spacy.blank("en").vocab
 
@@ -229,10 +215,6 @@ def test_a_root_without_a_relation_has_no_label() -> None:
 def test_what_is_no_dependency_tree_is_refused(doc: Doc, message: str) -> None:
     with pytest.raises(InputError, match=message):
         dependency_tree(doc)
-
-
-# -- constituency trees
-# -----------------------------------------------------------------------------------------------
 
 
 def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) -> None:

@@ -2,15 +2,14 @@
 `docs/runtimes.md` tells users."""
 
 import json
-import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
+from command_line import run_program
 from peak_memory import peak_memory
 
 from thinstack.bundle import open_bundle
@@ -105,17 +104,7 @@ def main(kind: str) -> None:
 @pytest.mark.parametrize("kind", BUNDLES)
 def test_bad_inputs_end_in_an_error_or_in_scores(kind: str) -> None:
     """In a process of its own: nothing crashes, hangs, or takes much memory."""
-    tests = Path(__file__).parents[1]
-    done = subprocess.run(
-        [sys.executable, __file__, kind],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(tests.parent)])},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = run_program(Path(__file__), kind)
     assert 20 < found["scored"] < 280
     assert found["peak"] < 1 << 30
 

@@ -121,10 +121,6 @@ def test_a_model_that_parses_takes_given_trees_and_fixed_shapes_too(predictor: P
     assert predictor.node_scores([], []) == []
 
 
-# -- bad input, and models that do not fit
-# --------------------------------------------------------------------------------------------------
-
-
 def test_a_model_without_a_parser_has_no_trees_of_its_own(tmp_path: Path) -> None:
     plain = Predictor(write_last_word_bundle(tmp_path / "plain"))
     for call in (
@@ -134,22 +130,6 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(tmp_path: Path) -> Non
         lambda: plain.tree_maker("self"),
     ):
         with pytest.raises(InputError, match=r"'self'; this model has balanced, left, right$"):
-            call()
-
-
-def test_bad_input_is_named(predictor: Predictor) -> None:
-    leaf = np.zeros(1, np.int8)
-    for call, message in (
-        (lambda: predictor.predict([["good"]], source="gold"), "'gold'.*, right, self$"),
-        (lambda: predictor.predict([["the"], [], ["film"]]), "sentence 1 has no words"),
-        (lambda: predictor.predict([["good", "film"], [None]]), "sentence 1: .*None"),
-        (
-            lambda: predictor.node_scores([["the"], ["good", "film"]], [leaf, np.array([0, 1, 0])]),
-            "sentence 1: transition 1",
-        ),
-        (lambda: predictor.node_scores([["the"]], [leaf[:0]]), "sentence 0 has 1 words.*found 0"),
-    ):
-        with pytest.raises(InputError, match=message):
             call()
 
 
@@ -172,17 +152,18 @@ def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(
 
 
 @pytest.mark.parametrize(
-    ("configured", "exported", "message"),
+    ("configured", "kind", "exported", "message"),
     [
-        ("capped", None, "token_ids, lengths, transitions;"),
-        (None, "capped", "inputs token_ids, transitions;"),
-        ("capped", "misnamed", "no parse, only node_scores, trees"),
+        ("capped", "words", None, "token_ids, lengths, transitions;"),
+        (None, "words", "capped", "inputs token_ids, transitions;"),
+        (None, "wordpieces", None, "inputs token_ids, transitions;"),
+        ("capped", "words", "misnamed", "no parse, only node_scores, trees"),
     ],
 )
 def test_inputs_and_outputs_fit_the_configuration(
-    tmp_path: Path, configured: str | None, exported: str | None, message: str
+    tmp_path: Path, configured: str | None, kind: str, exported: str | None, message: str
 ) -> None:
-    model = last_word_model(parser=exported)
+    model = last_word_model(kind, parser=exported)
     made = write_last_word_bundle(tmp_path / "a", parser=configured, onnx=model)
     with pytest.raises(BundleError, match=message):
         Predictor(made)

@@ -100,5 +100,6 @@ def test_without_spacy_the_pip_command_is_named(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.delitem(sys.modules, "thinstack.integrations.spacy.splitter", raising=False)
     with pytest.raises(MissingExtraError, match=r"thinstack\[spacy\]"):
         next(predict_text(predictor, TEXTS))

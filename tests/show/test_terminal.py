@@ -29,12 +29,8 @@ def draw(prediction, width=80, encoding="utf-8", **options):
 def test_a_sentence_of_twelve_words_reads_without_colour():
     lines = draw(predict(BRACKETS)).splitlines()
     assert lines[0] == "negative: The acting is superb , but the plot never comes alive ."
-    assert [line.split()[:-2] for line in lines[2:7] if "60%" not in line] == [
-        ["--", "very", "negative"],
-        ["0", "neutral"],
-        ["+", "positive"],
-        ["++", "very", "positive"],
-    ]
+    classes = [" ".join(line.split()[:-2]) for line in lines[2:7] if "60%" not in line]
+    assert classes == ["-- very negative", "0 neutral", "+ positive", "++ very positive"]
     assert lines[3].split()[:3] == ["-", "negative", "60%"]
     assert lines[3].count("━") == 6 * lines[4].count("━")
     assert lines[8:] == [
@@ -65,12 +61,10 @@ def test_a_sentence_of_twelve_words_reads_without_colour():
 
 
 def test_a_terminal_gets_colour_and_a_pipe_does_not():
-    assert "\x1b[" in draw(predict(BRACKETS), force_terminal=True, color_system="256")
+    coloured = draw(predict(BRACKETS), force_terminal=True, color_system="256")
+    assert "\x1b[" in coloured
     assert "\x1b" not in draw(predict(BRACKETS))
-    plain = re.sub(
-        r"\x1b\[[0-9;]*m", "", draw(predict(BRACKETS), force_terminal=True, color_system="256")
-    )
-    assert plain == draw(predict(BRACKETS))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == draw(predict(BRACKETS))
 
 
 @pytest.mark.parametrize("width", [1, 5, 12, 20, 40, 80, 200])
@@ -110,17 +104,10 @@ def test_an_encoding_without_lines_gets_ascii_guides_and_escaped_words(encoding)
 
 def test_words_are_never_markup_nor_terminal_codes():
     brackets = "(2 (2 [bold]x[/bold]) (2 (2 \x1b]0;owned\x07) (2 (2 [/]) (2 \x9b31m:smile:))))"
-    shown = draw(
-        predict(brackets, ("[red]a[/red]", "b", "\x1b[2Jc")), force_terminal=True, color_system=None
-    )
-    for text in (
-        "[bold]x[/bold]",
-        r"\x1b]0;owned\x07",
-        "[/]",
-        r"\x9b31m:smile:",
-        "[red]a[/red]",
-        r"\x1b[2Jc",
-    ):
+    labels = ("[red]a[/red]", "b", "\x1b[2Jc")
+    shown = draw(predict(brackets, labels), force_terminal=True, color_system=None)
+    texts = ["[bold]x[/bold]", r"\x1b]0;owned\x07", "[/]", r"\x9b31m:smile:"]
+    for text in (*texts, "[red]a[/red]", r"\x1b[2Jc"):
         assert text in shown
     assert not set(re.sub(r"\x1b\[\d*(;\d+)*m", "", shown)) & set("\x1b\x07\x9b")
 
@@ -128,16 +115,10 @@ def test_words_are_never_markup_nor_terminal_codes():
 def test_labels_that_are_no_scale_stand_in_full():
     lines = draw(predict("(1 (0 goal) (2 election))", ("sport", "news", "politics"))).splitlines()
     assert lines[0] == "news: goal election"
-    assert [line.split()[:2] for line in lines[2:5]] == [
-        ["sport", "20%"],
-        ["news", "60%"],
-        ["politics", "20%"],
-    ]
-    assert lines[6:] == [
-        "  news      goal election",
-        "  sport     ├╴goal",
-        "  politics  └╴election",
-    ]
+    shares = [line.split()[:2] for line in lines[2:5]]
+    assert shares == [["sport", "20%"], ["news", "60%"], ["politics", "20%"]]
+    tree = "  news      goal election\n  sport     ├╴goal\n  politics  └╴election"
+    assert lines[6:] == tree.splitlines()
 
 
 def test_of_many_classes_the_most_probable_are_drawn():

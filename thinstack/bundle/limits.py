@@ -4,15 +4,6 @@ from typing import Final
 
 from thinstack.errors import BundleError
 
-__all__ = [
-    "MANIFEST_BYTES",
-    "MOST_BYTES",
-    "MOST_ENTRIES",
-    "MOST_FILES",
-    "check_safetensors",
-    "size_limit",
-]
-
 _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 
 MANIFEST_BYTES: Final = _MIB
@@ -31,29 +22,23 @@ _LIMITS = {
     "README.md": 4 * _MIB,
     "onnx/model.onnx": 2 * _GIB - 1,  # the most that a protocol buffer can be
 }
-_OTHER = 4 * _GIB
 _HEADER = _MIB
 
 
 def size_limit(name: str) -> int:
     """Bytes that the file of this name may have."""
-    return _LIMITS.get(name, _OTHER)
+    return _LIMITS.get(name, 4 * _GIB)
 
 
 def check_safetensors(content: bytes, *, source: str) -> None:
     """Raise BundleError unless the header of a safetensors file lies within it and is no larger
-    than thousands of tensors need.
+    than 10,000 tensors need.
 
-    A file starts with the length of its header, 8 bytes, the lowest first. `source` names the file.
+    A file starts with the length of its header, 8 bytes, the lowest first.
     """
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
-        raise BundleError(
-            f"{source}: no safetensors file: {len(content):,} bytes cannot hold a header of "
-            f"{length:,}"
-        )
+        problem = f"{len(content):,} bytes cannot hold a header of {length:,}"
+        raise BundleError(f"{source}: no safetensors file: {problem}")
     if length > _HEADER:
-        raise BundleError(
-            f"{source}: its header has {length:,} bytes; expected at most {_HEADER:,}, enough for "
-            "10,000 tensors"
-        )
+        raise BundleError(f"{source}: a header of {length:,} bytes; expected at most {_HEADER:,}")

@@ -21,8 +21,6 @@ __all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check
 
 BUNDLE_SCHEMA: Final = 1
 
-_LISTED = 5  # problems of a manifest that an error lists
-
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.txt"
 ONNX_FILE = "onnx/model.onnx"
@@ -34,9 +32,8 @@ CARD_FILE = "README.md"
 DISTANCES_FILE = "distances.json"
 MANIFEST_FILE = "manifest.json"
 
-MEND = "export, copy or install the bundle anew"
-"""What to do about a damaged bundle."""
-
+MEND = "export, copy or install the bundle anew"  # if it is damaged
+_LISTED = 5  # problems of a manifest that an error lists
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 # No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
 # very end.
@@ -92,14 +89,11 @@ class Manifest(_Part):
     def _bounded(self) -> Self:
         for name, record in self.files.items():
             if record.size > size_limit(name):
-                raise ValueError(
-                    f"{name} has {record.size:,} bytes; expected at most {size_limit(name):,}"
-                )
+                most = f"{size_limit(name):,}"
+                raise ValueError(f"{name} has {record.size:,} bytes; expected at most {most}")
         total = sum(record.size for record in self.files.values())
         if total > MOST_BYTES:
-            raise ValueError(
-                f"the files have {total:,} bytes together; expected at most {MOST_BYTES:,}"
-            )
+            raise ValueError(f"all files have {total:,} bytes; expected at most {MOST_BYTES:,}")
         return self
 
     @classmethod
@@ -111,23 +105,20 @@ class Manifest(_Part):
         data: str,
         created: str | None = None,
     ) -> Self:
-        """The manifest of these files. Raises BundleError for a name or metric that has no place in
-        one."""
+        """The manifest of these files. Raises BundleError for an unfit name or metric."""
         try:
             records = {name: FileRecord.of(content) for name, content in files.items()}
             manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
             return manifest.model_copy(update={"digest": _digest(manifest.model_dump(mode="json"))})
         except ValidationError as error:
-            raise BundleError(
-                f"this cannot be written as a bundle: {problems(error, most=_LISTED)}"
-            ) from None
+            problem = problems(error, most=_LISTED)
         except ValueError as error:
-            raise BundleError(f"this cannot be written as a bundle: metrics: {error}") from None
+            problem = f"metrics: {error}"
+        raise BundleError(f"this cannot be written as a bundle: {problem}")
 
     @classmethod
     def parse(cls, content: bytes, *, source: str) -> Self:
-        """Read what `to_bytes` wrote. Raises BundleError if it is anything else, or of a newer
-        schema."""
+        """Read what `to_bytes` wrote. Raises BundleError for anything else or a newer schema."""
         try:
             raw = json.loads(content, parse_constant=_no_constant)
             if not isinstance(raw, dict) or not {"schema_version", "digest", "files"} <= raw.keys():
@@ -137,9 +128,7 @@ class Manifest(_Part):
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which means nothing in a damaged manifest.
         if not whole:
-            raise BundleError(
-                f"{source}: not as it was written (its own digest does not fit); {MEND}"
-            )
+            raise BundleError(f"{source}: changed (its own digest does not fit); {MEND}")
         check_schema(raw, BUNDLE_SCHEMA, source=source, producer=raw.get("producer"))
         try:
             return cls.model_validate(raw)
@@ -148,7 +137,8 @@ class Manifest(_Part):
 
     def to_bytes(self) -> bytes:
         """The content of `manifest.json`."""
-        return _text(self.model_dump(mode="json"))
+        text = _ENCODER.encode(self.model_dump(mode="json"))
+        return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
 def check_schema(
@@ -168,22 +158,17 @@ def check_schema(
 
 def _digest(raw: Mapping[str, Any]) -> str:
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    text = json.dumps(
-        covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    text = json.JSONEncoder(**_FORM, separators=(",", ":")).encode(covered)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _text(raw: Mapping[str, Any]) -> bytes:
-    return f"{_ENCODER.encode(raw)}\n".encode("utf-8", "surrogatepass")
+_FORM: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
+_ENCODER = json.JSONEncoder(**_FORM, indent=2)
 
 
 def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
-    """Whether `_text(raw)` is `content`, found piece by piece: what is nested deep is indented far,
-    so it could be huge."""
+    """Whether `content` is how `to_bytes` writes `raw`, found piece by piece: what is nested deep
+    is indented far, so it could be huge."""
     position = 0
     for piece in (text.encode("utf-8", "surrogatepass") for text in _ENCODER.iterencode(raw)):
         if not content.startswith(piece, position):

@@ -6,6 +6,8 @@ Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.prot
 
 import math
 from collections import ChainMap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -22,14 +24,11 @@ DEEPEST = 16
 """Graphs within graphs at most; a loop in a loop is three."""
 MOST_MADE = 1 << 25
 """Numbers at most that nodes make of constants alone, beyond four times as many as the file stores.
-
-A runtime computes them while it loads the file, and a few bytes of constants can stand for any
-number of numbers.
+A runtime computes them while it loads the file, and a few bytes can stand for any number of them.
 """
 _SHORT = 64  # numbers of a shape, at most
 _HUGE = 1 << 63
 
-_DOMAINS = ("", "ai.onnx")
 # Operators whose output is as large as the numbers of an input say, and which one that is (of
 # Range, all of them).
 _SHAPED = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Range": 0}
@@ -60,50 +59,45 @@ def check_onnx(content: bytes, *, source: str) -> None:
     file asks for once it runs, which depends on its inputs, is not bounded. `source` names the
     file.
     """
-    try:
-        _Check().model(content)
-    except ValueError as error:
-        raise _refused(source, error) from None
+    with _reading(source) as reader:
+        _Check(reader).model(content)
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
     """The weights of the main graph by name, as new arrays. Raises BundleError if they cannot be
     read."""
-    try:
-        reader = Reader(MOST_FIELDS)
-        tensors = [Tensor(reader.read(data)) for data in _graph(reader, content).all(5)]
+    with _reading(source) as reader:
+        graph = reader.read(_graph(reader.read(memoryview(content))))
+        tensors = [Tensor(reader.read(data)) for data in graph.all(5)]
         return {tensor.name: tensor.array() for tensor in tensors}
-    except ValueError as error:
-        raise _refused(source, error) from None
 
 
 def metadata(content: bytes, *, source: str = "the ONNX file") -> dict[str, str]:
     """The `metadata_props` of the model; raises BundleError where they cannot be read."""
-    try:
-        reader = Reader(MOST_FIELDS)
+    with _reading(source) as reader:
         entries = [reader.read(data) for data in reader.read(memoryview(content)).all(14)]
         return {entry.text(1): entry.text(2) for entry in entries}
+
+
+@contextmanager
+def _reading(source: str) -> Iterator[Reader]:
+    """A reader of the file that `source` names; ValueErrors become BundleErrors."""
+    try:
+        yield Reader(MOST_FIELDS)
     except ValueError as error:
-        raise _refused(source, error) from None
+        problem = f"no ONNX file that thinstack reads: {error}"
+        raise BundleError(f"{source}: {problem}; export the model anew with thinstack") from None
 
 
-def _refused(source: str, error: ValueError) -> BundleError:
-    return BundleError(
-        f"{source}: no ONNX file that thinstack reads: {error}; export the model anew with "
-        "thinstack"
-    )
-
-
-def _graph(reader: Reader, content: bytes) -> Message:
-    graph = reader.read(memoryview(content)).one(7)
+def _graph(model: Message) -> memoryview:
+    graph = model.one(7)
     if graph is None:
         raise DamagedError("there is no graph in it")
-    return reader.read(graph)
+    return graph
 
 
 class _Value(NamedTuple):
-    """What is known of a value before the graph runs: how many numbers it has at most, and if they
-    are few, the numbers."""
+    """What is known of a value before the graph runs: its size at most, and few numbers."""
 
     size: int
     numbers: tuple[float, ...] | None = None
@@ -123,8 +117,8 @@ Values = ChainMap[str, _Value | None]
 class _Check:
     """Reads a whole file once and raises ValueError at the first thing that must not be there."""
 
-    def __init__(self) -> None:
-        self._reader = Reader(MOST_FIELDS)
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
         self._stored = self._made = 0
 
     def model(self, content: bytes) -> None:
@@ -134,10 +128,7 @@ class _Check:
                 raise DamagedError(f"it has {what}, which thinstack never writes")
         for data in model.all(8):
             _check_domain(self._reader.read(data).text(1))
-        graph = model.one(7)
-        if graph is None:
-            raise DamagedError("there is no graph in it")
-        self._graph(graph, ChainMap(), depth=1)
+        self._graph(_graph(model), ChainMap(), depth=1)
 
     def _graph(self, data: memoryview, outer: Values, *, depth: int) -> None:
         if depth > DEEPEST:
@@ -166,9 +157,8 @@ class _Check:
             message = None if content is None else self._reader.read(content)
         for axis in message.all(1) if message is not None else ():
             if 1 in self._reader.read(axis).fields:
-                raise DamagedError(
-                    f"input {declared.text(1)!r:.80} has a fixed size, which thinstack never writes"
-                )
+                name = f"{declared.text(1)!r:.80}"
+                raise DamagedError(f"input {name} has a fixed size, which thinstack never writes")
 
     def _tensor(self, data: memoryview) -> Tensor:
         tensor = Tensor(self._reader.read(data))
@@ -181,9 +171,8 @@ class _Check:
         inputs, made = [], None
         for name in _names(node, 1):
             if name not in values:
-                raise DamagedError(
-                    f"node {operator!r:.40} reads {name!r:.80}, which nothing before it made"
-                )
+                problem = f"{name!r:.80}, which nothing before it made"
+                raise DamagedError(f"node {operator!r:.40} reads {problem}")
             inputs.append(values[name])
         constants, has_graphs = self._attributes(node, values, depth)
         if operator == "Constant":
@@ -191,17 +180,15 @@ class _Check:
                 raise DamagedError("a constant has two values")
             made = constants[0] if constants else _Value(1)
         elif not inputs:
-            raise DamagedError(
-                f"node {operator!r:.40} reads nothing, so no input says how much it makes"
-            )
+            problem = "reads nothing, so no input says how much it makes"
+            raise DamagedError(f"node {operator!r:.40} {problem}")
         else:
             made = None if has_graphs else self._made_of(operator, inputs)
         for output in _names(node, 2):
             _define(values, output, made)
 
     def _attributes(self, node: Message, values: Values, depth: int) -> tuple[list[_Value], bool]:
-        """Checks what a node's attributes hold; returns their tensors and numbers, and whether
-        there are graphs among them."""
+        """The tensors and numbers of a node's attributes, and whether there are graphs."""
         constants, has_graphs = [], False
         for data in node.all(5):
             attribute = self._reader.read(data)
@@ -223,27 +210,23 @@ class _Check:
         return constants, has_graphs
 
     def _made_of(self, operator: str, inputs: list[_Value | None]) -> _Value | None:
-        """What a node makes of its inputs, counted if they are all constants, or only its shape
-        is."""
+        """What a node makes of its inputs, counted if all of them, or only its shape, are
+        constant."""
         known = [value for value in inputs if value is not None]
         fixed = len(known) == len(inputs)
         if operator in _SHAPED:
             size = _shaped_size(operator, inputs)
             if fixed and size is None:
-                raise DamagedError(
-                    f"node {operator!r:.40} reads a size that is computed of constants; expected "
-                    "the size itself"
-                )
+                problem = "reads a size that is computed of constants; expected the size itself"
+                raise DamagedError(f"node {operator!r:.40} {problem}")
         else:
             size = _most(operator, [value.size for value in known]) if fixed else None
         if size is None:
             return None
         self._made += size
         if self._made > MOST_MADE + 4 * self._stored:
-            raise DamagedError(
-                f"node {operator!r:.40} makes {size:,} numbers of constants alone; more than "
-                f"{MOST_MADE:,} in all"
-            )
+            problem = f"makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
+            raise DamagedError(f"node {operator!r:.40} {problem}")
         return _Value(size) if fixed else None
 
 
@@ -255,10 +238,8 @@ def _most(operator: str, sizes: list[int]) -> int:
         return math.prod(sizes)
     if operator == "Concat":
         return sum(sizes)
-    raise DamagedError(
-        f"node {operator!r:.40} reads nothing but constants; expected what it makes of them in "
-        "its place"
-    )
+    problem = "reads nothing but constants; expected what it makes of them in its place"
+    raise DamagedError(f"node {operator!r:.40} {problem}")
 
 
 def _shaped_size(operator: str, inputs: list[_Value | None]) -> int | None:
@@ -290,6 +271,6 @@ def _define(values: Values, name: str, value: _Value | None) -> None:
 
 
 def _check_domain(domain: str, operator: str = "") -> None:
-    if domain not in _DOMAINS:
+    if domain not in ("", "ai.onnx"):
         what = f"operator {operator!r:.40}" if operator else "operators"
         raise DamagedError(f"it needs {what} of the domain {domain!r:.80}; expected ONNX's own")

@@ -36,29 +36,24 @@ class Tensor:
         self._message = message
         self.name = message.text(8)
         if _EXTERNAL_DATA in message.fields or message.integer(_DATA_LOCATION) != 0:
-            raise DamagedError(
-                f"tensor {self.name!r:.80} keeps its data in another file, which is never read"
-            )
+            problem = "keeps its data in another file, which is never read"
+            raise DamagedError(f"tensor {self.name!r:.80} {problem}")
         kind = message.integer(2)
         if kind not in _TYPES:
-            raise DamagedError(
-                f"tensor {self.name!r:.80} has elements of type {kind}, which are no numbers that "
-                "thinstack reads"
-            )
+            problem = f"has elements of type {kind}, which are no numbers that thinstack reads"
+            raise DamagedError(f"tensor {self.name!r:.80} {problem}")
         name, self._field = _TYPES[kind]
         self.dtype = np.dtype(name)
         self.shape = tuple(message.integers(1, most=_MOST_AXES))
         self.size = math.prod(self.shape)
         self._raw = message.one(_RAW_DATA)
         if min(self.shape, default=0) < 0 or self._stored() != self.size:
-            raise DamagedError(
-                f"tensor {self.name!r:.80} has the shape {self.shape}, but {self._stored():,} "
-                "numbers"
-            )
+            problem = f"has the shape {self.shape}, but {self._stored():,} numbers"
+            raise DamagedError(f"tensor {self.name!r:.80} {problem}")
 
     def array(self) -> NDArray[Any]:
-        """The numbers as a new array. Raises DamagedError if a million and more of them are not
-        stored as raw bytes."""
+        """The numbers as a new array. Raises DamagedError for a million and more of them that are
+        no raw bytes."""
         if self._raw is not None:
             flat = np.frombuffer(self._raw, self.dtype)
         elif self._field in _INTEGER_FIELDS:

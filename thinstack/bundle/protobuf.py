@@ -6,11 +6,9 @@ import numpy as np
 __all__ = ["DamagedError", "Message", "Reader"]
 
 Value = int | memoryview
-"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message
-inside."""
+"""An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message."""
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_WIDTHS = {_FIXED64: 8, _FIXED32: 4}
+_VARINT, _BYTES, _WIDTHS = 0, 2, {1: 8, 5: 4}  # wire types, and the bytes of those of fixed width
 _LONGEST = 10  # bytes of an integer
 
 
@@ -19,8 +17,7 @@ class DamagedError(ValueError):
 
 
 class Message:
-    """The fields of a message, by number, in the order they came. Methods raise DamagedError for
-    one of another type."""
+    """The fields of a message, by number, in order. Methods raise DamagedError for another type."""
 
     def __init__(self) -> None:
         self.fields: dict[int, list[tuple[int, Value]]] = {}
@@ -76,8 +73,7 @@ class Message:
         return total
 
     def fixed(self, number: int) -> list[memoryview]:
-        """The numbers of fixed width of a field, one by one or packed, as pieces of one string of
-        bytes."""
+        """The numbers of fixed width of a field, one by one or packed, as pieces of bytes."""
         values = [value for _, value in self.fields.get(number, ())]
         found = [value for value in values if not isinstance(value, int)]
         if len(found) < len(values):
@@ -86,15 +82,13 @@ class Message:
 
 
 class Reader:
-    """Reads messages, of `limit` fields in all, so that a small file cannot keep one busy for
-    long."""
+    """Reads messages, of `limit` fields in all, so that no small file keeps one busy for long."""
 
     def __init__(self, limit: int):
         self._limit = self._left = limit
 
     def read(self, data: memoryview) -> Message:
-        """The fields of a message. Raises DamagedError where it ends early, is no message, or has
-        too many fields."""
+        """The fields of a message. Raises DamagedError for an early end, or too many fields."""
         message = Message()
         position, end = 0, len(data)
         while position < end:

@@ -5,6 +5,8 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +34,7 @@ BUNDLED = Path(__file__).parents[1] / "bundled"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose files were all found to be as its manifest says. Made by `open_bundle` and
-    `write_bundle`."""
+    """A bundle whose files are as its manifest says, made by `open_bundle` and `write_bundle`."""
 
     path: Path
     config: ModelConfig
@@ -47,8 +48,7 @@ class Bundle:
         return _read(self.path, self.manifest, name)
 
     def distances(self) -> DistanceTable | None:
-        """The table that makes trees of words, if the bundle has one. Raises BundleError if the
-        file holds none."""
+        """The table that makes trees, if any. Raises BundleError if the file holds none."""
         if DISTANCES_FILE not in self.manifest.files:
             return None
         source = str(self.path / DISTANCES_FILE)
@@ -58,8 +58,7 @@ class Bundle:
             raise BundleError(str(error)) from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
-        """The vocabulary, of the kind that the configuration names. Raises BundleError if the file
-        holds none."""
+        """The vocabulary, of the kind that the configuration names. Raises BundleError for none."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path = self.path / VOCABULARY_FILE
         entries = self.read(VOCABULARY_FILE).count(b"\n")
@@ -85,18 +84,13 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     manifest = read_manifest(folder)
     for name, record in manifest.files.items():
         path = _checked_path(folder, name, record)
-        try:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise BundleError(f"{path}: cannot be read: {error}") from None
+        with _readable(path), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         _check_digest(path, digest, record)
     for name in unlisted(folder, manifest):
         if not any(part.startswith(".") for part in name.split("/")):
-            raise BundleError(
-                f"{folder / name}: not listed in the manifest; move what is no part of the bundle "
-                "out of it"
-            )
+            problem = "not listed in the manifest; move what is no part of the bundle out of it"
+            raise BundleError(f"{folder / name}: {problem}")
     _read(folder, manifest, VOCABULARY_FILE)
     return Bundle(folder, _config(folder, manifest), manifest)
 
@@ -115,21 +109,15 @@ def aside(folder: Path) -> Path:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a folder. Raises BundleError if there is none that can be read."""
     path = folder / MANIFEST_FILE
-    try:
+    with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
         size = _file_size(path)
         if size > MANIFEST_BYTES:
             raise BundleError(f"{path}: {size:,} bytes; a manifest has at most {MANIFEST_BYTES:,}")
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise BundleError(f"{folder}: not a bundle, it has no {MANIFEST_FILE}") from None
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error}") from None
-    return Manifest.parse(content, source=str(path))
+        return Manifest.parse(path.read_bytes(), source=str(path))
 
 
 def unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """Names, relative to `folder`, of the files and links at any depth in it that the manifest does
-    not list."""
+    """Names, relative to `folder`, of the files and links in it that the manifest does not list."""
     found = []
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]
@@ -154,24 +142,18 @@ def _locate(path_or_name: str | Path) -> Path:
         raise BundleError(f"{folder}: a file; expected the folder of a bundle")
     if plain:
         raise UnknownNameError("model", str(path_or_name), names)
-    raise BundleError(
-        f"{folder}: no such folder; bundled models have the names {', '.join(names) or '(none)'}"
-    )
+    bundled = f"bundled models have the names {', '.join(names) or '(none)'}"
+    raise BundleError(f"{folder}: no such folder; {bundled}")
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
     if name not in manifest.files:
-        raise BundleError(
-            f"{folder}: this bundle has no {name}; it has "
-            f"{', '.join(sorted(manifest.files)) or 'no files'}"
-        )
+        found = ", ".join(sorted(manifest.files)) or "no files"
+        raise BundleError(f"{folder}: this bundle has no {name}; it has {found}")
     record = manifest.files[name]
     path = _checked_path(folder, name, record)
-    try:
-        with path.open("rb") as file:
-            content = file.read(record.size + 1)  # it may have grown meanwhile
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error}") from None
+    with _readable(path), path.open("rb") as file:
+        content = file.read(record.size + 1)  # it may have grown meanwhile
     _check_digest(path, hashlib.sha256(content).hexdigest(), record)
     return content
 
@@ -181,34 +163,35 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
     for inner in list(path.parents)[: name.count("/")]:
         if inner.is_symlink():
             raise BundleError(f"{inner}: a link; a bundle holds plain folders and files")
-    try:
+    with _readable(path, missing=f"{path}: missing, though the manifest lists it; {MEND}"):
         size = _file_size(path)
-    except FileNotFoundError:
-        raise BundleError(f"{path}: missing, though the manifest lists it; {MEND}") from None
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error}") from None
     if size != record.size:
         raise BundleError(f"{path}: {size:,} bytes, but the manifest says {record.size:,}; {MEND}")
     return path
 
 
+@contextmanager
+def _readable(path: Path, *, missing: str = "") -> Iterator[None]:
+    """Turn the block's OSErrors into BundleErrors, that of a missing file into this one."""
+    try:
+        yield
+    except OSError as error:
+        gone = missing and isinstance(error, FileNotFoundError)
+        raise BundleError(missing if gone else f"{path}: cannot be read: {error}") from None
+
+
 def _file_size(path: Path) -> int:
-    """Bytes of a plain file: a link could lead out of the bundle, and a pipe would be waited
-    for."""
+    """Bytes of a plain file: a link could lead out of the bundle, and reading a pipe waits."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise BundleError(
-            f"{path}: not a plain file; a bundle holds no links, folders or devices in place of "
-            "its files"
-        )
+        raise BundleError(f"{path}: not a plain file; a bundle holds no links or devices")
     return status.st_size
 
 
 def _check_digest(path: Path, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
-        raise BundleError(
-            f"{path}: its SHA-256 is not the one in the manifest, so the file is damaged; {MEND}"
-        )
+        problem = "its SHA-256 is not the one in the manifest, so the file is damaged"
+        raise BundleError(f"{path}: {problem}; {MEND}")
 
 
 def _config(folder: Path, manifest: Manifest) -> ModelConfig:

@@ -35,10 +35,7 @@ def write_bundle(
     """
     reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
     if reserved:
-        raise BundleError(
-            f"{min(reserved)} is written from the configuration and the manifest: leave it out of "
-            "the files"
-        )
+        raise BundleError(f"{min(reserved)} is written by itself: leave it out of the files")
     contents = {CONFIG_FILE: f"{config.model_dump_json(indent=2)}\n".encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
@@ -58,8 +55,7 @@ def write_bundle(
 
 
 def _settle(target: Path) -> None:
-    """Finish what a writer that was killed left undone: put the old bundle back, or remove it if
-    the new one is in place."""
+    """After a killed writer: put the old bundle back, or remove it if the new one is in place."""
     old = aside(target)
     if old.is_dir() and target.exists():
         shutil.rmtree(old)
@@ -75,15 +71,11 @@ def _check_replaceable(target: Path) -> None:
     try:
         other = unlisted(target, read_manifest(target))
     except BundleError as error:
-        raise BundleError(
-            f"{target}: not empty and not a bundle that could be replaced ({error}); choose "
-            "another path"
-        ) from None
+        problem = f"{target}: not empty and no bundle to replace ({error})"
+        raise BundleError(f"{problem}; choose another path") from None
     if other:
-        raise BundleError(
-            f"{target}: holds {other[0]}, which is no part of the bundle there: move it away or "
-            "choose another path"
-        )
+        problem = f"{target}: holds {other[0]}, which is no part of the bundle there"
+        raise BundleError(f"{problem}: move it away or choose another path")
 
 
 def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:

@@ -74,16 +74,13 @@ class Prediction:
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
-        return Tree.from_transitions(
-            self.transitions, words, list(map(str, self.label_ids.tolist()))
-        )
+        labels = list(map(str, self.label_ids.tolist()))
+        return Tree.from_transitions(self.transitions, words, labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as labelled brackets (`tree`) and
-        `transitions`, and `nodes`.
-
-        A node has `start` and `end` (characters of `text`), `text`, `label` and `scores`; nodes are
-        in transition order.
+        `transitions`, and `nodes` in transition order, each with `start` and `end` (characters of
+        `text`), `text`, `label` and `scores`.
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()

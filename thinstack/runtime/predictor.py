@@ -14,9 +14,10 @@ from thinstack.bundle.manifest import MEND, ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
 from thinstack.core.forest import WORD_FIELDS
+from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import batches, check_lengths, check_trees, joined_transitions
+from thinstack.runtime.batching import batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.session import open_session
 
@@ -34,14 +35,12 @@ PARSE_OUTPUT = "parse"
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
-# Sessions of a parent process, kept alive: after a fork their threads are gone, and taking such a
-# session down would wait for them.
+# Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
 
 
 class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8, and the probabilities of the classes for
-    its nodes, (2n-1, C)."""
+    """The tree of a sentence, transitions (2n-1,) int8, and its nodes' scores, (2n-1, C)."""
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
@@ -50,15 +49,14 @@ class Scored(NamedTuple):
 class Predictor:
     """The scores that a bundle's model gives to sentences and all their phrases.
 
-    May be shared by any number of threads; in a forked process it starts a session of its own.
-    Pickled, it is the path of its bundle, which is opened and checked again.
+    May be shared by any number of threads; a forked process starts its own session. Pickled, it is
+    the path of its bundle, which is opened and checked again.
 
     Attributes:
         bundle, config, vocabulary: what it was made from.
         labels: the C class names.
         device: "cpu" or "cuda", what it really runs on.
-        threads: that one operator may take on the CPU, as asked for; None is as many as the process
-            has cores.
+        threads: of one operator on the CPU; None is as many as the process has cores.
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
     onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
@@ -74,6 +72,7 @@ class Predictor:
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]
         self._session: Any
+        self._parses = self.config.parses
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -85,7 +84,7 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """The scores (2n-1, C) alone of `trees_and_scores`."""
+        """The scores (2n-1, C) of `trees_and_scores`."""
         return [found.scores for found in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
@@ -102,53 +101,54 @@ class Predictor:
         naming the sentence (from 0), for one without words or whose transitions are no single tree;
         BundleError if the model fails, or its parses are no trees.
         """
-        lengths = check_lengths(words)
+        lengths = _lengths(words)
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
-        for positions in batches(lengths, nodes=BATCH_NODES):
-            places, sizes = positions.tolist(), 2 * lengths[positions] - 1
-            inputs = self._forest([words[i] for i in places], lengths[positions], places)
-            if steps is None:
-                batch = self._parse(inputs, positions)
-            else:
-                given = joined_transitions(
-                    [steps[i] for i in places], lengths[positions], positions
-                )
-                (scores,) = self._run(inputs._replace(transitions=given), ["node_scores"])
-                batch = Scored(given.astype(np.int8), scores)
-            ends = np.cumsum(sizes).tolist()
+        for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES):
+            places = positions.tolist()
+            batch = self._run(
+                Forest(
+                    sizes=2 * lengths[positions] - 1,
+                    lengths=lengths[positions],
+                    transitions=transitions,
+                    **self._word_fields([words[i] for i in places], places),
+                ),
+                places,
+            )
+            ends = np.cumsum(2 * lengths[positions] - 1).tolist()
             for place, start, end in zip(places, [0, *ends], ends, strict=False):
                 found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
         return [found[place] for place in range(len(words))]
 
     def predict(
-        self, sentences: Sequence[Sequence[str]], *, source: TreeSource = "auto"
+        self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
-        """Predictions over sentences of words, with the sources and errors of
+        """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
-        return self._predictions(sentences, source)
+        return [
+            Prediction.of_words(words, *found, self.labels)
+            for words, found in zip(
+                sentences, self.trees_and_scores(sentences, source), strict=True
+            )
+        ]
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
-        """Predictions over the words and nodes of binary trees. Raises TreeError, naming the tree
-        (from 0), for any other."""
+        """Predictions over binary trees. Raises TreeError, naming the tree (from 0), for others."""
         steps = []
         for position, tree in enumerate(trees):
             try:
                 steps.append(tree.transitions)
             except TreeError as error:
                 raise TreeError(f"tree {position}: {error}") from None
-        return self._predictions([tree.words for tree in trees], steps)
+        return self.predict([tree.words for tree in trees], source=steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """The function from the n >= 1 words of a sentence to its transitions (2n-1,). Raises
-        InputError for a source that the model does not have."""
+        """What makes the trees of a source. Raises InputError for one that the model lacks."""
 
         def parser(words: Sequence[str]) -> NDArray[np.int8]:
             return self.trees_and_scores([words], "self")[0].transitions
 
-        return tree_maker(
-            self._resolved(source), self._distances, parser if self.config.parses else None
-        )
+        return tree_maker(self._resolved(source), self._distances, parser if self._parses else None)
 
     def _resolved(self, source: TreeSource) -> str:
         return self.config.tree_source if source == "auto" else source
@@ -164,13 +164,6 @@ class Predictor:
         make_tree = self.tree_maker(trees)
         return None if self._resolved(trees) == "self" else list(map(make_tree, words))
 
-    def _predictions(self, words: Sequence[Sequence[str]], trees: Trees) -> list[Prediction]:
-        found = self.trees_and_scores(words, trees)
-        return [
-            Prediction.of_words(sentence, *item, self.labels)
-            for sentence, item in zip(words, found, strict=True)
-        ]
-
     def _start(self) -> None:
         self._session, self.device = open_session(
             self._model, device=self._requested, threads=self.threads, source=self._source
@@ -183,14 +176,12 @@ class Predictor:
                 f"{self.config.trees} trees and gives {', '.join(outputs)}; run the file itself "
                 "with onnxruntime"
             )
-        trees = ["lengths", "transitions"] if self.config.parses else ["transitions"]
+        trees = ["lengths", "transitions"] if self._parses else ["transitions"]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
-            raise BundleError(
-                f"{self._source}: expected the int32 or int64 inputs {', '.join(expected)}; found "
-                f"{found}"
-            )
-        if self.config.parses and PARSE_OUTPUT not in outputs:
+            wanted = f"the int32 or int64 inputs {', '.join(expected)}"
+            raise BundleError(f"{self._source}: expected {wanted}; found {found}")
+        if self._parses and PARSE_OUTPUT not in outputs:
             raise BundleError(
                 f"{self._source}: the configuration says that the model parses, but it gives no "
                 f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
@@ -205,50 +196,25 @@ class Predictor:
             "vocabulary_digest": self.vocabulary.digest(),
             "labels": json.dumps(self.labels, ensure_ascii=False),
             "embedding": self.config.embedding.kind,
-            "parses": json.dumps(self.config.parses),
+            "parses": json.dumps(self._parses),
         }
         for key, value in own.items():
             if metadata.get(key, value) != value:
-                raise BundleError(
-                    f"{self._source}: exported with {key} {metadata[key]:.80}, but the bundle has "
-                    f"{value:.80}; {MEND}"
-                )
+                found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
+                raise BundleError(f"{self._source}: exported with {found}; {MEND}")
 
-    def _forest(
-        self, words: list[Sequence[str]], lengths: NDArray[np.int64], places: list[int]
-    ) -> Forest:
-        """A batch of sentences without their trees."""
-        flat = list(chain.from_iterable(words))
+    def _word_fields(self, words: list[Sequence[str]], places: list[int]) -> dict[str, Any]:
         try:
-            fields = self.vocabulary.fields(flat)
+            return self.vocabulary.fields(list(chain.from_iterable(words)))
         except (TypeError, AttributeError):
             for place, sentence in zip(places, words, strict=True):
-                for word in sentence:
-                    if not isinstance(word, str):
-                        raise InputError(
-                            f"sentence {place}: a word is a string, found {word!r:.80}"
-                        ) from None
+                if odd := [word for word in sentence if not isinstance(word, str)]:
+                    problem = f"sentence {place}: a word is a string, found {odd[0]!r:.80}"
+                    raise InputError(problem) from None
             raise
-        return Forest(sizes=2 * lengths - 1, lengths=lengths, **fields)
 
-    def _parse(self, forest: Forest, positions: NDArray[np.int64]) -> Scored:
-        """The model's own trees of a batch, and their scores."""
-        nodes = int(forest.sizes.sum())
-        scores, steps = self._run(forest, ["node_scores", PARSE_OUTPUT])
-        if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
-            raise BundleError(
-                f"{self._source}: expected {nodes} transitions, found shape {steps.shape} of "
-                f"{steps.dtype}"
-            )
-        try:
-            check_trees(steps, forest.sizes, positions)
-        except InputError as error:
-            problem = f"the model's own parse is no tree: {error}"
-            raise BundleError(f"{self._source}: {problem}") from None
-        return Scored(steps.astype(np.int8), scores)
-
-    def _run(self, forest: Forest, outputs: list[str]) -> list[NDArray[Any]]:
-        """These outputs, the scores (N, C) first, of the model."""
+    def _run(self, forest: Forest, places: list[int]) -> Scored:
+        """The scores of a batch and its trees, which the model makes if there are none."""
         nodes = int(forest.sizes.sum())
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
@@ -257,18 +223,40 @@ class Predictor:
             name: getattr(forest, name).astype(kind, copy=False)
             for name, kind in self._types.items()
         }
+        parses = not forest.transitions.size
         try:
-            found: list[NDArray[Any]] = self._session.run(outputs, feeds)
+            scores, *parse = self._session.run(["node_scores", PARSE_OUTPUT][: 1 + parses], feeds)
         except Exception as error:  # onnxruntime's errors have no base class of their own
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        scores = found[0]
         if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
             raise BundleError(
                 f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} "
                 f"labels; found shape {scores.shape}, {(~np.isfinite(scores)).sum()} not finite"
             )
-        return found
+        if not parses:
+            return Scored(forest.transitions.astype(np.int8), scores)
+        (steps,) = parse
+        if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
+            wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
+            raise BundleError(f"{self._source}: {wrong}")
+        if fault := first_fault(steps, forest.sizes):
+            problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
+            raise BundleError(f"{self._source}: {problem}")
+        return Scored(steps.astype(np.int8), scores)
+
+
+def _lengths(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
+    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
+    or a text in place of words."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if str in set(map(type, sentences)):
+        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
+        raise InputError(f"sentence {position} is a text; expected its words: split it first")
+    if not lengths.all():
+        position = int(lengths.argmin())
+        raise InputError(f"sentence {position} has no words: leave empty sentences out")
+    return lengths
 
 
 def _reopen(path: str, device: Device, threads: int | None) -> Predictor:

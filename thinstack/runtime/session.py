@@ -18,20 +18,17 @@ _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 def open_session(
     model: bytes, *, device: Device, threads: int | None, source: str
 ) -> tuple[Any, Literal["cpu", "cuda"]]:
-    """An `onnxruntime.InferenceSession` of an ONNX file, which `source` names, and the device that
-    it really runs on.
+    """An `onnxruntime.InferenceSession` of an ONNX file, which `source` names, and its real device.
 
-    `Predictor` describes `device`, `threads` and the errors; BundleError if `check_onnx` refuses
-    the model or onnxruntime cannot load it.
+    `Predictor` describes `device`, `threads` and the errors; BundleError too if `check_onnx`
+    refuses the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
-        raise DeviceError(
-            f"unknown device {device!r}; expected one of {', '.join(get_args(Device))}"
-        )
+        known = ", ".join(get_args(Device))
+        raise DeviceError(f"unknown device {device!r}; expected one of {known}")
     if threads is not None and not 1 <= threads <= _MOST_THREADS:
         raise InputError(
-            f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for as many as there "
-            "are cores"
+            f"threads is {threads}; expected 1 to {_MOST_THREADS}, or None for all cores"
         )
     with needs_extra("cpu"):
         import onnxruntime
@@ -52,9 +49,8 @@ def open_session(
     try:
         return onnxruntime.InferenceSession(model, options, providers=[_CPU]), "cpu"
     except Exception as error:  # onnxruntime's errors have no base class of their own
-        raise BundleError(
-            f"{source}: onnxruntime {onnxruntime.__version__} cannot load it: {error}"
-        ) from None
+        problem = f"onnxruntime {onnxruntime.__version__} cannot load it: {error}"
+        raise BundleError(f"{source}: {problem}") from None
 
 
 def _options(onnxruntime: Any, threads: int | None, *, largest_constant: int) -> Any:
@@ -79,17 +75,13 @@ def _usable_cores() -> int:
 
 
 def _try_cuda(onnxruntime: Any, model: bytes, options: Any) -> tuple[Any, str]:
-    """A session whose first provider is CUDA, or None and why not: onnxruntime itself falls back
-    with a log line only."""
+    """A session on CUDA, or None and why not: onnxruntime itself only logs that it falls back."""
     if _CUDA not in onnxruntime.get_available_providers():
         return None, "the installed onnxruntime has no CUDA provider"
     try:
         session = onnxruntime.InferenceSession(model, options, providers=[_CUDA, _CPU])
     except Exception as error:  # onnxruntime's errors have no base class of their own
         return None, str(error)
-    providers = session.get_providers()
-    return (
-        (session, "")
-        if providers[0] == _CUDA
-        else (None, f"onnxruntime started on {', '.join(providers)} instead")
-    )
+    if (providers := session.get_providers())[0] == _CUDA:
+        return session, ""
+    return None, f"onnxruntime started on {', '.join(providers)} instead"

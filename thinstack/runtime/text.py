@@ -1,14 +1,14 @@
 """From raw text to predictions: a splitter makes sentences of words, and the model scores them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
-from thinstack.errors import InputError
+from thinstack.errors import InputError, needs_extra
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -33,10 +33,10 @@ words has none."""
 
 
 def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter of English texts; this is the one place that chooses it. `sentences` False: each
-    text is one sentence. Raises MissingExtraError without spaCy."""
-    from thinstack.integrations.spacy.splitter import SpacySplitter
-
+    """The splitter of English texts, chosen here and nowhere else. `sentences` False: each text is
+    one. Raises MissingExtraError without spaCy."""
+    with needs_extra("spacy", "spacy"):
+        from thinstack.integrations.spacy.splitter import SpacySplitter
     return SpacySplitter(sentences=sentences)
 
 
@@ -49,10 +49,11 @@ def predict_text(
     spaCy, InputError for a source that the model does not have and for a text that is no Unicode
     (bytes that were not in the encoding that they were read with), BundleError if the model fails.
     """
-    cut = splitter(sentences=split)
-    predictor.tree_maker(source)  # an unknown source is an error even where no text has words
-    rest = cut(map(_checked, texts, count(1)))
-    while batch := list(islice(rest, BATCH_TEXTS)):
+    cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
+    while more:  # once without texts too: an unknown source is an error even then
+        read = [_checked(text, number) for number, text in islice(numbered, BATCH_TEXTS)]
+        more = len(read) == BATCH_TEXTS
+        batch = list(cut(read))
         flat = list(chain.from_iterable(batch))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
         found = (
@@ -67,7 +68,6 @@ def _checked(text: str, number: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"text {number}: no Unicode text, character {error.start} is {text[error.start]!r}"
-        ) from None
+        problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
+        raise InputError(f"text {number}: {problem}") from None
     return text

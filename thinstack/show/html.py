@@ -11,12 +11,10 @@ from thinstack.show.page_style import STYLE
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
 MAX_DEPTH = 32
-"""Levels of nested lists; what is deeper is listed flat, since browsers and readers both give up on
-deep nesting."""
+"""Levels of nested lists; what is deeper is listed flat: browsers give up on deep nesting."""
 
 MAX_TEXT, MAX_HEADING = 120, 300
-"""Columns of text shown of a phrase and of a heading; of a longer one, both ends. A sentence so cut
-follows whole."""
+"""Columns of text shown of a phrase and of a heading; of a longer one, both ends."""
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -69,8 +67,7 @@ class _Marks:
         self.scores = prediction.scores.astype(float).tolist()
 
     def chip(self, label: int) -> str:
-        """The label as text; a narrow screen shows its sign alone and leaves the name to screen
-        readers."""
+        """The label as text; narrow screens show its sign and leave the name to screen readers."""
         if not self.tones:
             return f'<span class="chip plain">{self.names[label]}</span>'
         sign = SIGNS[self.tones[label]].replace("-", "−")
@@ -80,8 +77,7 @@ class _Marks:
         )
 
     def bar(self, node: int) -> str:
-        """The probabilities of all classes side by side (off a scale: of the label alone), named by
-        their numbers."""
+        """The probabilities of all classes side by side (off a scale: of the label), named."""
         scores = self.scores[node]
         if self.tones:
             blocks = list(zip(self.classes, accumulate(scores, initial=0.0), scores, strict=False))
@@ -93,8 +89,7 @@ class _Marks:
             for tone, start, score in blocks
             if score >= 0.005
         )
-        named = zip(self.names, scores, strict=True)
-        name = ", ".join(f"{name} {score:.0%}" for name, score in named)
+        name = ", ".join(f"{self.names[i]} {score:.0%}" for i, score in enumerate(scores))
         return f'<svg class="bar" role="img"><title>{name}</title>{drawn}</svg>'
 
     def phrase(self, node: int) -> str:
@@ -143,8 +138,7 @@ def _tree(marks: _Marks) -> Iterator[str]:
 
 
 def _flat(marks: _Marks, row: Row) -> Iterator[str]:
-    """The phrases inside one that are too deep to nest. In transition order they stand just before
-    it."""
+    """The phrases inside one that are too deep to nest; they stand just before it."""
     inner = f"the {row.hidden:,} phrases inside, each before its parts"
     yield f'\n<p class="note">Too deep to nest: {inner}.</p>\n'
     yield '<ul class="flat">\n'

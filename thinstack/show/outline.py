@@ -33,11 +33,10 @@ class Row(NamedTuple):
 
 
 def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -> list[Row]:
-    """The phrases at most `depth` levels below the sentence, each before the phrases inside it,
-    left before right.
+    """The phrases at most `depth` levels below the sentence, each before those inside it, left
+    before right.
 
-    With `phrases`, at most so many: the top of the tree, filled level by level and never one half
-    of a pair.
+    With `phrases`, at most so many: the top of the tree, level by level and in whole pairs.
     """
     steps, spans = prediction.transitions, prediction.spans
     parents, slots = parents_of(steps)
@@ -45,8 +44,7 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
     order = np.lexsort((spans[:, 0], levels))
     order = order[levels[order] <= depth]
     if phrases is not None:
-        # The root stands alone, all others come in pairs, so an odd number of phrases keeps pairs
-        # whole.
+        # All but the root come in pairs, so an odd number of phrases keeps pairs whole.
         order = order[: max(phrases - (phrases + 1) % 2, 1)]
     drawn = np.zeros(len(steps), bool)
     drawn[order] = True
@@ -58,11 +56,8 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
 
 
 def tones_of(labels: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The tone of each class, an index into SIGNS, or None where the labels are no scale from
-    negative to positive.
-
-    A scale has 2, 3 or 5 classes; its first name holds "negative", its last "positive", a middle
-    one "neutral".
+    """The tone of each class, an index into SIGNS, or None where the labels are no scale: 2, 3 or 5
+    classes from a name with "negative" through "neutral" to one with "positive".
     """
     names = [label.lower() for label in labels]
     if len(names) not in _TONES or "negative" not in names[0] or "positive" not in names[-1]:
@@ -73,8 +68,7 @@ def tones_of(labels: tuple[str, ...]) -> tuple[int, ...] | None:
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with one space for white space and a backslash escape for any other
-    control character."""
+    """`text` on one line: white space is one space, other control characters are escaped."""
     line = " ".join(text.split())
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line)
 
@@ -95,8 +89,7 @@ def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str =
 
 
 def elide(text: str, width: int, dots: str = " … ") -> str:
-    """`text` in at most `width` terminal columns: words of its middle give way to `dots`, as both
-    ends tell what it is."""
+    """`text` in at most `width` terminal columns: words of its middle give way to `dots`."""
     if cell_len(text) <= width:
         return text
     room = width - cell_len(dots)

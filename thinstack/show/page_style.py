@@ -1,10 +1,7 @@
-"""The style sheet of the HTML page: orange to blue, which colour-blind readers tell apart, in light
+"""The style sheet of the HTML page: orange to blue, told apart by colour-blind readers, in light
 and dark."""
 
-__all__ = ["DARK", "LIGHT", "STYLE"]
-
-# Background and text of the page, of quiet text, and of the tones 0 (very negative) to 4 (very
-# positive); a line's colour.
+# Background and text of the page, of quiet text, a line, and the tones 0 (very negative) to 4.
 LIGHT = {
     "page": ("#ffffff", "#1d2126"),
     "quiet": ("#ffffff", "#5a626d"),
@@ -28,9 +25,8 @@ DARK = {
 
 
 def _variables(palette: dict[str, tuple[str, str]]) -> str:
-    return " ".join(
-        f"--{name}: {back}; --{name}-text: {text};" for name, (back, text) in palette.items()
-    )
+    pairs = palette.items()
+    return " ".join(f"--{name}: {back}; --{name}-text: {text};" for name, (back, text) in pairs)
 
 
 _TONES = "\n".join(
@@ -42,7 +38,8 @@ STYLE = f"""\
 :root {{ color-scheme: light dark; {_variables(LIGHT)} }}
 @media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}
 * {{ box-sizing: border-box; }}
-body {{ margin: 0; background: var(--page); color: var(--page-text); font: 1rem/1.5 system-ui, sans-serif; }}
+body {{ margin: 0; background: var(--page); color: var(--page-text); \
+font: 1rem/1.5 system-ui, sans-serif; }}
 main {{ max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: anywhere; }}
 h1 {{ margin: 0 0 1.5rem; font-size: 1rem; font-weight: 600; color: var(--quiet-text); }}
 h2 {{ margin: 0 0 .25rem; font-size: 1.5rem; line-height: 1.3; }}
@@ -50,10 +47,12 @@ section + section {{ margin-top: 2.5rem; padding-top: 2rem; border-top: 1px soli
 .verdict {{ margin: 0 0 1rem; }}
 table {{ border-collapse: collapse; width: 100%; max-width: 32rem; margin-bottom: 1rem; }}
 caption, .note {{ text-align: start; color: var(--quiet-text); font-size: .875rem; }}
-th, td {{ padding: .125rem .75rem .125rem 0; text-align: start; vertical-align: middle; font-weight: 400; }}
+th, td {{ padding: .125rem .75rem .125rem 0; text-align: start; vertical-align: middle; \
+font-weight: 400; }}
 th {{ width: 9.5rem; }}
 td:nth-child(2) {{ width: 3.5rem; text-align: end; font-variant-numeric: tabular-nums; }}
-summary {{ width: max-content; cursor: pointer; color: var(--quiet-text); font-size: .875rem; margin-bottom: .5rem; }}
+summary {{ width: max-content; cursor: pointer; color: var(--quiet-text); \
+font-size: .875rem; margin-bottom: .5rem; }}
 ul {{ list-style: none; margin: 0; padding: 0; }}
 .tree {{ position: relative; padding-left: 13.5rem; }}
 .tree ul {{ padding-left: 1.25rem; border-left: 1px solid var(--line); margin-left: .25rem; }}
@@ -76,7 +75,8 @@ svg {{ display: block; overflow: hidden; }}
   .tree {{ padding-left: 5.25rem; }}
   .tree ul {{ padding-left: .5rem; margin-left: .125rem; }}
   .row .chip:not(.plain) {{ width: 2.5rem; }}
-  .row .chip b + span {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }}
+  .row .chip b + span {{ position: absolute; width: 1px; height: 1px; overflow: hidden; \
+clip-path: inset(50%); }}
   .row .bar {{ left: 2.75rem; width: 2rem; }}
   .tree:has(.plain) {{ padding-left: 7.5rem; }}
   .tree .chip.plain {{ width: 7rem; }}

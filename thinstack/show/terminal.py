@@ -20,13 +20,8 @@ MAX_CLASSES = 10
 
 # Orange and blue: told apart by colour-blind readers, legible on black and on white.
 _TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
-_SIGN_STYLES = (
-    "bold reverse color(166)",
-    "color(166)",
-    "dim",
-    "color(32)",
-    "bold reverse color(32)",
-)
+_STRONG = ("bold reverse color(166)", "bold reverse color(32)")
+_SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def render(prediction: Prediction) -> RenderableType:
@@ -47,11 +42,7 @@ class _Drawing:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         pen = _Pen(self.prediction, options)
-        yield pen.headline()
-        yield Text()
-        yield from pen.classes()
-        yield Text()
-        yield from pen.tree()
+        yield from (pen.headline(), Text(), *pen.classes(), Text(), *pen.tree())
 
 
 class _Pen:
@@ -123,12 +114,9 @@ class _Pen:
             del above[row.depth :]
             lines.append(self.line(row, above))
             above.append(row.last)
-        hidden = sum(row.hidden for row in rows)
-        if hidden:
-            note = (
-                f"(+n): n more phrases inside, not drawn ({hidden:,} of {len(self.labels):,}); "
-                "--json lists all."
-            )
+        if hidden := sum(row.hidden for row in rows):
+            number = f"{hidden:,} of {len(self.labels):,}"
+            note = f"(+n): n more phrases inside, not drawn ({number}); --json lists all."
             lines += [Text(), Text(note, style="dim")]
         return lines
 

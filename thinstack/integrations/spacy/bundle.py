@@ -27,8 +27,7 @@ def pack(bundle: Bundle) -> Files:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Write a bundle to `folder`, in place of one that is there. Other files in it are left
-    alone."""
+    """Write a bundle to `folder`, in place of one that is there. Other files in it stay."""
     for name in _names(folder):
         (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
@@ -44,8 +43,7 @@ def to_bytes(files: Files) -> bytes:
 
 
 def from_bytes(data: bytes) -> Files:
-    """What `to_bytes` was given, unchecked but for its form. Raises BundleError for anything
-    else."""
+    """What `to_bytes` was given; only its form is checked. Raises BundleError for another."""
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds

@@ -16,18 +16,15 @@ Settings (the factory's arguments):
   process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
-- `scorer`: for `nlp.evaluate`; default `thinstack.tree_sentiment_scorer.v1`: `Scorer.score_cats`
-  for exclusive classes.
+- `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
 Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
 `thinstack.integrations.spacy.results` describes with the attributes that read it.
-`predictions(doc)` gives each sentence in a form that can be drawn. Sentences are `doc.sents` where
-boundaries are set, else the whole Doc.
+`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc.
 
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
-folder that `model` names is not needed any more. Settings are in spaCy's `config.cfg` and can be
-overridden on loading, `model` too.
+folder that `model` names is not needed any more. All settings can be overridden on loading.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,7 +42,7 @@ from spacy.util import registry
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
-from thinstack.integrations.spacy import bundle as spacy_bundle
+from thinstack.integrations.spacy import bundle as bundles
 from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
@@ -61,15 +58,11 @@ _UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
 
 
 class TreeSentiment(Pipe):
-    """The component; `nlp.add_pipe("tree_sentiment")` makes one. The module describes its settings.
-
-    The model is read by `load`, `from_disk` or `from_bytes`, or else when it is first needed.
-    """
+    """The component; its model is read by `load`, `from_disk` or `from_bytes`, or at first need."""
 
     def __init__(
         self,
         name: str = "tree_sentiment",
-        *,
         model: str = "sst",
         source: Source = "auto",
         device: Device = "cpu",
@@ -82,7 +75,7 @@ class TreeSentiment(Pipe):
         self.device: Device = device
         self.threads, self.scorer = threads, scorer
         self._labels: tuple[str, ...] = ()
-        self._files: spacy_bundle.Files = {}
+        self._files: bundles.Files = {}
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
@@ -92,9 +85,6 @@ class TreeSentiment(Pipe):
         """The classes of the model, once it was read."""
         return self._labels
 
-    # -- prediction
-    # ----------------------------------------------------------------------------------------------
-
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
         self.set_annotations([doc], self.predict([doc]))
@@ -103,9 +93,8 @@ class TreeSentiment(Pipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate Docs in order, the sentences of `batch_size` Docs in one call of the model.
 
-        When that fails, its Docs are tried one by one, so that none suffers from a neighbour. A Doc
-        that fails goes to the error handler (`nlp.set_error_handler`; the default raises) and is
-        left out.
+        When that fails, its Docs are tried one by one. One that fails then goes to the error
+        handler (`nlp.set_error_handler`; the default raises) and is left out.
         """
         rest = iter(stream)
         while docs := list(islice(rest, batch_size)):
@@ -142,9 +131,6 @@ class TreeSentiment(Pipe):
                 means = np.array(weights) @ roots / sum(weights)
             doc.cats.update(zip(self.labels, means.tolist(), strict=True))
 
-    # -- the model
-    # ----------------------------------------------------------------------------------------------
-
     @property
     def predictor(self) -> Predictor:
         """The running model. Raises what `load` does where it has to be read first."""
@@ -162,59 +148,51 @@ class TreeSentiment(Pipe):
         self._start(open_bundle(self.model))
 
     def _start(self, bundle: Bundle) -> None:
-        files = spacy_bundle.pack(bundle)
+        files = bundles.pack(bundle)
         predictor = Predictor(bundle, device=self.device, threads=self.threads)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
-    def _unpack(self, files: spacy_bundle.Files) -> None:
-        with spacy_bundle.unpacked(files) as bundle:
+    def _unpack(self, files: bundles.Files) -> None:
+        with bundles.unpacked(files) as bundle:
             self._start(bundle)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
         return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
 
-    # -- saving
-    # ----------------------------------------------------------------------------------------------
-
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
-        spacy_bundle.write(self._saved(), Path(path))
+        bundles.write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in the folder `path`, unless `model` was overridden. Raises
-        what `load` does."""
+        """Read and start the bundle in `path`, unless `model` was overridden. Raises as `load`."""
         if not self._keeps_model():
             self._start(open_bundle(Path(path)))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The bundle as bytes."""
-        return spacy_bundle.to_bytes(self._saved())
+        return bundles.to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave, unless `model` was overridden. Raises what `load`
-        does."""
+        """Read and start what `to_bytes` gave; otherwise as `from_disk`."""
         if not self._keeps_model():
-            self._unpack(spacy_bundle.from_bytes(data))
+            self._unpack(bundles.from_bytes(data))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
-        """Note `model` in the meta of the pipeline. `overridden`: the next bundle to be read is not
-        taken."""
+        """Note `model` in the meta of the pipeline. `overridden`: do not take the next bundle."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
 
     def _keeps_model(self) -> bool:
         overridden = self._overridden
-        self.note(
-            self._meta, overridden=False
-        )  # reading a pipeline has put the note that was saved in place
+        self.note(self._meta, overridden=False)  # reading has put the saved note in its place
         return overridden
 
-    def _saved(self) -> spacy_bundle.Files:
+    def _saved(self) -> bundles.Files:
         if not self._files:
             self.load()
         return self._files
@@ -232,24 +210,14 @@ def make_tree_sentiment(
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
-    A saved pipeline is read by calling the factory, then `from_disk`. The pipeline's `meta` notes
-    the `model` that it was saved with, since that bundle may be gone here, or be another: if the
-    setting is the noted one, the bundle may be missing or unfit; if it is not, it was overridden,
-    and `from_disk` leaves it in place.
+    spaCy reads a saved pipeline by calling the factory, then `from_disk`. The pipeline's `meta`
+    notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
+    or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    component = TreeSentiment(
-        name,
-        model=model,
-        source=source,
-        device=device,
-        threads=threads,
-        aggregation=aggregation,
-        scorer=scorer,
-    )
+    component = TreeSentiment(name, model, source, device, threads, aggregation, scorer)
     notes = nlp.meta.get("thinstack", {})
-    noted = notes.get(
-        name, model if model in notes.values() else None
-    )  # a renamed component has its old name there
+    # A renamed component has its old name there.
+    noted = notes.get(name, model if model in notes.values() else None)
     try:
         component.load()
     except (BundleError, InputError, UnknownNameError):
@@ -260,8 +228,7 @@ def make_tree_sentiment(
 
 
 def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """`Scorer.score_cats` on `doc.cats` for exclusive classes: `cats_score` (macro F),
-    `cats_micro_f` (accuracy) and more."""
+    """`Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`) and more."""
     return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
 
 

@@ -22,25 +22,22 @@ else is computed from it when asked for:
 - `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
 
 The last four are None for a span that is no phrase of a tree; white space at its ends does not
-matter. `predictions(doc)` gives the sentences as `thinstack.runtime.prediction.Prediction`, which
-can be drawn. Merge or split tokens before the component runs, not after.
+matter. Merge or split tokens before the component runs, not after.
 """
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import DocSentence, text_of
 from thinstack.runtime.prediction import Prediction
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span
 
 __all__ = ["Annotated", "predictions", "register_extensions", "store"]
 
@@ -53,7 +50,7 @@ class Annotated(NamedTuple):
     scores: NDArray[np.float32]
 
 
-def store(doc: "Doc", found: Sequence[Annotated], labels: Sequence[str]) -> None:
+def store(doc: Doc, found: Sequence[Annotated], labels: Sequence[str]) -> None:
     """Leave the sentences of a Doc, scored by the classes `labels`, on it."""
     records = [
         {
@@ -69,22 +66,18 @@ def store(doc: "Doc", found: Sequence[Annotated], labels: Sequence[str]) -> None
     doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
 
 
-def predictions(doc: "Doc") -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in; empty if it
-    did not see the Doc.
+def predictions(doc: Doc) -> list[Prediction]:
+    """One `Prediction` for each sentence of a Doc that `tree_sentiment` found words in.
 
-    The Doc may come from a DocBin, in a process without the component. Raises ConfigError as
-    `register_extensions` does.
+    The Doc may come from a DocBin, in a process without the component; of one that the component
+    has not seen there are none. Raises ConfigError as `register_extensions` does.
     """
     register_extensions()
     return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
 
 
 def register_extensions() -> None:
-    """Make the attributes known to spaCy, once or again. Raises ConfigError where another package
-    has taken a name."""
-    from spacy.tokens import Doc, Span
-
+    """Make the attributes known to spaCy. Raises ConfigError where another has taken a name."""
     for kind, name, options in (
         (Doc, "tree_sentiment", {"default": None}),
         (Doc, "sentiment_phrases", {"getter": _phrases}),
@@ -95,12 +88,8 @@ def register_extensions() -> None:
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
-            ours = (
-                getter.__module__ == __name__
-                if getter
-                else "default" in options and (default, method, setter) == (None,) * 3
-            )
-            if not ours:
+            plain = "default" in options and (default, method, setter) == (None,) * 3
+            if not (getter.__module__ == __name__ if getter else plain):
                 raise ConfigError(
                     f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which "
                     "something else has set already; "
@@ -109,7 +98,7 @@ def register_extensions() -> None:
         kind.set_extension(name, force=True, **options)
 
 
-def _sentences(doc: "Doc") -> Iterator[Annotated]:
+def _sentences(doc: Doc) -> Iterator[Annotated]:
     stored = doc._.tree_sentiment
     return map(_decoded, stored["sentences"] if stored else ())
 
@@ -122,8 +111,7 @@ def _decoded(item: dict[str, Any]) -> Annotated:
     return Annotated(sentence, transitions, scores)
 
 
-def _phrase(doc: "Doc", found: Annotated, node: int) -> Prediction:
-    """The prediction for the phrase of one node."""
+def _phrase(doc: Doc, found: Annotated, node: int) -> Prediction:
     first, behind = spans_of(found.transitions)[node].tolist()
     text, offsets = text_of(doc, found.sentence.tokens[first:behind])
     nodes = _subtree(node, behind - first)
@@ -133,12 +121,11 @@ def _phrase(doc: "Doc", found: Annotated, node: int) -> Prediction:
 
 
 def _subtree(node: int, words: int) -> slice:
-    """The nodes at and below one over so many words: in transition order they are side by side, the
-    node the last."""
+    """The nodes at and below one over so many words, which stand side by side, the node last."""
     return slice(node - 2 * words + 2, node + 1)
 
 
-def _node_of(span: "Span") -> tuple[Annotated, int] | None:
+def _node_of(span: Span) -> tuple[Annotated, int] | None:
     """The node whose phrase is the span."""
     inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
     if not inside or not stored:
@@ -157,40 +144,38 @@ def _node_of(span: "Span") -> tuple[Annotated, int] | None:
     return (found, int(nodes[0])) if nodes.size else None
 
 
-def _of_span(span: "Span") -> Prediction | None:
-    """The prediction for a span that is a phrase of a tree."""
+def _of_span(span: Span) -> Prediction | None:
     place = _node_of(span)
     return _phrase(span.doc, *place) if place else None
 
 
-def _label(span: "Span") -> str | None:
+def _label(span: Span) -> str | None:
     found = _of_span(span)
     return found.label if found else None
 
 
-def _scores(span: "Span") -> dict[str, float] | None:
+def _scores(span: Span) -> dict[str, float] | None:
     found = _of_span(span)
     return dict(zip(found.labels, found.scores[-1].tolist(), strict=True)) if found else None
 
 
-def _brackets(span: "Span") -> str | None:
+def _brackets(span: Span) -> str | None:
     found = _of_span(span)
     return to_brackets(found.tree) if found else None
 
 
-def _phrases(doc: "Doc") -> list[dict[str, Any]]:
+def _phrases(doc: Doc) -> list[dict[str, Any]]:
     return [
         phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)
     ]
 
 
-def _phrases_inside(span: "Span") -> list[dict[str, Any]] | None:
+def _phrases_inside(span: Span) -> list[dict[str, Any]] | None:
     place = _node_of(span)
     return list(_listed(span.doc, *place)) if place else None
 
 
-def _listed(doc: "Doc", found: Annotated, node: int) -> Iterator[dict[str, Any]]:
-    """The phrases below and at one node."""
+def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
     spans, tokens = spans_of(found.transitions), found.sentence.tokens
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
     starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()

@@ -1,33 +1,36 @@
 """Sentences and treebank words, by spaCy's tokeniser and sentencizer: of texts, and of Docs."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import spacy
 from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
-from thinstack.errors import needs_extra
 from thinstack.runtime.text import Sentence
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span
 
 __all__ = ["DocSentence", "SpacySplitter", "sentence_spans", "sentences_of", "text_of"]
 
 
+@dataclass
 class SpacySplitter:
-    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one.
-    Raises MissingExtraError without spaCy."""
+    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one."""
 
-    def __init__(self, *, sentences: bool = True):
-        with needs_extra("spacy", "spacy"):
-            import spacy
-        self._nlp = spacy.blank("en")
-        self._nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
-        if sentences:
-            self._nlp.add_pipe("sentencizer")
+    sentences: bool = True
+
+    @cached_property
+    def _nlp(self) -> Language:
+        nlp = spacy.blank("en")
+        nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
+        if self.sentences:
+            nlp.add_pipe("sentencizer")
+        return nlp
 
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
         for doc in self._nlp.pipe(texts):
@@ -49,18 +52,18 @@ class DocSentence(NamedTuple):
     tokens: NDArray[np.int64]
 
 
-def sentences_of(doc: "Doc") -> list[DocSentence]:
+def sentences_of(doc: Doc) -> list[DocSentence]:
     """The sentences of a Doc that hold words."""
     found = [DocSentence(span.start, span.end, *_words(span)) for span in sentence_spans(doc)]
     return [sentence for sentence in found if sentence.words]
 
 
-def sentence_spans(doc: "Doc") -> "Iterable[Span]":
+def sentence_spans(doc: Doc) -> Iterable[Span]:
     """The sentences of a Doc, or all of it where no boundaries are set."""
     return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
 
 
-def text_of(doc: "Doc", tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]]:
+def text_of(doc: Doc, tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]]:
     """The text over words made of these tokens of a Doc (L, 2), and the characters [start, end) of
     each word in it, (L, 2)."""
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
@@ -68,7 +71,7 @@ def text_of(doc: "Doc", tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int6
     return span.text, np.array(offsets, np.int64) - span.start_char
 
 
-def _words(span: "Span") -> tuple[list[str], NDArray[np.int64]]:
+def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
     read = list(span)
     texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]

@@ -6,10 +6,10 @@ other tokens in order.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from spacy.tokens import Doc, Span, Token
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
@@ -18,9 +18,6 @@ from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import InputError, TreeError
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc, Span, Token
 
 __all__ = [
     "constituency_tree",
@@ -33,52 +30,45 @@ __all__ = [
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
-def dependency_trees(doc: "Doc") -> list[Tree]:
-    """The dependency tree of every sentence that holds words. Raises what `dependency_tree`
-    raises."""
+def dependency_trees(doc: Doc) -> list[Tree]:
+    """The dependency tree of every sentence with words. Raises what `dependency_tree` raises."""
     return [dependency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
-def constituency_trees(doc: "Doc") -> list[Tree]:
-    """The constituency tree of every sentence that holds words. Raises what `constituency_tree`
-    raises."""
+def constituency_trees(doc: Doc) -> list[Tree]:
+    """The constituency tree of every sentence with words. Raises what `constituency_tree` does."""
     return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
-def dependency_tree(sentence: "Span | Doc") -> Tree:
+def dependency_tree(sentence: Span | Doc) -> Tree:
     """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as
     one sentence.
 
-    A part of a sentence will do if all of its words but one lead to a head inside. A word whose
-    head is white space goes to the next word above that. Raises InputError where there are no
-    words, no parse or not exactly one root.
+    A part of a sentence will do if it has one root. A word whose head is white space goes to the
+    next word above that. Raises InputError without words, a parse or exactly one root.
     """
     span = sentence[:]
     words = _read(span)
     if not words:
         raise InputError(f"{_shown(span)} has no words; a tree needs at least one")
     if not span.doc.has_annotation("DEP"):
-        raise InputError(
-            f"{_shown(span)} has no dependency parse: run a pipeline with a parser, such as "
-            f'spacy.load("en_core_web_sm"), or make the Doc with heads and deps'
-        )
+        remedy = "run a pipeline with a parser, or make the Doc with heads and deps"
+        raise InputError(f"{_shown(span)} has no dependency parse: {remedy}")
     parents = _heads(span, [token.i - span.start for token in words])
     roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
     if len(roots) != 1:
-        raise InputError(
-            f"{_shown(span)} has {len(roots)} roots, expected one, found {', '.join(roots[:8])}; "
-            "take one of doc.sents, or all of them with dependency_trees(doc)"
-        )
+        found = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
+        remedy = "take one of doc.sents, or all of them with dependency_trees(doc)"
+        raise InputError(f"{_shown(span)} has {found}; {remedy}")
     labels = [word.dep_ or None for word in words]
     return Tree.from_parents(parents, [word.text for word in words], labels)
 
 
-def constituency_tree(sentence: "Span | Doc") -> Tree:
-    """The tree that benepar leaves in `Span._.parse_string`, not binarised, its words in the
-    spelling of treebanks.
+def constituency_tree(sentence: Span | Doc) -> Tree:
+    """The tree that benepar leaves in `Span._.parse_string`, not binarised, in treebank spelling.
 
-    A Doc is taken as one sentence. Raises InputError where nothing has set `parse_string`, where it
-    holds no tree, or one that is not about the words of the sentence.
+    A Doc is taken as one sentence. Raises InputError unless `parse_string` holds a tree over the
+    words of the sentence.
     """
     span = sentence[:]
     tree = _parse(span)
@@ -87,21 +77,17 @@ def constituency_tree(sentence: "Span | Doc") -> Tree:
     if expected != found:
         pairs = zip([*expected, None], [*found, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} is not about its tokens: at {place} expected "
-            f"{token!r}, found {leaf!r}"
-        )
+        problem = f"is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
+        raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
     return tree
 
 
-def parses_of(doc: "Doc", sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
+def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    Read are the labelled brackets that benepar leaves in `Span._.parse_string`, binarised
-    (`thinstack.data.binarize`). Where treebank words and tokens differ, a token that makes several
-    words becomes a phrase of them, and a word made of several tokens stands where its first token
-    does. Raises InputError if there are no such brackets, or they are not about the tokens of the
-    sentence.
+    That is `constituency_tree`, binarised (`thinstack.data.binarize`). A token that makes several
+    words becomes a phrase of them; a word made of several tokens stands where the first does.
+    Raises what `constituency_tree` does.
     """
     found = []
     for sentence in sentences:
@@ -113,20 +99,18 @@ def parses_of(doc: "Doc", sentences: Sequence[DocSentence]) -> list[NDArray[np.i
     return found
 
 
-def _read(span: "Span") -> "list[Token]":
+def _read(span: Span) -> list[Token]:
     """The tokens that are not white space."""
     return [token for token in span if not token.is_space]
 
 
-def _heads(span: "Span", places: list[int]) -> list[int]:
+def _heads(span: Span, places: list[int]) -> list[int]:
     """The node of the next word above each of the words at `places` in the span, -1 for none."""
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
     if (depths(heads) < 0).any():
-        raise InputError(
-            f"the heads of {_shown(span)} go in a circle; a tree has one root, which is its own "
-            "head"
-        )
+        problem = "go in a circle; a tree has one root, which is its own head"
+        raise InputError(f"the heads of {_shown(span)} {problem}")
     node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
     parents = []
     for place in places:
@@ -137,13 +121,12 @@ def _heads(span: "Span", places: list[int]) -> list[int]:
     return parents
 
 
-def _parse(span: "Span") -> Tree:
+def _parse(span: Span) -> Tree:
     if not span.has_extension("parse_string"):
         raise InputError(
             "constituency trees are read from Span._.parse_string, which nothing has set: pip "
-            "install benepar, and, before a "
-            'tree_sentiment with source "benepar": import benepar; nlp.add_pipe("benepar", '
-            'config={"model": "benepar_en3"})'
+            'install benepar, and, before a tree_sentiment with source "benepar": import benepar; '
+            'nlp.add_pipe("benepar", config={"model": "benepar_en3"})'
         )
     try:
         text = span._.parse_string
@@ -151,10 +134,10 @@ def _parse(span: "Span") -> Tree:
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):
-        raise InputError(
-            f"Span._.parse_string of {_shown(span)} is {text!r}, expected labelled brackets; does "
-            "the component benepar run, and before tree_sentiment?"
+        problem = (
+            f"is {text!r}, expected labelled brackets; does benepar run before tree_sentiment?"
         )
+        raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
     dropped = 1
     while dropped:  # a token of white space leaves brackets without a word, perhaps nested
         text, dropped = _SPACE_LEAF.subn("", text)
@@ -165,11 +148,10 @@ def _parse(span: "Span") -> Tree:
 
 
 def _plain(text: str) -> str:
-    """The same for a token and for its leaf in brackets, however quotation marks and escapes are
-    written."""
+    """The same for a token and its leaf, however quotation marks and escapes are written."""
     return ptb.plain("".join(text.split()))
 
 
-def _shown(span: "Span") -> str:
+def _shown(span: Span) -> str:
     text = span.text if len(span.text) <= 60 else span.text[:57] + "..."
     return f"the sentence {text!r}"
