@@ -285,7 +285,7 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
         [0],
         [1, 2, 1],
     ]
-    assert first.trees["gold"].structure["parents"].tolist() == [2, 2, -1]
+    assert first.trees["gold"].forest.parents.tolist() == [2, 2, -1]
 
 
 def test_a_phrase_within_a_parse_keeps_its_other_name(
