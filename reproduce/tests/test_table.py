@@ -206,7 +206,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         ),
         (
             put("rows", 0, "variant_recipes", value={"left": {"name": "x"}}),
-            "row lstm: variant_recipes.left has a name; that",
+            "row lstm: variant_recipes.left: Value error, has a name; that",
         ),
         (
             put("rows", 1, "rival", value="tfidf"),
@@ -232,7 +232,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         (put("rows", 1, "recipe", "model", value=7), "row rvnn: model: Input should be"),
         (
             put("rows", 1, "recipe", "name", value="x"),
-            "row rvnn: recipe has a name; that of a recipe is made of",
+            "row rvnn: recipe: Value error, has a name; that of a recipe",
         ),
         (
             put("variants", "left", "training", "epochs", value=-1),
@@ -240,7 +240,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         ),
         (
             put("variants", "left", "name", value="x"),
-            "variant left has a name; that of a recipe is made of",
+            "variants.left: Value error, has a name; that of a recipe",
         ),
         (put("variants", "2", value={}), "variants.2.[key]: String should match pattern"),
         (
