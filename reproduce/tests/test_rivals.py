@@ -1,6 +1,7 @@
 """The plain rivals on questions of which a word, or a part of one, says the class."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +19,11 @@ KEYS = {"place": ["where", "city"], "person": ["who", "author"], "number": ["how
 
 
 def recipe(task: str = "sentences") -> Recipe:
-    model = {
-        "labels": LABELS,
-        "embedding": {"kind": "words", "size": 2},
-        "cell": {"name": "nary_lstm.v1", "hidden_size": 2},
-        "head": {"name": "node_classifier.v1"},
-    }
-    return Recipe.model_validate(
-        {
-            "name": "questions",
-            "data": {"train": "train.txt", "dev_size": 9, "task": task},
-            "model": model,
-        }
-    )
+    cell = {"name": "nary_lstm.v1", "hidden_size": 2}
+    model = {"labels": LABELS, "cell": cell, "head": {"name": "node_classifier.v1"}}
+    model["embedding"] = {"kind": "words", "size": 2}
+    data = {"train": "train.txt", "dev_size": 9, "task": task}
+    return Recipe.model_validate({"name": "questions", "data": data, "model": model})
 
 
 def labelled(text: str, label: int) -> Labelled:
@@ -53,77 +46,62 @@ def questions(count: int, seed: int) -> list[Labelled]:
     return found
 
 
+Run = Callable[..., dict[str, float]]
+
+
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch):
-    """Sets what stands in the recipe's files."""
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the rival on what it is given in place of the recipe's files: train, held out, dev."""
 
-    def set_sentences(train: list[Labelled], held: list[Labelled], dev: list[Labelled]) -> None:
-        monkeypatch.setattr(rivals, "read_sentences", lambda recipe, data: (train, held, dev))
+    def run(*parts: list[Labelled], task: str = "sentences") -> dict[str, float]:
+        monkeypatch.setattr(rivals, "read_sentences", lambda recipe, data: parts)
+        return run_rival("tfidf", recipe(task), Path("data"))
 
-    return set_sentences
-
-
-def test_key_words_are_learnt(given) -> None:
-    given(questions(90, 0), [], questions(30, 1))
-    found = run_rival("tfidf", recipe(), Path("data"))
-    assert found["root_accuracy"] == 100.0
-    assert found["roots"] == 30
+    return run
 
 
-def test_accuracy_is_over_the_development_roots_that_have_a_class(given) -> None:
+def test_key_words_are_learnt(run: Run) -> None:
+    found = run(questions(90, 0), [], questions(30, 1))
+    assert (found["root_accuracy"], found["roots"]) == (100.0, 30)
+
+
+def test_accuracy_is_over_the_development_roots_that_have_a_class(run: Run) -> None:
     dev = questions(30, 1)
     turned = [(tree, np.where(labels < 0, -1, (labels + 1) % 3)) for tree, labels in dev[:6]]
-    given(questions(90, 0), [], [*turned, *dev[6:], labelled("w1 w2", -1)])
-    assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == pytest.approx(
-        100 * 24 / 30
-    )
-    given(questions(90, 0), [], [labelled("w1", -1)])
-    with pytest.raises(
-        DataError, match=r"9 examples of train\.txt: expected sentences that have a class"
-    ):
-        run_rival("tfidf", recipe(), Path("data"))
+    found = run(questions(90, 0), [], [*turned, *dev[6:], labelled("w1 w2", -1)])
+    assert found["root_accuracy"] == pytest.approx(100 * 24 / 30)
+    with pytest.raises(DataError, match=r"9 examples of train\.txt: .* that have a class"):
+        run(questions(90, 0), [], [labelled("w1", -1)])
 
 
-def test_held_out_sentences_are_learnt_too(given) -> None:
+def test_held_out_sentences_are_learnt_too(run: Run) -> None:
     numbers = [one for one in questions(90, 0) if one[1][-1] == 2]
     others = [one for one in questions(90, 0) if one[1][-1] != 2]
-    given(others, numbers, questions(30, 1))
-    assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == 100.0
+    assert run(others, numbers, questions(30, 1))["root_accuracy"] == 100.0
 
 
-def test_characters_help_with_words_that_were_never_seen(given) -> None:
+def test_characters_help_with_words_that_were_never_seen(run: Run) -> None:
     stems = ["zzork", "kraal", "mlorp"]
-    train = [
-        labelled(f"a{number} {stems[number % 3]}{number} b{number % 7}", number % 3)
-        for number in range(60)
-    ]
-    dev = [labelled(f"c{number} {stems[number % 3]}ish d", number % 3) for number in range(9)]
-    given(train, [], dev)
-    assert run_rival("tfidf", recipe(), Path("data"))["root_accuracy"] == 100.0
+    train = [labelled(f"a{n} {stems[n % 3]}{n} b{n % 7}", n % 3) for n in range(60)]
+    dev = [labelled(f"c{n} {stems[n % 3]}ish d", n % 3) for n in range(9)]
+    assert run(train, [], dev)["root_accuracy"] == 100.0
 
 
-def test_parameters_are_weights_and_biases(given) -> None:
+def test_parameters_are_weights_and_biases(run: Run) -> None:
     sentences = [labelled(word, number) for number, word in enumerate(("aa", "bb", "cc"))]
-    given(sentences * 10, [], sentences)
-    found = run_rival("tfidf", recipe(), Path("data"))
-    assert (
-        found["parameters"] == 3 * 3 + 3
-    )  # three words, three classes: without a need of characters
+    # Three words, three classes: without a need of characters.
+    assert run(sentences * 10, [], sentences)["parameters"] == 3 * 3 + 3
 
 
-def test_two_runs_are_the_same(given) -> None:
-    given(questions(30, 0), questions(15, 2), questions(30, 1))
-    assert run_rival("tfidf", recipe(), Path("data")) == run_rival("tfidf", recipe(), Path("data"))
+def test_two_runs_are_the_same(run: Run) -> None:
+    parts = questions(30, 0), questions(15, 2), questions(30, 1)
+    assert run(*parts) == run(*parts)
 
 
-def test_too_few_sentences_are_refused(given) -> None:
-    for train in (questions(3, 0), [labelled("one class", 0)] * 20, []):
-        given(train, [], questions(3, 1))
-        with pytest.raises(
-            DataError,
-            match=r"train\.txt: expected sentences of two classes or more, and 5 or more of one",
-        ):
-            run_rival("tfidf", recipe(), Path("data"))
+@pytest.mark.parametrize("train", [questions(3, 0), [labelled("one class", 0)] * 20, []])
+def test_too_few_sentences_are_refused(run: Run, train: list[Labelled]) -> None:
+    with pytest.raises(DataError, match=r"train\.txt: .* two classes or more, and 5 or more"):
+        run(train, [], questions(3, 1))
 
 
 def test_an_unknown_rival_lists_the_known() -> None:
@@ -131,13 +109,12 @@ def test_an_unknown_rival_lists_the_known() -> None:
         run_rival("bayes", recipe(), Path("data"))
 
 
-def test_pairs_are_refused() -> None:
-    with pytest.raises(ConfigError, match="expected a task of these, found 'entailment'"):
-        run_rival("tfidf", recipe("entailment"), Path("data"))
+def test_pairs_are_refused(run: Run) -> None:
+    with pytest.raises(ConfigError, match="'entailment'"):
+        run([], [], [], task="entailment")
 
 
-def test_without_scikit_learn_the_extra_is_named(given, monkeypatch: pytest.MonkeyPatch) -> None:
-    given(questions(30, 0), [], questions(3, 1))
+def test_without_scikit_learn_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     with pytest.raises(MissingExtraError, match=r"'scikit-learn'.*thinstack\[reproduce\]"):
-        run_rival("tfidf", recipe(), Path("data"))
+        run(questions(30, 0), [], questions(3, 1))
