@@ -6,19 +6,23 @@ python="$(command -v "${PYTHON:-python3.11}" || command -v python3)"
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 PIP_NO_COMPILE=0
 
 times=()
+running=""
 
 # step NAME COMMAND...: runs it in this shell, and keeps the seconds it took.
 step() {
-  local name="$1" start=$SECONDS
+  running="$1"
+  local start=$SECONDS
   shift
-  echo "== $name"
+  echo "== $running"
   "$@"
-  times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+  times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$running")")
+  running=""
 }
 
 summary() {
   local status=$?
   printf '%s\n' "== seconds" "${times[@]}" "$(printf '%5d s  in all' $SECONDS)"
+  [ -z "$running" ] || echo "== failed: $running"
   exit $status
 }
 trap summary EXIT

@@ -16,23 +16,8 @@ from thinstack.data.files import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.evaluate import Answers
 
-__all__ = ["NEGATIONS", "Cases", "negated"]
-
 NEGATIONS: Final = frozenset(
-    [
-        "cannot",
-        "n't",
-        "neither",
-        "never",
-        "no",
-        "nobody",
-        "none",
-        "nor",
-        "not",
-        "nothing",
-        "nowhere",
-        "without",
-    ]
+    "cannot n't neither never no nobody none nor not nothing nowhere without".split()  # noqa: SIM905
 )
 """Words, in lower case, that negate. Bowman et al. (2016, 4.4) look for "not" and "n't" only."""
 
@@ -64,13 +49,13 @@ class Cases:
 
     @classmethod
     def of(cls, answers: Answers, negated: NDArray[np.bool_]) -> Self:
-        """The cases of E examples, of which `negated` (E,) are."""
+        """Of E examples, with `negated` (E,)."""
         found = answers._asdict()
         return cls(negated=negated[found.pop("example")], **found)
 
     def negation_figures(self) -> dict[str, float | None]:
-        """`negation_accuracy`, in percent, of the `negations` negated cases; None where there is no
-        such case (Bowman et al. 2016, 4.4)."""
+        """`negation_accuracy`, in percent (None of no case), and `negations`, the number of cases
+        (Bowman et al. 2016, 4.4)."""
         right = (self.gold == self.predicted)[self.negated]
         accuracy = 100.0 * float(right.mean()) if right.size else None
         return {"negation_accuracy": accuracy, "negations": right.size}
@@ -95,7 +80,6 @@ class Cases:
 
 
 def negated(words: Iterable[str]) -> bool:
-    """Whether one of the words, in any case, is among `NEGATIONS` or ends with "n't", as words of
-    untokenised text do."""
+    """Whether a word is in `NEGATIONS`, in any case, or ends with "n't" (untokenised text)."""
     lower = [word.lower().replace("’", "'") for word in words]
     return any(word in NEGATIONS or word.endswith("n't") for word in lower)

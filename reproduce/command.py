@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,6 @@ from reproduce.table import Row, Run, Table
 from reproduce.workers import each
 from thinstack.data.files import write_atomically
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
-
-__all__ = ["Options", "run"]
-
 
 KILLED = "its process was killed, or one beside it; called again, it goes on"
 
@@ -45,7 +42,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class State:
     """The runs of a table, their jobs, and what became of them, by their paths."""
 
     runs: dict[str, Run]
@@ -56,10 +53,21 @@ class Answers:
     def missing(self) -> dict[str, str]:
         """Why rows are not complete, by name: what the first of their runs that failed says."""
         found: dict[str, str] = {}
-        for path, run in self.runs.items():
-            if path in self.failures:
-                found.setdefault(run.row.name, f"{path}: {self.failures[path]}")
+        for path in self.failed():
+            found.setdefault(self.runs[path].row.name, f"{path}: {self.failures[path]}")
         return found
+
+    def failed(self) -> list[str]:
+        """The paths of the runs that failed, in the table's order."""
+        return [path for path in self.runs if path in self.failures]
+
+    def cases(self, row: Row, variant: str, source: str) -> list[Cases]:
+        """The cases of each seed of a row in a variant, over the trees of a source."""
+        return [
+            cases_of(self.jobs[path], source)
+            for path, run in self.runs.items()
+            if (run.row.name, run.variant) == (row.name, variant)
+        ]
 
 
 def run(file: Path, options: Options, console: Console) -> None:
@@ -74,17 +82,15 @@ def run(file: Path, options: Options, console: Console) -> None:
     tests = _tests(table, options.tests)
     name = table.name + ("-test" if tests else "")
     commit = commit_of(file)
-    answers = Answers({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
-    _find_jobs(answers, options.data, options.work / name, commit)
-    _say(
-        console,
-        f"{table.name}: {len(answers.runs)} runs, {len(answers.outcomes)} of them done before",
-    )
-    _work(table, answers, options, console)
-    missing = answers.missing()
+    state = State({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
+    _find_jobs(state, options.data, options.work / name, commit)
+    before = f"{len(state.runs)} runs, {len(state.outcomes)} of them done before"
+    _say(console, f"{table.name}: {before}")
+    _work(table, state, options, console)
+    missing = state.missing()
     done = [
-        (run, answers.outcomes[path])
-        for path, run in answers.runs.items()
+        (run, state.outcomes[path])
+        for path, run in state.runs.items()
         if run.row.name not in missing
     ]
     if done:
@@ -95,7 +101,7 @@ def run(file: Path, options: Options, console: Console) -> None:
             missing=missing,
             digests={run.path: digests_of(run, options.data) for run, _ in done},
             complete=whole,
-            cases=lambda row, variant, source: _cases(done, answers.jobs, row, variant, source),
+            cases=state.cases,
         )
         report |= {
             "command": _command(file, options),
@@ -104,16 +110,12 @@ def run(file: Path, options: Options, console: Console) -> None:
             "threads": options.threads,
         }
         stem = name if whole else f"{name}-part"
-        _write(table, stem, report, _curves(table, done, answers.jobs), options.out, console)
+        _write(table, stem, report, _curves(table, done, state), options.out, console)
         _tell_of_empty_columns(report, done, console)
-    if answers.failures:
-        reasons = "".join(
-            f"\n  {path}: {answers.failures[path]}"
-            for path in answers.runs
-            if path in answers.failures
-        )
-        failed = f"{len(answers.failures)} of {len(answers.runs)} runs failed"
-        raise ThinstackError(f"{failed}; called again, the others are kept:{reasons}")
+    if failed := state.failed():
+        reasons = "".join(f"\n  {path}: {state.failures[path]}" for path in failed)
+        head = f"{len(failed)} of {len(state.runs)} runs failed"
+        raise ThinstackError(f"{head}; called again, the others are kept:{reasons}")
 
 
 def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
@@ -129,22 +131,22 @@ def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
     return tests
 
 
-def _find_jobs(answers: Answers, data: Path, work: Path, commit: str | None) -> None:
+def _find_jobs(state: State, data: Path, work: Path, commit: str | None) -> None:
     """Add the jobs in the folder `work`, and what came of those that were done before."""
-    for path, run in answers.runs.items():
+    for path, run in state.runs.items():
         try:
             job = job_of(run, data=data, folder=work, commit=commit)
         except DataError as error:
-            answers.failures[path] = str(error)
+            state.failures[path] = str(error)
             continue
-        answers.jobs[path] = job
+        state.jobs[path] = job
         if (outcome := finished(job)) is not None:
-            answers.outcomes[path] = outcome
+            state.outcomes[path] = outcome
 
 
-def _work(table: Table, answers: Answers, options: Options, console: Console) -> None:
+def _work(table: Table, state: State, options: Options, console: Console) -> None:
     """Do the jobs that have no outcome, add what comes of each, and tell of it."""
-    left = {path: job for path, job in answers.jobs.items() if path not in answers.outcomes}
+    left = {path: job for path, job in state.jobs.items() if path not in state.outcomes}
     if not left:
         return
     columns = TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
@@ -153,11 +155,11 @@ def _work(table: Table, answers: Answers, options: Options, console: Console) ->
 
         def tell(path: str, answer: Outcome | Failure | None) -> None:
             if isinstance(answer, Outcome):
-                answers.outcomes[path] = answer
-                line = _main_figures(table, answers.runs[path], answer)
+                state.outcomes[path] = answer
+                line = _main_figures(table, state.runs[path], answer)
             else:
-                answers.failures[path] = answer.reason if answer is not None else KILLED
-                line = f"failed: {answers.failures[path]}"
+                state.failures[path] = answer.reason if answer is not None else KILLED
+                line = f"failed: {state.failures[path]}"
             _say(console, f"{path}: {line}")
             progress.advance(task)
 
@@ -175,30 +177,14 @@ def _main_figures(table: Table, run: Run, outcome: Outcome) -> str:
     return ", ".join([*parts, f"{outcome.seconds:.0f} s"])
 
 
-def _cases(
-    done: Iterable[tuple[Run, Outcome]],
-    jobs: Mapping[str, Job],
-    row: Row,
-    variant: str,
-    source: str,
-) -> list[Cases]:
-    """The cases of each seed of a row in a variant, over the trees of a source."""
-    return [
-        cases_of(jobs[run.path], source)
-        for run, _ in done
-        if run.row.name == row.name and run.variant == variant
-    ]
-
-
 def _curves(
-    table: Table, done: Sequence[tuple[Run, Outcome]], jobs: Mapping[str, Job]
+    table: Table, done: Iterable[tuple[Run, Outcome]], state: State
 ) -> dict[str, dict[str, list[Point]]]:
     """The points of every curve, by its name and the row's."""
-    there = {run.row.name for run, _ in done}
-    rows = {row.name: row for row in table.rows if row.name in there}
+    rows = {run.row.name: run.row for run, _ in done}
     return {
         curve.name: {
-            name: points(_cases(done, jobs, rows[name], "", rows[name].trees), curve)
+            name: points(state.cases(rows[name], "", rows[name].trees), curve)
             for name in curve.rows
             if name in rows
         }
@@ -220,14 +206,9 @@ def _write(
         for curve, lines in curves.items()
     }
     out.mkdir(parents=True, exist_ok=True)
-    titles = {row.name: row.title for row in table.rows}
     plots: list[Path] = []
     try:
-        named = {
-            curve: {titles[row]: line for row, line in lines.items()}
-            for curve, lines in curves.items()
-        }
-        plots = draw(table.model_copy(update={"name": name}), named, out)
+        plots = draw(table, name, curves, out)
     except MissingExtraError as error:
         _say(console, f"no plots: {error}")
     write_atomically(out / f"{name}.json", json.dumps(report, indent=1, allow_nan=False) + "\n")
@@ -252,13 +233,7 @@ def _say(console: Console, line: str) -> None:
 
 def _command(file: Path, options: Options) -> str:
     """The command line that makes the same report."""
-    words = ["python", "-m", "reproduce", "table", file.as_posix()]
-    words += ["--data", options.data.as_posix()]
-    chosen: dict[str, tuple[object, ...]] = {
-        "--row": options.rows,
-        "--seed": options.seeds,
-        "--test": options.tests,
-    }
-    for name, values in chosen.items():
-        words += [word for value in values for word in (name, str(value))]
-    return shlex.join(words)
+    words = [file.as_posix(), "--data", options.data.as_posix()]
+    for name, values in (("row", options.rows), ("seed", options.seeds), ("test", options.tests)):
+        words += [word for value in values for word in (f"--{name}", str(value))]
+    return shlex.join(["python", "-m", "reproduce", "table", *words])

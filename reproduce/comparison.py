@@ -10,25 +10,20 @@ import numpy as np
 from reproduce.cases import Cases
 from reproduce.table import Column, Comparison, Row, Table
 
-__all__ = ["FindCases", "compare_rows", "error_of_examples"]
-
 FindCases = Callable[[Row, str, str], Sequence[Cases]]
-"""The cases of every seed of a row in a variant ("" is the row itself) over the trees of a
-source."""
+"""Of every seed of a row, by variant ("" is the row itself) and the source of the trees."""
 
 WHOLE = {"root_accuracy": True, "accuracy": True, "phrase_accuracy": False}
-"""The figures that are shares of cases said rightly: of whole sentences and pairs, or of all
-labelled phrases."""
+"""Accuracies: of whole sentences and pairs, or of all labelled phrases."""
 
 
 def compare_rows(
     table: Table, pair: Comparison, rows: Sequence[Mapping[str, Any]], cases: FindCases
 ) -> dict[str, Any] | None:
-    """The difference of two rows' means, `a` less `b`, with two standard errors; None if one of the
-    rows is not there.
+    """The difference of two rows' means, `a` less `b`; None where a row is missing.
 
-    `error` is that over the seeds (None for one seed), `examples_error` that of `error_of_examples`
-    (None for rivals, and for figures that are not a share of cases).
+    `error` is the standard error over the seeds (None for one seed), `examples_error` that of
+    `error_of_examples` (None for rivals, and for figures that are not accuracies).
     """
     figures = {row["name"]: row["figures"][pair.key] for row in rows}
     a, b = figures.get(pair.a), figures.get(pair.b)
@@ -37,8 +32,8 @@ def compare_rows(
     error = None
     if a["std"] is not None and b["std"] is not None:
         error = math.sqrt(a["std"] ** 2 / len(a["seeds"]) + b["std"] ** 2 / len(b["seeds"]))
-    papers = [table.row(name).paper.get(pair.key) for name in (pair.a, pair.b)]
-    paper = papers[0] - papers[1] if papers[0] is not None and papers[1] is not None else None
+    first, second = table.row(pair.a), table.row(pair.b)
+    papers = first.paper.get(pair.key), second.paper.get(pair.key)
     column = next(column for column in table.columns if column.key == pair.key)
     return {
         "a": pair.a,
@@ -46,8 +41,8 @@ def compare_rows(
         "key": pair.key,
         "difference": a["mean"] - b["mean"],
         "error": error,
-        "examples_error": _examples_error(column, (table.row(pair.a), table.row(pair.b)), cases),
-        "paper": paper,
+        "examples_error": _examples_error(column, (first, second), cases),
+        "paper": None if papers[0] is None or papers[1] is None else papers[0] - papers[1],
     }
 
 
@@ -62,20 +57,16 @@ def _examples_error(column: Column, rows: tuple[Row, Row], cases: FindCases) -> 
 def error_of_examples(
     first: Sequence[Cases], second: Sequence[Cases], *, whole: bool
 ) -> float | None:
-    """The standard error, in percent, of a difference of accuracies for having been measured on so
-    many examples only.
+    """The standard error, in percent, of a difference of accuracies that comes from measuring on
+    so many examples only.
 
     Each case counts with its difference of the shares of seeds that were right, so that cases which
     both find easy or hard add nothing. Phrases count as if drawn one by one, which makes their
     error too small. None where the rows were not measured on the same cases, or on fewer than two.
     """
     golds = [_counted(seed, seed.gold, whole) for seed in (*first, *second)]
-    if (
-        not first
-        or not second
-        or len(golds[0]) < 2
-        or any(not np.array_equal(golds[0], gold) for gold in golds)
-    ):
+    same = bool(first and second) and all(np.array_equal(golds[0], gold) for gold in golds)
+    if not same or len(golds[0]) < 2:
         return None
     shares = [
         np.mean([_counted(seed, seed.gold == seed.predicted, whole) for seed in seeds], 0)

@@ -12,18 +12,13 @@ from reproduce.cases import Cases
 from reproduce.table import Curve
 from thinstack.measure.pair_figures import pearson
 
-__all__ = ["LEAST_CASES", "Point", "points"]
-
 LEAST_CASES: Final = 20
 """A window that holds fewer for any seed is left out: its figure would be noise."""
 
 
 class Point(NamedTuple):
-    """The figure at `x`: mean and sample standard deviation (0 for one seed) over the seeds.
-
-    Accuracy is in percent. `count` is the number of cases in the window, for the seed that has the
-    fewest.
-    """
+    """The figure at `x` (accuracy in percent): mean and sample standard deviation (0 for one seed)
+    over the seeds; `count` is the number of cases of the seed that has the fewest."""
 
     x: int
     mean: float
@@ -51,35 +46,27 @@ def points(cases: Sequence[Cases], curve: Curve) -> list[Point]:
         ]
         known = [figure for figure in figures if figure is not None]
         if len(known) == len(figures):
-            found.append(
-                Point(
-                    x,
-                    statistics.fmean(known),
-                    statistics.stdev(known) if len(known) > 1 else 0.0,
-                    count,
-                )
-            )
+            std = statistics.stdev(known) if len(known) > 1 else 0.0
+            found.append(Point(x, statistics.fmean(known), std, count))
     return found
 
 
-Arrays = tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]
+Values = NDArray[np.floating]
 
 
-def _chosen(cases: Cases, curve: Curve) -> Arrays:
-    """Where on the x axis the cases of a curve lie, and what was predicted and right of them."""
+def _chosen(cases: Cases, curve: Curve) -> tuple[Values, Values, Values]:
+    """Where on the x axis the cases of a curve lie, what was predicted, and what is right."""
     counts = cases.whole if curve.cases == "whole" else np.ones(len(cases), bool)
     where = cases.words if curve.x == "words" else cases.depth
     return where[counts], cases.predicted[counts], cases.gold[counts]
 
 
-def _window(where: NDArray[np.floating], x: int, curve: Curve) -> NDArray[np.bool_]:
+def _window(where: Values, x: int, curve: Curve) -> NDArray[np.bool_]:
     beyond = where >= x - curve.window
     return beyond if x == curve.last else beyond & (where <= x + curve.window)
 
 
-def _figure(
-    predicted: NDArray[np.floating], gold: NDArray[np.floating], curve: Curve
-) -> float | None:
+def _figure(predicted: Values, gold: Values, curve: Curve) -> float | None:
     if curve.figure == "pearson":
         return pearson(predicted, gold)
     return 100.0 * float((predicted == gold).mean())

@@ -3,17 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["markdown"]
-
 Report = Mapping[str, Any]
 
 SHOWN_DIGITS = 12
-"""Hexadecimal digits of a digest or a commit that are shown."""
+"""Of a digest."""
 
 
 def markdown(report: Report, plots: Sequence[str] = ()) -> str:
-    """The report as a page: the table, one line a row, then what it means and what it comes from;
-    `plots` are file names."""
+    """The report as a page: the table, what differs, what it comes from; `plots` are file names."""
     parts = [
         f"# {report['title']}",
         _caption(report),
@@ -98,9 +95,8 @@ def _comparisons(report: Report) -> Iterator[str]:
         paper = (
             "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
         )
-        error = _errors(found, column)
-        rows = f"{titles[found['a']]} less {titles[found['b']]}"
-        yield f"{rows}, {column['title']}: **{difference}**{paper}, {error}."
+        rows = f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}"
+        yield f"{rows}: **{difference}**{paper}, {_errors(found, column)}."
 
 
 def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
@@ -132,10 +128,8 @@ def _origin(report: Report) -> Iterator[str]:
     files = {name: digest for part in parts for name, digest in part["data"].items()}
     digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
     yield f"Data, SHA-256: {digests}."
-    yield (
-        "Parameters are those of the encoder, without leaf vectors and task head. Seconds are of "
-        "training alone."
-    )
+    parameters = "Parameters are those of the encoder, without leaf vectors and task head."
+    yield f"{parameters} Seconds are of training alone."
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:

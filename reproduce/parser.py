@@ -28,14 +28,11 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-__all__ = ["ParserSettings", "dependency_trees", "figures", "parse", "train_parser"]
-
 FIGURES = "figures.json"
 ROOT = "root"
 SPACY_ROOT = "ROOT"
-PARSERS = (
-    Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "thinstack" / "parsers"
-)
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+PARSERS = CACHE / "thinstack" / "parsers"
 """Where trained parsers are kept, each under the digest of its files."""
 TOGETHER = 256
 """Sentences that are parsed at a time."""
@@ -43,13 +40,9 @@ TOGETHER = 256
 
 @dataclass(frozen=True, slots=True)
 class ParserSettings:
-    """Sizes and training of the parser: convolutions over hashed features of the words, and
-    transitions (arc-eager).
-
-    Sentences are learnt in pieces of at most `cut` transitions; relations seen less than `rare`
-    times are not learnt. Adam's learning rate rises over the first part `warmup` of the updates and
-    falls linearly to 0.
-    """
+    """Convolutions over hashed features of the words, and transitions (arc-eager). Sentences are
+    learnt in pieces of at most `cut` transitions, and relations seen `rare` times or more. Adam's
+    learning rate rises over the first part `warmup` of the updates and falls linearly to 0."""
 
     seed: int = 0
     epochs: int = 8
@@ -70,11 +63,9 @@ def train_parser(
     """The folder of a parser trained on one CoNLL-U file and measured on another, below `folder`.
 
     It is named by the digest of both files, the settings and spaCy's version: what is there already
-    is not trained again. It is written into a folder of its own, which is then renamed; of two
-    processes that train it at once, the later drops its own.
-
-    Raises MissingExtraError without spaCy; DataError and TreeError as `read_conllu` does, and
-    DataError where the parser cannot be written.
+    is not trained again. Of two processes that train it at once, the later drops its own. Raises
+    MissingExtraError without spaCy, what `read_conllu` raises, and DataError where the parser
+    cannot be written.
     """
     spacy = _spacy()
     digest = hashlib.sha256(json.dumps([asdict(settings), spacy.__version__]).encode())
@@ -93,9 +84,8 @@ def train_parser(
     try:
         _write(nlp, found, target)
     except OSError as error:
-        raise DataError(
-            f"{target}: the parser cannot be written: {error.strerror or error}"
-        ) from None
+        reason = error.strerror or error
+        raise DataError(f"{target}: the parser cannot be written: {reason}") from None
     return target
 
 
@@ -110,8 +100,8 @@ def dependency_trees(
 
 
 def figures(parser: Path) -> dict[str, float]:
-    """Of a folder that `train_parser` gave: `uas`, `las` (percent, over all words and whole
-    relations) and `words` of the development file, and the `seconds` of training."""
+    """Of a parser: `uas` and `las` (percent, with whole relations) over the `words` of the
+    development file, and the `seconds` of training."""
     found: dict[str, float] = json.loads((parser / FIGURES).read_text(encoding="utf-8"))
     return found
 
@@ -120,9 +110,8 @@ def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
     """The dependency tree of each sentence of at least one word: node i is word i, labelled with
     its relation to its head.
 
-    `parser`: a folder that `train_parser` gave. It is shown the words as running text has them
-    (`ptb.plain`); the trees keep them as given. Raises MissingExtraError without spaCy, DataError
-    for a folder that holds no parser.
+    The parser is shown the words as running text has them (`ptb.plain`); the trees keep them as
+    given. Raises MissingExtraError without spaCy, DataError for a folder that holds no parser.
     """
     spacy = _spacy()
     from thinc.api import use_ops
@@ -131,9 +120,8 @@ def parse(parser: Path, sentences: Sequence[Sequence[str]]) -> list[Tree]:
         try:
             nlp = spacy.load(parser)
         except (OSError, ValueError) as error:
-            raise DataError(
-                f"{parser}: not a parser ({error}); delete the folder, and it is trained anew"
-            ) from None
+            advice = "delete the folder, and it is trained anew"
+            raise DataError(f"{parser}: not a parser ({error}); {advice}") from None
         return _parsed(nlp, sentences)
 
 
@@ -165,17 +153,15 @@ def _trained(trees: Sequence[Tree], settings: ParserSettings) -> tuple["Language
         batches = list(minibatch_by_words(examples, settings.batch_words))
         for number, batch in enumerate(batches):
             done = (epoch + number / len(batches)) / settings.epochs
-            optimizer.learn_rate = settings.learning_rate * min(
-                (done + 1e-6) / settings.warmup, 1 - done
-            )
+            share = min((done + 1e-6) / settings.warmup, 1 - done)
+            optimizer.learn_rate = settings.learning_rate * share
             nlp.update(batch, drop=settings.dropout, sgd=optimizer)
     return nlp, time.perf_counter() - started
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """spaCy draws from the global generators of Python and numpy, which are put back as they
-    were."""
+    """spaCy draws from Python's and numpy's global generators: they are put back afterwards."""
     before = random.getstate(), np.random.get_state()
     random.seed(seed)
     np.random.seed(seed)
@@ -201,13 +187,11 @@ def _write(nlp: "Language", found: dict[str, float], target: Path) -> None:
 
 def _component(settings: ParserSettings) -> dict[str, Any]:
     """What spaCy builds the parser from; nothing of it has to be downloaded."""
-    # With the rows of their tables.
-    features = {"NORM": 5000, "PREFIX": 2500, "SUFFIX": 2500, "SHAPE": 2500}
     embed = {
         "@architectures": "spacy.MultiHashEmbed.v2",
         "width": settings.width,
-        "attrs": list(features),
-        "rows": list(features.values()),
+        "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE"],
+        "rows": [5000, 2500, 2500, 2500],
         "include_static_vectors": False,
     }
     encode = {
@@ -237,11 +221,8 @@ def _doc(nlp: "Language", words: Sequence[str]) -> "Doc":
     """A document of one sentence, which the parser cannot split."""
     from spacy.tokens import Doc
 
-    return Doc(
-        nlp.vocab,
-        words=list(map(ptb.plain, words)),
-        sent_starts=[place == 0 for place in range(len(words))],
-    )
+    starts: list[bool | int | None] = [place == 0 for place in range(len(words))]
+    return Doc(nlp.vocab, words=list(map(ptb.plain, words)), sent_starts=starts)
 
 
 def _gold(nlp: "Language", tree: Tree) -> "Doc":
@@ -263,9 +244,8 @@ def _parsed(nlp: "Language", sentences: Sequence[Sequence[str]]) -> list[Tree]:
 
 def _tree(doc: "Doc", words: Sequence[str]) -> Tree:
     parents = [-1 if token.head.i == token.i else token.head.i for token in doc]
-    return Tree.from_parents(
-        parents, words, [ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in doc]
-    )
+    relations = [ROOT if token.dep_ == SPACY_ROOT else token.dep_ for token in doc]
+    return Tree.from_parents(parents, words, relations)
 
 
 def _accuracy(nlp: "Language", trees: Sequence[Tree]) -> dict[str, float]:
@@ -273,11 +253,6 @@ def _accuracy(nlp: "Language", trees: Sequence[Tree]) -> dict[str, float]:
     found = _parsed(nlp, [tree.words for tree in trees])
     pairs = list(zip(trees, found, strict=True))
     heads = np.concatenate([gold.parents == own.parents for gold, own in pairs])
-    relations = np.array(
-        [a == b for gold, own in pairs for a, b in zip(gold.labels, own.labels, strict=True)]
-    )
-    return {
-        "uas": 100 * float(heads.mean()),
-        "las": 100 * float((heads & relations).mean()),
-        "words": len(heads),
-    }
+    relations = np.concatenate([np.array(gold.labels) == own.labels for gold, own in pairs])
+    both = heads & relations
+    return {"uas": 100 * heads.mean().item(), "las": 100 * both.mean().item(), "words": len(heads)}

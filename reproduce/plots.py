@@ -12,22 +12,18 @@ from thinstack.errors import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw"]
-
 COLOURS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Of Okabe and Ito, which the colour-blind can tell apart; their yellow is left out, for it is
-faint on white."""
+"""Of Okabe and Ito, which the colour-blind can tell apart, without their yellow, faint on white."""
 STYLES: Final = ("-", "--", "-.", ":")
-SIZE: Final = (7.0, 4.4)
-"""Width and height in inches."""
+INCHES: Final = (7.0, 4.4)
 
 
 def draw(
-    table: Table, curves: Mapping[str, Mapping[str, Sequence[Point]]], folder: Path
+    table: Table, stem: str, curves: Mapping[str, Mapping[str, Sequence[Point]]], folder: Path
 ) -> list[Path]:
-    """Draw each curve of the table for which a row has points, into `folder`/TABLE-CURVE.svg.
+    """Draw each curve of the table for which a row has points, into `folder`/STEM-CURVE.svg.
 
-    `curves`: by the curve's name, then the row's title. A line is the mean over seeds, the band
+    `curves`: by the names of the curve and of the row. A line is the mean over seeds, the band
     around it the standard deviation. The same points give the same bytes. Returns the files. Raises
     MissingExtraError without matplotlib.
     """
@@ -40,11 +36,12 @@ def draw(
         "svg.fonttype": "none",
         "text.parse_math": False,  # a "$" in a title is a "$"
     }
+    titles = {row.name: row.title for row in table.rows}
     paths = []
     for curve in table.curves:
-        lines = {title: found for title, found in curves.get(curve.name, {}).items() if found}
+        lines = {titles[row]: found for row, found in curves.get(curve.name, {}).items() if found}
         if lines:
-            path = folder / f"{table.name}-{curve.name}.svg"
+            path = folder / f"{stem}-{curve.name}.svg"
             with matplotlib.rc_context(settings):
                 path.write_bytes(_svg(curve, lines))
             paths.append(path)
@@ -54,7 +51,7 @@ def draw(
 def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]]) -> bytes:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=SIZE, layout="constrained")
+    figure = Figure(figsize=INCHES, layout="constrained")
     axes = figure.add_subplot()
     drawn = [_line(axes, number, found) for number, found in enumerate(lines.values())]
     axes.set_title(curve.title)
@@ -74,8 +71,7 @@ def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
     x = [point.x for point in found]
     colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]
     mean = [point.mean for point in found]
-    low = [point.mean - point.std for point in found]
-    high = [point.mean + point.std for point in found]
+    low, high = ([point.mean + way * point.std for point in found] for way in (-1, 1))
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
     marker = "o" if len(found) == 1 else ""  # a line of one point cannot be seen
     return axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]

@@ -12,8 +12,6 @@ from typing import Any
 from thinstack._version import __version__
 from thinstack.config import Recipe
 
-__all__ = ["commit_of", "recipe_digest", "versions"]
-
 UNREAD: dict[str, Any] = {
     "name": True,
     "description": True,
@@ -29,9 +27,8 @@ WATCHED = ("thinstack", "reproduce", "recipes")
 
 def recipe_digest(recipe: Recipe) -> str:
     """SHA-256 of all in a recipe that its figures depend on, but the seed."""
-    return hashlib.sha256(
-        json.dumps(recipe.model_dump(mode="json", exclude=UNREAD), sort_keys=True).encode()
-    ).hexdigest()
+    read = recipe.model_dump(mode="json", exclude=UNREAD)
+    return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
 
 
 def commit_of(file: Path) -> str | None:
@@ -57,9 +54,5 @@ def _git(folder: Path, *words: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that figures depend on."""
-    return {
-        "python": platform.python_version(),
-        "thinstack": __version__,
-        "torch": version("torch"),
-        "numpy": version("numpy"),
-    }
+    own = {"python": platform.python_version(), "thinstack": __version__}
+    return own | {name: version(name) for name in ("torch", "numpy")}

@@ -10,8 +10,6 @@ from reproduce.provenance import recipe_digest
 from reproduce.run import Outcome
 from reproduce.table import Column, Row, Run, Table
 
-__all__ = ["build"]
-
 SCHEMA_VERSION = 1
 
 Done = Sequence[tuple[Run, Outcome]]
@@ -26,16 +24,14 @@ def build(
     complete: bool,
     cases: FindCases,
 ) -> dict[str, Any]:
-    """The report, fit for JSON.
-
-    `done`: the runs of the rows that are reported. `missing`: why other rows are not, by name.
-    `digests`: of the data files of each run, by its path. `complete`: whether these are all runs of
-    the table.
-    """
+    """The report, fit for JSON, of the runs `done`. `missing`: why other rows are not in it, by
+    name; `digests`: of the data files of each run, by its path; `complete`: whether these are all
+    runs of the table."""
     by_row: dict[str, list[tuple[Run, Outcome]]] = {}
     for run, outcome in done:
         by_row.setdefault(run.row.name, []).append((run, outcome))
-    rows = [_row(table, table.row(name), runs, digests) for name, runs in by_row.items()]
+    rows = [_row(table, runs, digests) for runs in by_row.values()]
+    compared = (compare_rows(table, pair, rows, cases) for pair in table.compare)
     return {
         "schema_version": SCHEMA_VERSION,
         "table": table.name,
@@ -46,32 +42,21 @@ def build(
         "differs": list(table.differs),
         "columns": [column.model_dump() for column in table.columns],
         "rows": rows,
-        "comparisons": [
-            found
-            for pair in table.compare
-            if (found := compare_rows(table, pair, rows, cases)) is not None
-        ],
+        "comparisons": [found for found in compared if found is not None],
     }
 
 
-def _row(
-    table: Table, row: Row, done: Done, digests: Mapping[str, Mapping[str, str]]
-) -> dict[str, Any]:
+COPIED = {"name", "title", "source", "differs", "trees", "rival", "paper", "paper_std"}
+
+
+def _row(table: Table, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    row, first = done[0][0].row, done[0][1]
     parts = {
         variant: [(run, outcome) for run, outcome in done if run.variant == variant]
         for variant in table.variants_of(row)
     }
-    first = next(outcome for _, outcome in done)
-    return {
-        "name": row.name,
-        "title": row.title,
-        "source": row.source,
-        "differs": row.differs,
-        "trees": row.trees,
-        "rival": row.rival,
+    return row.model_dump(include=COPIED) | {
         "figures": {column.key: _figure(column, row, parts) for column in table.columns},
-        "paper": row.paper,
-        "paper_std": row.paper_std,
         "parameters": first.parameters,
         "runs": [_runs(variant, part, digests) for variant, part in parts.items()],
     }

@@ -14,28 +14,24 @@ from thinstack.data.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
 from thinstack.training.datasets import read_sentences
 
-__all__ = ["run_rival"]
-
 Texts = list[str]
 Classes = NDArray[np.int64]
-Figures = dict[str, float]
 
 PENALTIES: Final = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """What C of LinearSVC is chosen from, by cross-validation."""
 FOLDS: Final = 5
 
 
-def run_rival(name: str, recipe: Recipe, data: Path) -> Figures:
-    """Train the rival `name` on the sentences of a recipe, read from the folder `data`, and measure
-    it on its development part.
+def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
+    """Train the rival `name` on the sentences of a recipe, with files in the folder `data`, and
+    measure it on their development part.
 
     "tfidf": a linear support vector machine over TF-IDF-weighted word 1- and 2-grams, and character
-    3- to 5-grams where cross-validation finds them of use. It learns from all that a model of the
-    recipe sees before the development part, the held-out sentences included, for it holds out its
-    own. Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights
-    that are not zero and biases. Raises UnknownNameError for another name, ConfigError for a recipe
-    of pairs, DataError for too few sentences, MissingExtraError without scikit-learn, and what
-    reading the data raises.
+    3- to 5-grams where cross-validation finds them of use. It learns from the held-out sentences
+    too. Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights
+    that are not zero and biases. Raises UnknownNameError, ConfigError for a recipe of pairs,
+    DataError for too few sentences, MissingExtraError without scikit-learn, and what reading the
+    data raises.
     """
     rivals: Mapping[str, Callable[[Texts, Classes, Texts], tuple[Classes, int]]] = {"tfidf": _tfidf}
     if name not in rivals:
@@ -69,8 +65,7 @@ def _sentences(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
 
 
 def _check(classes: Classes, path: Path) -> None:
-    counts = np.bincount(classes)
-    counts = counts[counts > 0]
+    counts = np.unique(classes, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < FOLDS:
         raise DataError(
             f"{path}: expected sentences of two classes or more, and {FOLDS} or more of one, for "

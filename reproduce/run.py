@@ -1,5 +1,4 @@
-"""One run of a table, in a process of its own: a seed of a row is trained and measured, and what
-came of it is kept."""
+"""One run of a table: a seed of a row is trained and measured, and what came of it is kept."""
 
 import hashlib
 import json
@@ -33,18 +32,6 @@ from thinstack.training.datasets import (
 from thinstack.training.digests import data_digests
 from thinstack.training.seeds import run_seed
 
-__all__ = [
-    "Failure",
-    "Job",
-    "Outcome",
-    "attempt",
-    "cases_of",
-    "digests_of",
-    "finished",
-    "job_of",
-    "run_one",
-]
-
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
 CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.safetensors.partial", "metrics.jsonl")
 
@@ -66,9 +53,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a run: `figures` on the development data by tree source, the `epoch` that was
-    kept (None for a rival) of how many `epochs`, the `seconds` they took without measuring, and the
-    number of parameters: of the "encoder", and of the "model" without its leaf table."""
+    """What came of a run: `figures` on the development data by tree source, the `epoch` kept (None
+    for a rival) of how many `epochs`, the `seconds` they took without measuring, the number of
+    parameters: of the "encoder", and of the "model" without its leaf table."""
 
     digest: str
     commit: str | None
@@ -106,10 +93,9 @@ def finished(job: Job) -> Outcome | None:
     """What came of a job, if it was done before and its cases are still there."""
     with suppress(OSError, ValueError, TypeError):
         outcome = Outcome(**json.loads((job.folder / RESULT).read_text(encoding="utf-8")))
-        whole = job.rival is not None or all(
-            _cases_file(job, source).is_file() for source in outcome.figures
-        )
-        return outcome if outcome.digest == job.digest and whole else None
+        files = [_cases_file(job, source) for source in outcome.figures if job.rival is None]
+        if outcome.digest == job.digest and all(file.is_file() for file in files):
+            return outcome
     return None
 
 
@@ -138,11 +124,9 @@ def attempt(job: Job) -> Outcome | Failure:
 
 
 def run_one(job: Job) -> Outcome:
-    """Do a job, going on from its checkpoint, or return what came of it before. Raises what
-    training and reading data raise.
-
-    What a job of another digest left in the folder is deleted first.
-    """
+    """Do a job, going on from its checkpoint, or return what came of it before. What a job of
+    another digest left in the folder is deleted first. Raises what training and reading data
+    raise."""
     if (outcome := finished(job)) is not None:
         return outcome
     _claim(job)
@@ -173,32 +157,17 @@ def _train(job: Job) -> Outcome:
         cases.save(_cases_file(job, source))
         if job.recipe.data.task == "entailment":
             result.dev[source] |= cases.negation_figures()
-    return Outcome(
-        digest=job.digest,
-        commit=job.commit,
-        seed=job.seed,
-        figures=result.dev,
-        epoch=result.epoch,
-        epochs=len(result.history),
-        seconds=sum(record["seconds"] for record in result.history),
-        parameters=_parameters(result.model),
-    )
+    seconds, parameters = sum(at["seconds"] for at in result.history), _parameters(result.model)
+    epochs = result.epoch, len(result.history)
+    return Outcome(job.digest, job.commit, job.seed, result.dev, *epochs, seconds, parameters)
 
 
 def _run_rival(job: Job, name: str) -> Outcome:
     started = time.perf_counter()
     figures: dict[str, float | None] = {**run_rival(name, job.recipe, job.data)}
     seconds, parameters = time.perf_counter() - started, int(figures.pop("parameters") or 0)
-    return Outcome(
-        digest=job.digest,
-        commit=job.commit,
-        seed=job.seed,
-        figures={"gold": figures},
-        epoch=None,
-        epochs=0,
-        seconds=seconds,
-        parameters={"model": parameters},
-    )
+    found = {"gold": figures}
+    return Outcome(job.digest, job.commit, job.seed, found, None, 0, seconds, {"model": parameters})
 
 
 _last: dict[str, tuple[Datasets, NDArray[np.bool_]]] = {}

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from thinstack.config import Recipe, Strict
 from thinstack.config.base import read_toml
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
-
-__all__ = ["Column", "Comparison", "Curve", "Row", "Run", "Table"]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 """Of what is a folder too; no number, for folders of seeds stand beside those of variants."""
@@ -32,10 +30,20 @@ PARAMETERS = "parameters"
 Data = dict[str, Any]
 
 
+def _unnamed(recipe: Data) -> Data:
+    if "name" in recipe:
+        raise ValueError("has a name; that of a recipe is made of the table's and the row's")
+    return recipe
+
+
+Part = Annotated[Data, AfterValidator(_unnamed)]
+"""What is laid over a recipe, or under it."""
+
+
 class Column(Strict):
     """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose
-    trees (by default those that the row names), and the figure's name in the results of a run.
-    `digits` stand behind the point; `best` is printed bold."""
+    trees (by default the row's), and the figure's name in the results of a run. `digits` stand
+    behind the point; `best` is printed bold."""
 
     key: str
     title: str
@@ -60,8 +68,8 @@ class Curve(Strict):
     """A plot of `rows`: `figure` over the development cases whose `x` lies in a window, against the
     window's middle.
 
-    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches from its middle x
-    by `window` to both sides; the one at `last` holds all that is longer or deeper too.
+    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches by `window` to
+    both sides; the one at `last` holds all that is longer or deeper too.
     """
 
     name: Name
@@ -92,12 +100,11 @@ class Parser(Strict):
 class Row(Strict):
     """One model: `recipe` is laid over the table's; or a `rival` that thinstack only runs.
 
-    `paper`, `paper_std`: the paper's figures and their standard deviations by column, and its
-    number of `parameters`; `source`: which paper. `differs`: what this row does differently.
-    `parser`: gives the sentences of a treebank of phrases dependency trees. `trees`: whose trees
-    its figures are taken with. `variants`: those of the table that it is run
-    in, beside the row itself; by default all. `variant_recipes`: what is laid over its recipe in a
-    variant, after the variant's own.
+    `paper`, `paper_std`: the figures of the paper `source`, and their standard deviations, by
+    column, and its number of `parameters`. `differs`: what this row does differently. `parser`:
+    gives the sentences of a treebank of phrases dependency trees. `trees`: whose trees its figures
+    are taken with. `variants`: those that it is run in beside the row itself (default: all).
+    `variant_recipes`: laid over its recipe in a variant, after the variant's own.
     """
 
     name: Name
@@ -108,17 +115,16 @@ class Row(Strict):
     differs: str = ""
     trees: Trees = "gold"
     variants: tuple[str, ...] | None = None
-    variant_recipes: dict[str, Data] = Field(default_factory=dict)
+    variant_recipes: dict[str, Part] = Field(default_factory=dict)
     rival: str | None = None
     parser: Parser | None = None
-    recipe: Data = Field(default_factory=dict)
+    recipe: Part = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.rival is not None and (self.recipe or self.variant_recipes or self.parser):
-            raise ValueError(
-                "a rival has neither recipe nor parser: it takes the data of the table's recipe"
-            )
+            data = "it takes the data of the table's recipe"
+            raise ValueError(f"a rival has neither recipe nor parser: {data}")
         if extra := sorted(self.paper_std.keys() - self.paper.keys()):
             raise ValueError(f"paper_std of {extra} without a figure in paper")
         return self
@@ -158,8 +164,8 @@ class Table(Strict):
     columns: tuple[Column, ...] = Field(min_length=1)
     curves: tuple[Curve, ...] = ()
     compare: tuple[Comparison, ...] = ()
-    variants: dict[Name, Data] = Field(default_factory=dict)
-    recipe: Data = Field(default_factory=dict)
+    variants: dict[Name, Part] = Field(default_factory=dict)
+    recipe: Part = Field(default_factory=dict)
     rows: tuple[Row, ...] = Field(min_length=1)
 
     @classmethod
@@ -183,10 +189,10 @@ class Table(Strict):
 
     def row(self, name: str) -> Row:
         """The row of that name. Raises UnknownNameError."""
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownNameError("row", name, (row.name for row in self.rows))
+        rows = {row.name: row for row in self.rows}
+        if name not in rows:
+            raise UnknownNameError("row", name, rows)
+        return rows[name]
 
     def variants_of(self, row: Row) -> tuple[str, ...]:
         """The variants that a row is run in; the first, "", is the row itself."""
@@ -198,8 +204,8 @@ class Table(Strict):
         seeds: Sequence[int] = (),
         tests: Mapping[str, str] | None = None,
     ) -> list[Run]:
-        """Every variant and seed of every row, in the table's order; `rows` and `seeds` choose, of
-        the recipes by default.
+        """Every variant and seed of every row, in the table's order, or those of `rows` and with
+        `seeds`.
 
         `tests`: files to measure on in place of the development data, by variant. That of "" is the
         row's and of the variants without data of their own. Raises UnknownNameError; ConfigError
@@ -240,22 +246,16 @@ class Table(Strict):
             data = _laid_over(data, {"data": {"dev": test}})
         recipe = Recipe.parse(data, source=place)
         if test is not None and row.rival is None and recipe.training.stop_on == "dev":
-            raise ConfigError(
-                f'{place}: training.stop_on is "dev", which would choose by the test file; "held" '
-                "does not"
-            )
+            stop = 'training.stop_on is "dev", which would choose by the test file; "held" does not'
+            raise ConfigError(f"{place}: {stop}")
         return recipe
 
     def _recipe_data(self, row: Row, variant: str) -> Data:
         merged: Data = {}
         if row.rival is not None:  # only the data of its recipe count; a model makes it whole
             merged = next((other.recipe for other in self.rows if other.rival is None), {})
-        for part in (
-            self.recipe,
-            row.recipe,
-            self.variants.get(variant, {}),
-            row.variant_recipes.get(variant, {}),
-        ):
+        own = self.variants.get(variant, {}), row.variant_recipes.get(variant, {})
+        for part in (self.recipe, row.recipe, *own):
             merged = _laid_over(merged, part)
         return {"name": ".".join((self.name, row.name, *([variant] if variant else []))), **merged}
 
@@ -266,28 +266,11 @@ class Table(Strict):
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:
-        kinds = {
-            "rows": [row.name for row in self.rows],
-            "columns": [column.key for column in self.columns],
-            "curves": [curve.name for curve in self.curves],
-        }
-        for kind, names in kinds.items():
+        rows, curves = ([each.name for each in of] for of in (self.rows, self.curves))
+        columns = [column.key for column in self.columns]
+        for kind, names in {"rows": rows, "columns": columns, "curves": curves}.items():
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} must differ in their names, found {twice} more than once")
-        recipes = {"recipe": self.recipe} | {
-            f"variant {name}": part for name, part in self.variants.items()
-        }
-        for row in self.rows:
-            recipes[f"row {row.name}: recipe"] = row.recipe
-            recipes |= {
-                f"row {row.name}: variant_recipes.{name}": part
-                for name, part in row.variant_recipes.items()
-            }
-        for place, recipe in recipes.items():
-            if "name" in recipe:
-                raise ValueError(
-                    f"{place} has a name; that of a recipe is made of the table's and the row's"
-                )
         return self
 
     @model_validator(mode="after")
@@ -346,7 +329,7 @@ def _laid_over(base: Data, over: Data) -> Data:
             kept.pop(other, None)
     for key, value in over.items():
         old = kept.get(key)
-        kept[key] = (
-            _laid_over(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-        )
+        if isinstance(old, dict) and isinstance(value, dict):
+            value = _laid_over(old, value)
+        kept[key] = value
     return kept

@@ -9,8 +9,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
-__all__ = ["each"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -1,4 +1,5 @@
-"""Fixtures shared by all tests."""
+"""What all tests share: those of the package (`tests`) and of what stands beside it
+(`reproduce/tests`)."""
 
 import os
 from pathlib import Path
@@ -39,7 +40,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def data_dir() -> Path:
     """The folder of real treebanks and vectors; tests that need it are skipped where it is
     absent."""
-    folder = Path(os.environ.get("THINSTACK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    folder = Path(os.environ.get("THINSTACK_DATA", Path(__file__).parents[1] / "shared" / "data"))
     if not (folder / "sst" / "dev.txt").is_file():
         pytest.skip(
             "needs the Stanford Sentiment Treebank: set THINSTACK_DATA to the folder that holds "

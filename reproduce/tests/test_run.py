@@ -4,6 +4,7 @@ on."""
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     direct = run_seed(done.recipe, load_datasets(done.recipe, done.data), 1, tmp_path / "direct")
     assert outcome.figures == direct.dev
     assert (outcome.seed, outcome.epoch, outcome.epochs, outcome.commit) == (1, 2, 2, "c0ffee")
-    assert 0 < outcome.seconds < 60
+    assert outcome.seconds > 0
     whole = cases_of(done, "gold").whole
     assert int(whole.sum()) == 10  # sentences of dev.txt
     assert (cases_of(done, "gold").gold == direct.answers["gold"].gold).all()
@@ -102,9 +103,8 @@ def test_seeds_of_a_row_share_what_is_trained_on(
     second = replace(first, seed=2, folder=first.folder.parent / "2")
     outcomes = [run_one(each) for each in (first, second, other)]
     assert prepared == ["tiny.lstm", "tiny.lstm.left"]
-    alone = run_seed(
-        second.recipe, load_datasets(second.recipe, second.data), 2, tmp_path / "direct"
-    )
+    datasets = load_datasets(second.recipe, second.data)
+    alone = run_seed(second.recipe, datasets, 2, tmp_path / "direct")
     assert outcomes[1].figures == alone.dev
 
 
@@ -137,9 +137,8 @@ def test_what_no_figure_depends_on_is_not_in_the_digest(tmp_path: Path) -> None:
 def interrupted(done: Job) -> None:
     """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000
     seconds."""
-    short = done.recipe.model_copy(
-        update={"training": done.recipe.training.model_copy(update={"epochs": 1})}
-    )
+    training = done.recipe.training.model_copy(update={"epochs": 1})
+    short = done.recipe.model_copy(update={"training": training})
     run_seed(short, load_datasets(short, done.data), done.seed, done.folder)
     path = done.folder / "checkpoint.safetensors"
     with safe_open(path, framework="pt") as file:
@@ -223,31 +222,19 @@ def test_a_rival_is_run_once_on_the_tables_data(
     outcome = run_one(done)
     assert run_one(done) == outcome
     assert asked == [("tfidf", "train.txt", done.data)]
-    assert (outcome.figures, outcome.parameters) == (
-        {"gold": {"root_accuracy": 61.5}},
-        {"model": 77},
-    )
-    assert (outcome.epoch, outcome.epochs) == (None, 0)
+    assert outcome.figures == {"gold": {"root_accuracy": 61.5}}
+    assert (outcome.parameters, outcome.epoch, outcome.epochs) == ({"model": 77}, None, 0)
 
 
 # -- other trees, and negations
-# ----------------------------------------------------------------------------------------------
 
 
 PARSER = {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}
 
 
-def with_parser(**recipe: Any) -> dict[str, Any]:
-    """The tiny table with a row whose sentences get dependency trees."""
-    table, cell = tiny(), {"name": "child_sum_lstm.v1", "options": {}}
-    model = {"trees": "dependency", "cell": cell, **recipe.pop("model", {})}
-    row = {"name": "parsed", "title": "Dependency", "parser": PARSER, "variants": []}
-    table["rows"].append({**row, "recipe": {"model": model, **recipe}})
-    return table
-
-
 def parsed(folder: Path, monkeypatch: pytest.MonkeyPatch, **recipe: Any) -> tuple[Job, list[Any]]:
-    """A job of that row and what its parser, of which the last word is the head, is asked."""
+    """A job of the tiny table whose sentences get dependency trees, in which the last word is the
+    head, and what its parser is asked."""
     asked: list[Any] = []
 
     def train_parser(train: Path, dev: Path, folder: Path) -> Path:
@@ -261,12 +248,14 @@ def parsed(folder: Path, monkeypatch: pytest.MonkeyPatch, **recipe: Any) -> tupl
 
     monkeypatch.setattr("reproduce.run.train_parser", train_parser)
     monkeypatch.setattr("reproduce.parser.parse", parse)
-    path, data = write_all(folder, with_parser(**recipe))
-    (data / "ud").mkdir()
+    table, cell = tiny(), {"name": "child_sum_lstm.v1", "options": {}}
+    model = {"trees": "dependency", "cell": cell, **recipe.pop("model", {})}
+    row = {"name": "parsed", "title": "Dependency", "parser": PARSER, "variants": []}
+    table["rows"].append({**row, "recipe": {"model": model, **recipe}})
+    (folder / "data" / "ud").mkdir(parents=True)
     for file in PARSER.values():
-        (data / file).write_text(f"stands for {file}\n", encoding="utf-8")
-    run = next(run for run in Table.read(path).runs() if run.row.name == "parsed")
-    return job_of(run, data=data, folder=folder / "work", commit=None), asked
+        (folder / "data" / file).write_text(f"stands for {file}\n", encoding="utf-8")
+    return job(folder, "parsed", table), asked
 
 
 def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
@@ -280,11 +269,8 @@ def test_parsed_sentences_have_the_labels_of_phrases_over_the_same_words(
     files = tuple(done.data / file for file in PARSER.values())
     assert asked == [(*files, PARSERS), Path("parser"), Path("parser")]
     (first, second), (third,) = material.train, material.dev
-    assert [example.trees["gold"].targets.tolist() for example in (first, second, third)] == [
-        [1, 2, 2],
-        [0],
-        [1, 2, 1],
-    ]
+    targets = [example.trees["gold"].targets.tolist() for example in (first, second, third)]
+    assert targets == [[1, 2, 2], [0], [1, 2, 1]]
     assert first.trees["gold"].forest.parents.tolist() == [2, 2, -1]
 
 
@@ -292,9 +278,8 @@ def test_a_phrase_within_a_parse_keeps_its_other_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {"0": "bad", "1": "", "2": "good"}
-    done, _ = parsed(
-        tmp_path, monkeypatch, data={"relabel": names}, model={"labels": ["bad", "good"]}
-    )
+    model = {"labels": ["bad", "good"]}
+    done, _ = parsed(tmp_path, monkeypatch, data={"relabel": names}, model=model)
     sentences = "(2 (1 the) (2 (2 good) (1 film)))\n(1 (1 the) (1 film))\n(0 (0 bad) (1 film))\n"
     (done.data / "train.txt").write_text(sentences, encoding="utf-8")
     found = _datasets(done)[0].train
@@ -342,69 +327,57 @@ def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path: Path) -> No
 
 
 # -- what a run comes from
-# ----------------------------------------------------------------------------------------------
+
+
+def recipe_of(train: str, dev: str) -> Recipe:
+    """A recipe with these files."""
+    table = Table.parse(tiny(), source="")
+    recipe = table.recipe_of(table.rows[0])
+    data = recipe.data.model_copy(update={"train": train, "dev": dev})
+    return recipe.model_copy(update={"data": data})
 
 
 def test_digests_of_files_and_folders(tmp_path: Path) -> None:
-    folder = tmp_path / "sick"
-    (folder / "dev").mkdir(parents=True)
-    (folder / "train").mkdir()
+    folder, recipe = tmp_path / "sick", recipe_of("sick/train", "sick/dev")
+    for name in ("train", "dev"):
+        (folder / name).mkdir(parents=True)
     for name in ("train/sim.txt", "dev/sim.txt", "SICK_trial.txt"):
         (folder / name).write_text("1.0\n", encoding="utf-8")
-    recipe = Table.parse(tiny(), source="").recipe_of(Table.parse(tiny(), source="").rows[0])
-    files = recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/dev"})
-    recipe = recipe.model_copy(update={"data": files})
     before = data_digests(recipe, tmp_path)
     assert list(before) == ["sick/train", "sick/dev"]
     (folder / "SICK_trial.txt").write_text("2.0 of the pairs\n", encoding="utf-8")
     table = data_digests(recipe, tmp_path)
     (folder / "train" / "a.toks").write_text("", encoding="utf-8")
     added = data_digests(recipe, tmp_path)
-    assert [
-        before["sick/train"] == table["sick/train"],
-        before["sick/dev"] == table["sick/dev"],
-    ] == [True, False]
-    assert [added["sick/train"] == table["sick/train"], added["sick/dev"] == table["sick/dev"]] == [
-        False,
-        True,
-    ]
+    assert [name for name in table if table[name] != before[name]] == ["sick/dev"]
+    assert [name for name in added if added[name] != table[name]] == ["sick/train"]
 
 
 def test_the_digest_of_a_linked_folder_has_the_table_beside_the_link(tmp_path: Path) -> None:
-    folder = tmp_path / "sick"
+    folder, recipe = tmp_path / "sick", recipe_of("sick/train", "sick/train")
     for name in ("elsewhere", "sick"):
         (tmp_path / name).mkdir()
     (tmp_path / "elsewhere" / "sim.txt").write_text("1.0\n", encoding="utf-8")
     (folder / "train").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
-    table = Table.parse(tiny(), source="")
-    recipe = table.recipe_of(table.rows[0])
-    recipe = recipe.model_copy(
-        update={"data": recipe.data.model_copy(update={"train": "sick/train", "dev": "sick/train"})}
-    )
-    digests = []
+    digests = set()
     for text in ("1\tNEUTRAL\n", "1\tENTAILMENT\n"):
         (folder / "SICK_train.txt").write_text(text, encoding="utf-8")
-        digests.append(data_digests(recipe, tmp_path)["sick/train"])
-    assert digests[0] != digests[1]
+        digests.add(data_digests(recipe, tmp_path)["sick/train"])
+    assert len(digests) == 2
 
 
 def test_the_digest_of_a_file_is_its_sha_256(tmp_path: Path) -> None:
     done = job(tmp_path)
     (done.data / "train.txt").write_text("abc", encoding="utf-8")
-    digest = data_digests(done.recipe, done.data)["train.txt"]
-    assert (
-        digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    )  # FIPS 180-2, B.1
+    digest = data_digests(done.recipe, done.data)["train.txt"]  # FIPS 180-2, B.1:
+    assert digest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert len(recipe_digest(done.recipe)) == 64
 
 
 def test_data_that_are_missing_are_named(tmp_path: Path) -> None:
     done = job(tmp_path)
     (done.data / "dev.txt").unlink()
-    with pytest.raises(
-        DataError,
-        match=r"dev\.txt: cannot be read: No such file.*; name the folder of the data with --data",
-    ):
+    with pytest.raises(DataError, match=r"dev\.txt: cannot be read: No such file.* --data"):
         data_digests(done.recipe, done.data)
 
 
@@ -413,24 +386,16 @@ def test_the_commit_is_that_of_the_tables_repository(
 ) -> None:
     if shutil.which("git") is None:
         pytest.skip("needs git")
-    for key, value in {
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CEILING_DIRECTORIES": str(tmp_path),
-    }.items():
-        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     table = tmp_path / "repository" / "recipes" / "tiny.toml"
     table.parent.mkdir(parents=True)
     table.write_text("", encoding="utf-8")
     assert commit_of(table) is None
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
     def git(*words: str) -> None:
-        author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-        assert (
-            os.spawnvp(
-                os.P_WAIT, "git", ["git", "-C", str(tmp_path / "repository"), *author, *words]
-            )
-            == 0
-        )
+        subprocess.run(["git", *author, *words], cwd=tmp_path / "repository", check=True)
 
     git("init", "-q")
     git("add", ".")

@@ -2,7 +2,6 @@
 and chance itself."""
 
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,45 +16,30 @@ def seed_of(
     right: list[int], *, gold: list[int] | None = None, whole: list[int] | None = None
 ) -> Cases:
     """Cases of which those with a 1 were said rightly."""
-    known = np.array(gold if gold is not None else [7] * len(right))
-    given = np.array(whole if whole is not None else [1] * len(right), bool)
-    zeros = np.zeros(len(right))
-    return Cases(
-        gold=known,
-        predicted=known + 1 - np.array(right),
-        words=zeros,
-        depth=zeros,
-        whole=given,
-        negated=~given,
-    )
+    known = np.array(gold or [7] * len(right))
+    given, zeros = np.array(whole or [1] * len(right), bool), np.zeros(len(right))
+    return Cases(known, known + 1 - np.array(right), zeros, zeros, given, ~given)
 
 
-def test_one_seed_each_by_hand() -> None:
-    # Differences 1, 0, 0, -1: their sample deviation is sqrt(2/3), and four of them have half of it
-    # as the error of their mean.
-    first, second = [seed_of([1, 1, 0, 0])], [seed_of([0, 1, 0, 1])]
-    assert error_of_examples(first, second, whole=True) == pytest.approx(100 * sqrt(2 / 3) / 2)
-
-
-def test_seeds_are_averaged_case_by_case() -> None:
-    # Shares 1, 1/2, 0 less 0, 0, 0.
-    first = [seed_of([1, 1, 0]), seed_of([1, 0, 0])]
-    assert error_of_examples(first, [seed_of([0, 0, 0])], whole=True) == pytest.approx(
-        100 * 0.5 / sqrt(3)
-    )
-
-
-def test_what_both_find_alike_adds_nothing() -> None:
-    assert error_of_examples([seed_of([1, 0, 1])], [seed_of([1, 0, 1])] * 3, whole=True) == 0.0
+@pytest.mark.parametrize(
+    ("first", "second", "error"),
+    [
+        # Differences 1, 0, 0, -1: their sample deviation is sqrt(2/3), and four of them have half
+        # of it as the error of their mean.
+        ([[1, 1, 0, 0]], [[0, 1, 0, 1]], sqrt(2 / 3) / 2),
+        ([[1, 1, 0], [1, 0, 0]], [[0, 0, 0]], 0.5 / sqrt(3)),  # shares 1, 1/2, 0 less 0, 0, 0
+        ([[1, 0, 1]], [[1, 0, 1]] * 3, 0.0),  # what both find alike adds nothing
+    ],
+)
+def test_by_hand(first: list[list[int]], second: list[list[int]], error: float) -> None:
+    rows = [[seed_of(right) for right in seeds] for seeds in (first, second)]
+    assert error_of_examples(*rows, whole=True) == pytest.approx(100 * error)
 
 
 def test_sentences_alone_or_all_phrases() -> None:
-    marked: dict[str, Any] = {"whole": [0, 1, 0, 1]}
-    first, second = [seed_of([0, 1, 0, 0], **marked)], [seed_of([1, 1, 1, 1], **marked)]
-    assert error_of_examples(first, second, whole=True) == pytest.approx(
-        100 * sqrt(1 / 2) / sqrt(2)
-    )
-    assert error_of_examples(first, second, whole=False) == pytest.approx(100 * 0.5 / 2)
+    first, second = ([seed_of(right, whole=[0, 1, 0, 1])] for right in ([0, 1, 0, 0], [1] * 4))
+    found = [error_of_examples(first, second, whole=whole) for whole in (True, False)]
+    assert found == pytest.approx([100 * sqrt(1 / 2) / sqrt(2), 100 * 0.5 / 2])
 
 
 @pytest.mark.parametrize("other", [[], [seed_of([1, 0])], [seed_of([1, 0, 1], gold=[7, 7, 8])]])

@@ -10,29 +10,27 @@ import pytest
 
 from reproduce.curves import Point
 from reproduce.plots import draw
-from reproduce.table import Curve, Table
+from reproduce.table import Curve, Row, Table
 from thinstack.errors import MissingExtraError
 
 SVG = "{http://www.w3.org/2000/svg}"
-LINES = {
+Lines = dict[str, list[Point]]
+LINES: Lines = {
     "Tree-LSTM": [Point(x, 60 - x, 1 + x / 9, 30) for x in range(1, 46)],
     "LSTM": [Point(x, 58 - x / 2, 2.0, 30) for x in range(1, 40)],
 }
 
 
-def table(*names: str, **changes: Any) -> Table:
-    shape = {
-        "title": "Accuracy by length",
-        "x": "words",
-        "window": 2,
-        "last": 45,
-        "rows": ["a"],
-        **changes,
-    }
-    return Table.model_construct(
-        name="sentiment",
-        curves=tuple(Curve.model_validate({**shape, "name": name}) for name in names),
+def drawn(folder: Path, *curves: str, lines: Lines = LINES, **changes: Any) -> list[Path]:
+    """Draws curves of these names, each with `lines`, by the titles of their rows."""
+    names = {title: f"row{number}" for number, title in enumerate(lines)}
+    shape = {"title": "Accuracy by length", "x": "words", "window": 2, "last": 45, "rows": ["a"]}
+    table = Table.model_construct(
+        curves=tuple(Curve(name=name, **{**shape, **changes}) for name in ("absent", *curves)),
+        rows=tuple(Row.model_construct(name=name, title=title) for title, name in names.items()),
     )
+    points = {names[title]: line for title, line in lines.items()}
+    return draw(table, "sentiment", dict.fromkeys(curves, points), folder)
 
 
 def texts(path: Path) -> list[str]:
@@ -50,17 +48,16 @@ def strokes(path: Path) -> list[list[tuple[float, float]]]:
 
 
 def test_a_curve_is_a_file_with_its_texts(tmp_path: Path) -> None:
-    drawn = draw(table("length"), {"length": LINES}, tmp_path)
-    assert drawn == [tmp_path / "sentiment-length.svg"] == list(tmp_path.iterdir())
-    found = texts(drawn[0])
+    (path,) = drawn(tmp_path, "length")
+    assert [path] == [tmp_path / "sentiment-length.svg"] == list(tmp_path.iterdir())
+    found = texts(path)
     assert {"Accuracy by length", "accuracy (%)", "Tree-LSTM", "LSTM"} <= set(found)
     assert any(text.startswith("length (words") and "± 2" in text for text in found)
-    assert drawn[0].stat().st_size < 60_000
+    assert path.stat().st_size < 60_000
 
 
 def test_lines_fall_where_the_means_do(tmp_path: Path) -> None:
-    (path,) = draw(table("length"), {"length": LINES}, tmp_path)
-    tree, chain = strokes(path)[:2]
+    tree, chain = strokes(drawn(tmp_path, "length")[0])[:2]
     down = [y for _, y in tree]  # on a page, down is more
     assert down == sorted(down)
     slopes = [(line[-1][1] - line[0][1]) / (line[-1][0] - line[0][0]) for line in (tree, chain)]
@@ -69,19 +66,14 @@ def test_lines_fall_where_the_means_do(tmp_path: Path) -> None:
 
 
 def test_the_same_points_give_the_same_bytes(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        draw(table("length"), {"length": LINES}, tmp_path / folder)
-    first, second = (tmp_path / folder / "sentiment-length.svg" for folder in "ab")
-    assert first.read_bytes() == second.read_bytes()
-    assert b"dc:date" not in first.read_bytes()
+    first, second = (drawn(tmp_path, "length")[0].read_bytes() for _ in range(2))
+    assert first == second
+    assert b"dc:date" not in first
 
 
 def test_axes_are_named_by_what_is_drawn(tmp_path: Path) -> None:
     lines = {"a": [Point(1, 0.8, 0.01, 30), Point(2, 0.9, 0.01, 30)]}
-    (path,) = draw(
-        table("depth", x="depth", figure="pearson", window=0), {"depth": lines}, tmp_path
-    )
+    (path,) = drawn(tmp_path, "depth", lines=lines, x="depth", figure="pearson", window=0)
     found = texts(path)
     assert "Pearson r" in found
     assert any(text.startswith("depth (edges") and "±" not in text for text in found)
@@ -89,33 +81,31 @@ def test_axes_are_named_by_what_is_drawn(tmp_path: Path) -> None:
 
 def test_rows_differ_in_colour_and_style(tmp_path: Path) -> None:
     lines = {f"row {n}": [Point(x, 10.0 * n + x, 0.0, 30) for x in (1, 2, 3)] for n in range(8)}
-    (path,) = draw(table("length"), {"length": lines}, tmp_path)
+    (path,) = drawn(tmp_path, "length", lines=lines)
     styles = [element.get("style", "") for element in ET.parse(path).iter(f"{SVG}path")]
-    drawn = [style for style in styles if "fill: none" in style and "stroke-width: 1.6" in style]
-    assert len(drawn) == 16  # each in the plot and in the legend
-    assert len(set(drawn)) == 8
+    lines_of = [style for style in styles if "fill: none" in style and "stroke-width: 1.6" in style]
+    assert len(lines_of) == 16  # each in the plot and in the legend
+    assert len(set(lines_of)) == 8
 
 
 def test_titles_are_taken_as_they_are(tmp_path: Path) -> None:
     lines = dict.fromkeys(("_hidden", "$x$ & <b>"), LINES["LSTM"])
-    (path,) = draw(table("length", title="50 $ < 60 $"), {"length": lines}, tmp_path)
+    (path,) = drawn(tmp_path, "length", lines=lines, title="50 $ < 60 $")
     assert {"_hidden", "$x$ & <b>", "50 $ < 60 $"} <= set(texts(path))
 
 
 def test_what_has_no_points_is_left_out(tmp_path: Path) -> None:
-    curves = {"empty": {"a": []}, "length": {"LSTM": LINES["LSTM"], "nothing": []}}
-    paths = draw(table("absent", "empty", "length"), curves, tmp_path)
-    assert paths == [tmp_path / "sentiment-length.svg"]
-    assert "LSTM" in texts(paths[0])
-    assert "nothing" not in texts(paths[0])
+    assert drawn(tmp_path, "empty", lines={"a": []}) == []
+    (path,) = drawn(tmp_path, "length", lines={"LSTM": LINES["LSTM"], "nothing": []})
+    assert "LSTM" in texts(path)
+    assert "nothing" not in texts(path)
 
 
 def test_one_point_is_seen(tmp_path: Path) -> None:
-    (path,) = draw(table("length"), {"length": {"a": [Point(45, 50.0, 1.0, 30)]}}, tmp_path)
+    (path,) = drawn(tmp_path, "length", lines={"a": [Point(45, 50.0, 1.0, 30)]})
     styles = [element.get("style", "").lower() for element in ET.parse(path).iter(f"{SVG}use")]
-    assert (
-        sum("#0072b2" in style and "opacity" not in style for style in styles) == 2
-    )  # in the plot and in the legend
+    seen = [style for style in styles if "#0072b2" in style and "opacity" not in style]
+    assert len(seen) == 2  # in the plot and in the legend
 
 
 def test_without_matplotlib_the_extra_is_named(
@@ -123,4 +113,4 @@ def test_without_matplotlib_the_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"thinstack\[reproduce\]"):
-        draw(table("length"), {"length": LINES}, tmp_path)
+        drawn(tmp_path, "length")

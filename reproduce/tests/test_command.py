@@ -52,9 +52,12 @@ class Command:
     def __call__(self, *options: str | Path) -> Answer:
         return run_command(self.monkeypatch, self.capsys, *self.words(*options), commands=app)
 
-    def report(self, name: str = "tiny") -> dict[str, Any]:
-        report: dict[str, Any] = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
-        return report
+    def report(self, name: str = "tiny") -> Any:
+        return json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
+
+    def figures(self, path: str) -> Any:
+        result = json.loads((self.work / path / "result.json").read_text(encoding="utf-8"))
+        return result["figures"]["gold"]
 
     def change(self, **changes: Any) -> None:
         write(self.folder, {**tiny(), **changes})
@@ -75,23 +78,14 @@ def test_a_table_is_run_and_reported(command: Command) -> None:
     answer = command("--jobs", "2")
     assert (answer.code, answer.err) == (0, "")
     assert "tiny: 6 runs, 0 of them done before" in answer.out
-    for path, shown in {
-        "lstm/1": "Root {:.1f}",
-        "lstm/left/2": "Left {:.2f}",
-        "rvnn/2": "Root {:.1f}",
-    }.items():
-        result = json.loads(
-            (command.work / "tiny" / path / "result.json").read_text(encoding="utf-8")
-        )
-        assert f"{path}: {shown.format(result['figures']['gold']['root_accuracy'])}, " in answer.out
+    shown = {"lstm/1": "Root {:.1f}", "lstm/left/2": "Left {:.2f}", "rvnn/2": "Root {:.1f}"}
+    for path, text in shown.items():
+        accuracy = command.figures(f"tiny/{path}")["root_accuracy"]
+        assert f"{path}: {text.format(accuracy)}, " in answer.out
     assert written(command) == {"tiny.json", "tiny.md"}
     report = command.report()
-    assert (report["schema_version"], report["complete"], report["missing"], report["threads"]) == (
-        1,
-        True,
-        {},
-        1,
-    )
+    assert (report["schema_version"], report["complete"]) == (1, True)
+    assert (report["missing"], report["threads"]) == ({}, 1)
     assert [row["name"] for row in report["rows"]] == ["lstm", "rvnn"]
     assert report["versions"].keys() == {"python", "thinstack", "torch", "numpy"}
     assert report["rows"][0]["runs"][0]["data"].keys() == {"train.txt", "dev.txt"}
@@ -103,20 +97,18 @@ def test_a_table_is_run_and_reported(command: Command) -> None:
 def test_rows_are_compared_by_the_cases_of_their_runs(command: Command) -> None:
     command.change(compare=[{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}])
     command()
-    other = command.work / "tiny" / "lstm" / "left" / "1" / "cases-gold.npz"
-    Cases.load(command.work / "tiny" / "rvnn" / "1" / "cases-gold.npz").save(other)
+    work = command.work / "tiny"
+    other = work / "lstm" / "left" / "1" / "cases-gold.npz"
+    Cases.load(work / "rvnn" / "1" / "cases-gold.npz").save(other)
     command()  # now a variant has the cases of the other row, which must not count
-    seeds = {
-        row: [Cases.load(command.work / "tiny" / row / seed / "cases-gold.npz") for seed in "12"]
-        for row in ("lstm", "rvnn")
-    }
-    right = {
-        row: np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in found], 0)
-        for row, found in seeds.items()
-    }
-    found = command.report()["comparisons"][0]
-    assert found["difference"] == pytest.approx(100 * (right["lstm"] - right["rvnn"]).mean())
-    error = 100 * (right["lstm"] - right["rvnn"]).std(ddof=1) / len(right["lstm"]) ** 0.5
+
+    def right(row: str) -> Any:
+        seeds = [Cases.load(work / row / seed / "cases-gold.npz") for seed in "12"]
+        return np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in seeds], 0)
+
+    found, less = command.report()["comparisons"][0], right("lstm") - right("rvnn")
+    assert found["difference"] == pytest.approx(100 * less.mean())
+    error = 100 * less.std(ddof=1) / len(less) ** 0.5
     assert found["examples_error"] == pytest.approx(error)
     assert error > 0
 
@@ -146,10 +138,8 @@ def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: C
     write(command.folder, data)
     answer = command()
     assert answer.code == 2
-    assert answer.err.startswith(
-        "error: 4 of 6 runs failed; called again, the others are kept:\n  lstm/1: unknown cell "
-        "'magic.v1'"
-    )
+    told = "called again, the others are kept:\n  lstm/1: unknown cell 'magic.v1'"
+    assert answer.err.startswith(f"error: 4 of 6 runs failed; {told}")
     assert "lstm/left/2: failed: unknown cell 'magic.v1'" in answer.out
     assert written(command) == {"tiny.json", "tiny.md", "tiny-part.json", "tiny-part.md"}
     report = command.report("tiny-part")
@@ -164,11 +154,9 @@ def test_a_row_of_which_one_seed_fails_is_not_reported(command: Command) -> None
     folder.mkdir(parents=True)
     (folder / "2").write_text("in the way", encoding="utf-8")
     answer = command()
-    assert (answer.code, [row["name"] for row in command.report("tiny-part")["rows"]]) == (
-        2,
-        ["lstm"],
-    )
+    assert answer.code == 2
     assert "1 of 6 runs failed" in answer.err
+    assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
 
 
 def test_missing_data_fail_the_rows_that_need_them(command: Command) -> None:
@@ -178,10 +166,7 @@ def test_missing_data_fail_the_rows_that_need_them(command: Command) -> None:
     answer = command()
     assert answer.code == 2
     assert "2 of 6 runs failed" in answer.err
-    assert (
-        "none.txt: cannot be read: No such file or directory; name the folder of the data with "
-        "--data" in answer.err
-    )
+    assert "none.txt: cannot be read: No such file or directory; name" in answer.err
     assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
 
 
@@ -195,10 +180,8 @@ def test_a_part_does_not_take_the_place_of_the_whole(command: Command) -> None:
     command("--row", "rvnn", "--seed", "7")
     assert written(command) == {"tiny-part.json", "tiny-part.md"}
     report = command.report("tiny-part")
-    assert (report["complete"], [row["runs"][0]["seeds"] for row in report["rows"]]) == (
-        False,
-        [[7]],
-    )
+    assert not report["complete"]
+    assert [row["runs"][0]["seeds"] for row in report["rows"]] == [[7]]
     assert report["command"].endswith(" --row rvnn --seed 7")
     command("--seed", "1", "--seed", "2")  # all there are
     assert {"tiny.json", "tiny.md"} < written(command)
@@ -212,19 +195,13 @@ def test_a_test_file_has_a_report_and_work_of_its_own(command: Command) -> None:
     assert written(command) == {"tiny.json", "tiny.md", "tiny-test.json", "tiny-test.md"}
     runs = command.report("tiny-test")["rows"][0]["runs"]
     assert [(part["split"], part["reported_on"]) for part in runs] == [("test", "test.txt")] * 2
-    result = json.loads(
-        (command.work / "tiny-test" / "lstm" / "1" / "result.json").read_text(encoding="utf-8")
-    )
-    assert result["figures"]["gold"]["roots"] == 3
+    assert command.figures("tiny-test/lstm/1")["roots"] == 3
     command()
     assert command.report() == development
     assert command("--test", "left=test.txt").code == 0
-    assert [part["split"] for part in command.report("tiny-test")["rows"][0]["runs"]] == [
-        "development",
-        "test",
-    ]
-    absolute = command("--test", command.data / "test.txt", "--row", "rvnn")
-    assert absolute.code == 0
+    runs = command.report("tiny-test")["rows"][0]["runs"]
+    assert [part["split"] for part in runs] == ["development", "test"]
+    assert command("--test", command.data / "test.txt", "--row", "rvnn").code == 0
 
 
 @pytest.mark.parametrize(
@@ -246,14 +223,11 @@ def test_options_that_do_not_fit_are_refused(
 
 
 def test_a_bad_table_is_one_message(command: Command) -> None:
-    command.change(
-        rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": {"training": {"epochs": 0}}}]
-    )
+    recipe = {"training": {"epochs": 0}}
+    command.change(rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": recipe}])
     answer = command()
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(
-        f"error: {command.table}: row lstm: training.epochs: Input should be greater than 0"
-    )
+    assert answer.err.startswith(f"error: {command.table}: row lstm: training.epochs: ")
 
 
 def test_a_column_that_no_row_has_is_told(command: Command) -> None:
@@ -277,16 +251,8 @@ def test_curves_are_drawn_where_matplotlib_is_there(command: Command, missing: b
         command.monkeypatch.setitem(sys.modules, "matplotlib", None)
     else:
         pytest.importorskip("matplotlib")
-    curve = {
-        "name": "length",
-        "title": "Accuracy",
-        "x": "words",
-        "cases": "all",
-        "last": 4,
-        "window": 4,
-        "rows": ["rvnn"],
-    }
-    command.change(curves=[curve])
+    shape = {"title": "Accuracy", "x": "words", "cases": "all", "last": 4, "window": 4}
+    command.change(curves=[{"name": "length", "rows": ["rvnn"], **shape}])
     answer = command("--row", "rvnn")
     points = command.report("tiny-part")["curves"]["length"]["rvnn"]
     assert points[0].keys() == {"x", "mean", "std", "count"}

@@ -18,6 +18,7 @@ from thinstack.core import Tree
 from thinstack.data.conllu import write_conllu
 from thinstack.errors import DataError, MissingExtraError, TreeError
 
+RELATIONS = ["punct", "det", "nsubj", "root", "obj", "punct"]
 SETTINGS = ParserSettings(
     epochs=12, width=16, depth=1, hidden=16, batch_words=100, learning_rate=0.02
 )
@@ -28,9 +29,7 @@ NOUNS, VERBS = ("dogs", "cats", "birds", "cows"), ("see", "chase", "hear")
 def sentence(first: str, verb: str, second: str) -> Tree:
     """`( the dogs see cats )`: parents and relations by rule."""
     words = ["(", "the", first, verb, second, ")"]
-    return Tree.from_parents(
-        [3, 2, 3, -1, 3, 3], words, ["punct", "det", "nsubj", "root", "obj", "punct"]
-    )
+    return Tree.from_parents([3, 2, 3, -1, 3, 3], words, RELATIONS)
 
 
 SEEN = [
@@ -46,9 +45,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     write_conllu(SEEN, train)
     # Three of 18 words of the development file are wrong on purpose: two heads (one with a wrong
     # relation), one relation.
-    odd = Tree.from_parents(
-        [3, 3, 3, -1, 2, 3], UNSEEN.words, ["punct", "det", "nsubj", "root", "nmod", "punct"]
-    )
+    relations = ["punct", "det", "nsubj", "root", "nmod", "punct"]
+    odd = Tree.from_parents([3, 3, 3, -1, 2, 3], UNSEEN.words, relations)
     other = UNSEEN.with_labels(["punct", "det", "obj", "root", "obj", "punct"])
     write_conllu([UNSEEN, odd, other], dev)
     return train, dev
@@ -71,11 +69,8 @@ def test_it_parses_what_it_was_trained_for(trained: Path) -> None:
 
 def test_the_figures_are_the_share_of_words_attached_as_the_file_has_it(trained: Path) -> None:
     found = figures(trained)
-    assert (found["words"], found["uas"], found["las"]) == (
-        18,
-        pytest.approx(100 * 16 / 18),
-        pytest.approx(100 * 15 / 18),
-    )
+    assert (found["words"], found["uas"]) == (18, pytest.approx(100 * 16 / 18))
+    assert found["las"] == pytest.approx(100 * 15 / 18)
     assert found["seconds"] > 0
 
 
@@ -85,11 +80,13 @@ def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(
     words = ["-LRB-", *UNSEEN.words[1:-1], "-RRB-"]
     shown: list[list[str]] = []
     make = module._doc
-    monkeypatch.setattr(
-        module,
-        "_doc",
-        lambda nlp, words: shown.append([t.text for t in make(nlp, words)]) or make(nlp, words),
-    )
+
+    def spied(nlp, words):
+        doc = make(nlp, words)
+        shown.append([token.text for token in doc])
+        return doc
+
+    monkeypatch.setattr(module, "_doc", spied)
     (tree,) = parse(trained, [words])
     assert shown == [list(UNSEEN.words)]
     assert tree == Tree.from_parents(UNSEEN.parents, words, UNSEEN.labels)
@@ -102,9 +99,7 @@ def test_a_sentence_is_one_tree_whatever_its_words(trained: Path, words: Sequenc
     (tree,) = parse(trained, [words])
     assert tree.tokens == tuple(words)
     assert tree.parents.tolist().count(-1) == 1
-    assert [
-        label for label, parent in zip(tree.labels, tree.parents, strict=True) if parent < 0
-    ] == ["root"]
+    assert tree.labels[tree.parents.tolist().index(-1)] == "root"
 
 
 def test_what_is_there_is_not_trained_again(
@@ -117,13 +112,10 @@ def test_what_is_there_is_not_trained_again(
     assert train_parser(*copies, folder, settings=SETTINGS) == trained
     with copies[1].open("a") as file:
         file.write("# another comment\n")
-    for arguments in (
-        (*copies, SETTINGS),
-        (*files, ParserSettings(seed=1)),
-        (*reversed(files), SETTINGS),
-    ):
+    seeded = ParserSettings(seed=1)
+    for pair, settings in ((copies, SETTINGS), (files, seeded), (files[::-1], SETTINGS)):
         with pytest.raises(TypeError, match="'NoneType' object is not callable"):
-            train_parser(*arguments[:2], folder, settings=arguments[2])
+            train_parser(*pair, folder, settings=settings)
 
 
 def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
@@ -148,9 +140,7 @@ def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
     assert (found / "parser" / "model").read_bytes() == (trained / "parser" / "model").read_bytes()
     np.random.seed(7)
     random.seed(7)
-    assert (np.random.random(), random.random()) == drawn, (
-        "the global generators are left as they were"
-    )
+    assert (np.random.random(), random.random()) == drawn  # the global generators are left alone
 
 
 def test_words_of_multiword_tokens_are_words(
@@ -171,18 +161,14 @@ def test_a_place_that_cannot_be_written_is_told(
     place.write_text("")
     monkeypatch.setattr(module, "_trained", lambda trees, settings: (None, 0.0))
     monkeypatch.setattr(module, "_accuracy", lambda nlp, trees: {})
-    with pytest.raises(
-        DataError, match=r"file/[0-9a-f]{16}: the parser cannot be written: File exists"
-    ):
+    with pytest.raises(DataError, match=r"file/[0-9a-f]{16}: the parser .*: File exists"):
         train_parser(*files, place, settings=SETTINGS)
 
 
 def test_a_damaged_parser_and_a_bad_file_are_told(files: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "config.cfg").write_text("[nlp]\n")
     (tmp_path / "meta.json").write_text(json.dumps({"lang": "en"}))
-    with pytest.raises(
-        DataError, match=r"not a parser .*; delete the folder, and it is trained anew"
-    ):
+    with pytest.raises(DataError, match=r"not a parser .*; delete the folder"):
         parse(tmp_path, [["a"]])
     with pytest.raises(DataError, match="not a parser"):
         parse(tmp_path / "none", [["a"]])

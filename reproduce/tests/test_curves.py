@@ -1,68 +1,48 @@
 """Curves on cases whose accuracy at every length is known."""
 
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reproduce.cases import Cases
 from reproduce.curves import LEAST_CASES, Point, points
 from reproduce.table import Curve
 
+Array = NDArray[Any]
+
 
 def curve(**changes: Any) -> Curve:
-    given = {
-        "name": "length",
-        "title": "",
-        "x": "words",
-        "window": 0,
-        "last": 5,
-        "rows": ["a"],
-        **changes,
-    }
-    return Curve.model_validate(given)
+    given = {"name": "length", "title": "", "x": "words", "window": 0, "last": 5, "rows": ["a"]}
+    return Curve.model_validate(given | changes)
 
 
 def cases(right: dict[float, tuple[int, int]], *, whole: bool = True) -> Cases:
     """At each length so many cases, of which so many are right. They are twice as deep as long."""
     where = np.repeat([*map(float, right)], [count for _, count in right.values()])
-    predicted = np.concatenate([np.arange(count) >= good for good, count in right.values()]).astype(
-        np.int64
-    )
-    same = np.full(len(where), whole)
-    return Cases(
-        gold=np.zeros_like(predicted),
-        predicted=predicted,
-        words=where,
-        depth=2 * where,
-        whole=same,
-        negated=~same,
-    )
+    wrong = np.concatenate([np.arange(count) >= good for good, count in right.values()])
+    return made(np.zeros(len(where)), wrong.astype(float), where, np.full(len(where), whole))
 
 
-def joined(*parts: Cases) -> Cases:
-    names = ("gold", "predicted", "words", "depth", "whole", "negated")
-    return Cases(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+def made(gold: Array, predicted: Array, words: Array, whole: Array | None = None) -> Cases:
+    known = np.ones(len(gold), bool) if whole is None else whole
+    return Cases(gold, predicted, words, 2 * words, known, ~known)
 
 
 KNOWN = {1: (40, 40), 2: (30, 40), 3: (20, 40), 4: (10, 40), 5: (0, 40)}
 
 
 def test_a_window_of_none_takes_each_length_by_itself() -> None:
-    assert points([cases(KNOWN)], curve()) == [
-        Point(x, 125.0 - 25 * x, 0.0, 40) for x in range(1, 6)
-    ]
+    expected = [Point(x, 125.0 - 25 * x, 0.0, 40) for x in range(1, 6)]
+    assert points([cases(KNOWN)], curve()) == expected
 
 
 def test_a_window_reaches_to_both_sides() -> None:
     found = points([cases(KNOWN)], curve(window=1))
-    assert [(point.x, point.mean, point.count) for point in found] == [
-        (1, 100 * 70 / 80, 80),
-        (2, 75.0, 120),
-        (3, 50.0, 120),
-        (4, 25.0, 120),
-        (5, 100 * 10 / 80, 80),
-    ]
+    assert [point.mean for point in found] == [100 * 70 / 80, 75.0, 50.0, 25.0, 100 * 10 / 80]
+    assert [point.count for point in found] == [80, 120, 120, 120, 80]
 
 
 def test_the_last_window_holds_the_tail() -> None:
@@ -82,7 +62,8 @@ def test_depth_is_an_axis_too() -> None:
 
 
 def test_whole_sentences_only_or_all_phrases() -> None:
-    both = joined(cases({2: (40, 40)}), cases({2: (0, 40)}, whole=False))
+    parts = (astuple(cases({2: (40 * whole, 40)}, whole=whole)) for whole in (True, False))
+    both = Cases(*map(np.concatenate, zip(*parts, strict=True)))
     assert points([both], curve()) == [Point(2, 100.0, 0.0, 40)]
     assert points([both], curve(cases="all")) == [Point(2, 50.0, 0.0, 80)]
 
@@ -98,9 +79,8 @@ def test_mean_and_sample_deviation_over_seeds() -> None:
 
 def test_a_window_of_few_cases_is_left_out() -> None:
     enough, few = LEAST_CASES, LEAST_CASES - 1
-    assert [
-        point.x for point in points([cases({1: (5, enough), 2: (5, few), 3: (5, enough)})], curve())
-    ] == [1, 3]
+    one = cases({1: (5, enough), 2: (5, few), 3: (5, enough)})
+    assert [point.x for point in points([one], curve())] == [1, 3]
     seeds = [cases({1: (5, enough), 3: (5, few)}), cases({1: (5, enough + 3), 3: (5, enough)})]
     assert [(point.x, point.count) for point in points(seeds, curve())] == [(1, enough)]
 
@@ -109,25 +89,17 @@ def test_correlation_is_that_of_the_window() -> None:
     generator = np.random.default_rng(0)
     gold, words = generator.uniform(1, 5, 80), np.repeat([1.0, 2.0], 40)
     noise = np.where(words == 1, 0.1, 2.0) * generator.normal(size=80)
-    yes = np.ones(80, bool)
-    seed = Cases(
-        gold=gold, predicted=gold + noise, words=words, depth=words, whole=yes, negated=~yes
-    )
-    found = points([seed], curve(figure="pearson"))
-    by_hand = [
-        np.corrcoef(gold[part], (gold + noise)[part])[0, 1]
-        for part in (slice(0, 40), slice(40, 80))
-    ]
+    found = points([made(gold, gold + noise, words)], curve(figure="pearson"))
+    halves = slice(0, 40), slice(40, 80)
+    by_hand = [np.corrcoef(gold[part], (gold + noise)[part])[0, 1] for part in halves]
     assert [point.mean for point in found] == pytest.approx(by_hand)
     assert found[0].mean > found[1].mean + 0.1
 
 
 def test_an_undefined_correlation_is_left_out() -> None:
     generator = np.random.default_rng(0)
-    gold, yes = generator.uniform(1, 5, 60), np.ones(60, bool)
-    words = np.repeat([1.0, 2.0], 30)
-    predicted = np.where(words == 1, 3.0, gold)
-    seed = Cases(gold=gold, predicted=predicted, words=words, depth=words, whole=yes, negated=~yes)
+    gold, words = generator.uniform(1, 5, 60), np.repeat([1.0, 2.0], 30)
+    seed = made(gold, np.where(words == 1, 3.0, gold), words)
     assert [point.x for point in points([seed], curve(figure="pearson"))] == [2]
 
 

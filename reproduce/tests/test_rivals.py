@@ -1,0 +1,120 @@
+"""The plain rivals on questions of which a word, or a part of one, says the class."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from reproduce import rivals
+from reproduce.rivals import run_rival
+from thinstack.config import Recipe
+from thinstack.core import Tree
+from thinstack.data.treebank import Labelled
+from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
+
+LABELS = ["place", "person", "number"]
+KEYS = {"place": ["where", "city"], "person": ["who", "author"], "number": ["how many", "year"]}
+
+
+def recipe(task: str = "sentences") -> Recipe:
+    cell = {"name": "nary_lstm.v1", "hidden_size": 2}
+    model = {"labels": LABELS, "cell": cell, "head": {"name": "node_classifier.v1"}}
+    model["embedding"] = {"kind": "words", "size": 2}
+    data = {"train": "train.txt", "dev_size": 9, "task": task}
+    return Recipe.model_validate({"name": "questions", "data": data, "model": model})
+
+
+def labelled(text: str, label: int) -> Labelled:
+    """The class is the root's; the first word has another of its own."""
+    tree = Tree.left(text.split())
+    labels = np.full(len(tree), -1)
+    labels[0] = 0
+    labels[tree.root] = label
+    return tree, labels
+
+
+def questions(count: int, seed: int) -> list[Labelled]:
+    generator = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        label = number % 3
+        filler = [f"w{word}" for word in generator.integers(30, size=5)]
+        filler.insert(int(generator.integers(6)), str(generator.choice(KEYS[LABELS[label]])))
+        found.append(labelled(" ".join([*filler, "?"]), label))
+    return found
+
+
+Run = Callable[..., dict[str, float]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the rival on what it is given in place of the recipe's files: train, held out, dev."""
+
+    def run(*parts: list[Labelled], task: str = "sentences") -> dict[str, float]:
+        monkeypatch.setattr(rivals, "read_sentences", lambda recipe, data: parts)
+        return run_rival("tfidf", recipe(task), Path("data"))
+
+    return run
+
+
+def test_key_words_are_learnt(run: Run) -> None:
+    found = run(questions(90, 0), [], questions(30, 1))
+    assert (found["root_accuracy"], found["roots"]) == (100.0, 30)
+
+
+def test_accuracy_is_over_the_development_roots_that_have_a_class(run: Run) -> None:
+    dev = questions(30, 1)
+    turned = [(tree, np.where(labels < 0, -1, (labels + 1) % 3)) for tree, labels in dev[:6]]
+    found = run(questions(90, 0), [], [*turned, *dev[6:], labelled("w1 w2", -1)])
+    assert found["root_accuracy"] == pytest.approx(100 * 24 / 30)
+    with pytest.raises(DataError, match=r"9 examples of train\.txt: .* that have a class"):
+        run(questions(90, 0), [], [labelled("w1", -1)])
+
+
+def test_held_out_sentences_are_learnt_too(run: Run) -> None:
+    numbers = [one for one in questions(90, 0) if one[1][-1] == 2]
+    others = [one for one in questions(90, 0) if one[1][-1] != 2]
+    assert run(others, numbers, questions(30, 1))["root_accuracy"] == 100.0
+
+
+def test_characters_help_with_words_that_were_never_seen(run: Run) -> None:
+    stems = ["zzork", "kraal", "mlorp"]
+    train = [labelled(f"a{n} {stems[n % 3]}{n} b{n % 7}", n % 3) for n in range(60)]
+    dev = [labelled(f"c{n} {stems[n % 3]}ish d", n % 3) for n in range(9)]
+    assert run(train, [], dev)["root_accuracy"] == 100.0
+
+
+def test_parameters_are_weights_and_biases(run: Run) -> None:
+    sentences = [labelled(word, number) for number, word in enumerate(("aa", "bb", "cc"))]
+    # Three words, three classes: without a need of characters.
+    assert run(sentences * 10, [], sentences)["parameters"] == 3 * 3 + 3
+
+
+def test_two_runs_are_the_same(run: Run) -> None:
+    parts = questions(30, 0), questions(15, 2), questions(30, 1)
+    assert run(*parts) == run(*parts)
+
+
+@pytest.mark.parametrize("train", [questions(3, 0), [labelled("one class", 0)] * 20, []])
+def test_too_few_sentences_are_refused(run: Run, train: list[Labelled]) -> None:
+    with pytest.raises(DataError, match=r"train\.txt: .* two classes or more, and 5 or more"):
+        run(train, [], questions(3, 1))
+
+
+def test_an_unknown_rival_lists_the_known() -> None:
+    with pytest.raises(UnknownNameError, match="unknown rival 'bayes'; known: tfidf"):
+        run_rival("bayes", recipe(), Path("data"))
+
+
+def test_pairs_are_refused(run: Run) -> None:
+    with pytest.raises(ConfigError, match="'entailment'"):
+        run([], [], [], task="entailment")
+
+
+def test_without_scikit_learn_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    with pytest.raises(MissingExtraError, match=r"'scikit-learn'.*thinstack\[reproduce\]"):
+        run(questions(30, 0), [], questions(3, 1))
