@@ -4,17 +4,8 @@ the reference."""
 import numpy as np
 import pytest
 import torch
-from core.stacks import (
-    FED,
-    PLAIN,
-    X,
-    batch_of,
-    by_reference,
-    cell_of,
-    in_node_order,
-    mixed_sizes,
-    tracker_of,
-)
+from core.stacks import FED, PLAIN, X, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
+from oracle import by_reference
 from torch import Tensor
 
 from thinstack.core.shift_reduce import ShiftReduce
