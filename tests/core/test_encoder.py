@@ -33,12 +33,11 @@ READOUTS = [
 TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
-class WordyChildSum(ChildSumLSTM):
+def wordy_child_sum(x: int) -> Cell:
     """A cell with an input at every node whose memory passes for the head word."""
-
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size, inner_size=inner_size)
-        self.word_part = 1
+    cell = child_sum(x, inner=True)
+    cell.word_part = 1
+    return cell
 
 
 def nary(x: int, *, inner: bool) -> Cell:
@@ -71,12 +70,7 @@ def deep_bidirectional(*, separate: bool) -> Encoder:
 def deep_with_head_words() -> Encoder:
     layers, x = [], X
     for _ in range(2):
-        layers.append(
-            Layer(
-                WordyChildSum(input_size=x, inner_size=x, hidden_size=H),
-                child_sum(H, inner=True, wide=D),
-            )
-        )
+        layers.append(Layer(wordy_child_sum(x), child_sum(H, inner=True, wide=D)))
         x = H + D
     return Encoder(layers, words_at_leaves=False)
 
@@ -114,9 +108,8 @@ def arity_of(forest: Forest) -> int:
 
 def words_of(encoder: Encoder, forest: Forest) -> Tensor:
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
-    return torch.randn(
-        words, X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
-    ).requires_grad_()
+    random = torch.Generator().manual_seed(1)
+    return torch.randn(words, X, dtype=torch.float64, generator=random).requires_grad_()
 
 
 def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:

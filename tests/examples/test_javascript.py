@@ -1,7 +1,6 @@
 """The JavaScript example, installed and run by the line of its README."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from predict_program import bundle_of_pairs
+from predict_program import bundle_of_pairs, command
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -55,15 +54,7 @@ def _require_all_inputs(path: Path) -> None:
 
 
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "npm_config_update_notifier": "false"}
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command(["bash", "-c", line], folder)
 
 
 def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> Any:
@@ -75,8 +66,7 @@ def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> A
         "const given = JSON.parse(readFileSync('given.json', 'utf8'));"
         f"console.log(JSON.stringify({expression}))"
     )
-    command = ["node", "--input-type=module", "-e", program]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = command(["node", "--input-type=module", "-e", program], folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
