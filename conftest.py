@@ -2,6 +2,8 @@
 (`reproduce/tests`)."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before torch is imported, here and in what tests start: their tensors are too small to share
@@ -34,6 +36,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
     items[:] = filter(chosen, items)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parts_exported_once() -> Iterator[None]:
+    """Torch takes a second for each part of a cell; equal ones are exported once a process."""
+    if "thinstack.export.onnx.parts" not in sys.modules:
+        yield
+        return
+    from one_export import exported_once
+
+    with exported_once():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -31,19 +31,14 @@ class FixedArity(Cell):
             kinds=KINDS,
             word_part=1,
         )
-        self.w, self.u, self.v, self.e = (
-            weights(inner_size, H),
-            weights(arity, H, H),
-            weights(H, MEMORY),
-            weights(KINDS + 1, H),
-        )
+        self.w, self.u = weights(inner_size, H), weights(arity, H, H)
+        self.v, self.e = weights(H, MEMORY), weights(KINDS + 1, H)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         from_children = torch.einsum("nkh,khj->nj", children[0], self.u) + self.e[links.kind].sum(1)
         h = torch.tanh(inputs @ self.w + from_children)
-        children[1].mul_(
-            torch.arange(1, self.arity + 1).to(inputs.dtype).unsqueeze(1)
-        )  # children may be overwritten
+        ranks = torch.arange(1, self.arity + 1).to(inputs.dtype)
+        children[1].mul_(ranks.unsqueeze(1))  # children may be overwritten
         return [h, h @ self.v + children[1].sum(1)]
 
     def output(self, state: list[Tensor]) -> Tensor:

@@ -3,9 +3,12 @@ as flat lists."""
 
 from typing import NamedTuple
 
+import numpy as np
 from hypothesis import strategies as st
 
-from thinstack.core import Tree
+from thinstack.core import Forest, Tree
+from thinstack.core.schedule import Schedule
+from thinstack.testing.forests import schedule_of
 
 # Anything but ASCII white space and brackets: no-break spaces, quotes, combining marks, emoji.
 WORDS = st.text(
@@ -84,6 +87,15 @@ class Edges(NamedTuple):
     slots: list[int]
     kinds: list[int]
     arity: int
+
+    @property
+    def forest(self) -> Forest:
+        parts = (np.array(part, np.int64) for part in self[:3])
+        return Forest(*parts, sizes=np.array([len(self.parents)]))
+
+    @property
+    def schedule(self) -> Schedule:
+        return schedule_of(self.forest, self.arity)
 
 
 @st.composite

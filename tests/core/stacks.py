@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from core.cells import AnyArity, OwnLeaf
+from oracle import Nodes
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
@@ -15,7 +16,6 @@ from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.tracking_lstm import TrackingLSTM
-from thinstack.testing import reference
 
 X, H = 3, 4
 SCRIPT_WARNING = "ignore:`torch.jit.:DeprecationWarning"
@@ -66,37 +66,6 @@ class Batch(NamedTuple):
     transitions: Tensor
 
 
-class Nodes(NamedTuple):
-    """What is asked of an encoder, by itself or of the reference: outputs (N, H), scores (N, 2),
-    and so on, in node order."""
-
-    outputs: Tensor
-    roots: Tensor
-    choices: Tensor
-    free: Tensor
-    transitions: Tensor
-
-
-def by_reference(
-    cell: Cell,
-    tracker: TrackingLSTM,
-    words: Tensor,
-    lengths: Tensor,
-    transitions: Tensor | None = None,
-) -> Nodes:
-    found = reference.encode_spinn(cell, tracker, words, lengths, transitions)
-    outputs = torch.cat([words.new_zeros(0, H), *map(cell.output, found.states)])
-    roots = outputs[(2 * lengths - 1).cumsum(0) - 1]
-    choices = torch.cat([words.new_zeros(0, 2 if tracker.parses else 0), *found.choices])
-    return Nodes(
-        outputs,
-        roots,
-        choices,
-        torch.tensor(found.free).long(),
-        torch.tensor(found.transitions).long(),
-    )
-
-
 def in_node_order(encoding: StackEncoding) -> Nodes:
     """Each row of what the executor stacked belongs to one node."""
     assert sorted(encoding.places.tolist()) == list(range(len(encoding.stacked)))
@@ -107,15 +76,6 @@ def in_node_order(encoding: StackEncoding) -> Nodes:
         encoding.free,
         encoding.transitions,
     )
-
-
-def loss_of(nodes: Nodes) -> Tensor:
-    """A number that depends on every output, root and score in a way of its own."""
-    parts = (nodes.outputs, nodes.roots, nodes.choices)
-    weights = [
-        torch.linspace(-1, 2, part.numel(), dtype=part.dtype).view_as(part) for part in parts
-    ]
-    return sum((part * weight).sum() for part, weight in zip(parts, weights, strict=True))
 
 
 def random_tree(random: np.random.Generator, words: int, reduce: float = 0.5) -> list[int]:

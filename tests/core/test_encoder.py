@@ -3,19 +3,18 @@ in float64."""
 
 from itertools import permutations
 
-import numpy as np
 import pytest
 import torch
 from core.random_trees import ANY, BINARY, nodes_of, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle import encode, gradients
 from torch import Tensor
 
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.encoder import Encoder, Layer
-from thinstack.core.schedule import Schedule, schedule_parents
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
@@ -24,6 +23,7 @@ from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.testing import reference
+from thinstack.testing.forests import schedule_of
 
 X, H, D = 3, 4, 5
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
@@ -33,12 +33,11 @@ READOUTS = [
 TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
-class WordyChildSum(ChildSumLSTM):
+def wordy_child_sum(x: int) -> Cell:
     """A cell with an input at every node whose memory passes for the head word."""
-
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size, inner_size=inner_size)
-        self.word_part = 1
+    cell = child_sum(x, inner=True)
+    cell.word_part = 1
+    return cell
 
 
 def nary(x: int, *, inner: bool) -> Cell:
@@ -71,12 +70,7 @@ def deep_bidirectional(*, separate: bool) -> Encoder:
 def deep_with_head_words() -> Encoder:
     layers, x = [], X
     for _ in range(2):
-        layers.append(
-            Layer(
-                WordyChildSum(input_size=x, inner_size=x, hidden_size=H),
-                child_sum(H, inner=True, wide=D),
-            )
-        )
+        layers.append(Layer(wordy_child_sum(x), child_sum(H, inner=True, wide=D)))
         x = H + D
     return Encoder(layers, words_at_leaves=False)
 
@@ -108,70 +102,19 @@ def new(name: str) -> Encoder:
     return encoder
 
 
-def schedule_of(forest: Forest) -> Schedule:
-    parts = (forest.parents, forest.slots, forest.kinds)
-    return schedule_parents(
-        *(torch.from_numpy(part) for part in parts), 2 if forest.slots.max(initial=0) < 2 else 0
-    )
+def arity_of(forest: Forest) -> int:
+    return 2 if forest.slots.max(initial=0) < 2 else 0
 
 
 def words_of(encoder: Encoder, forest: Forest) -> Tensor:
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
-    return torch.randn(
-        words, X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
-    ).requires_grad_()
-
-
-def leaf_means(forest: Forest, values: Tensor) -> Tensor:
-    """Mean of the values (N, W) of the leaves below each node."""
-    means, parents = [], forest.parents.tolist()
-    for node in range(len(parents)):
-        below = []
-        for leaf in np.flatnonzero(forest.leaves).tolist():
-            above = leaf
-            while above not in (node, -1):
-                above = parents[above]
-            below += [leaf] if above == node else []
-        means.append(values[below].mean(0))
-    return torch.stack(means) if means else values[:0]
-
-
-def by_recursion(encoder: Encoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
-    """Outputs (N, H) and head words (N, W) in node order: each layer recomputed on what the one
-    below it gave."""
-    leaves, at_leaves = torch.from_numpy(forest.leaves), encoder.words_at_leaves
-    up_reads = down_reads = words
-    for depth, layer in enumerate(encoder.stack()):
-        first = depth == 0 and at_leaves
-        cell, down = layer.up.cell, layer.down
-        states = reference.encode(
-            cell, forest, words if first else up_reads[leaves], None if first else up_reads[~leaves]
-        )
-        up = torch.cat([cell.output(state) for state in states])
-        heads = (
-            torch.cat([state[cell.word_part] for state in states])
-            if cell.word_part >= 0
-            else up[:, :0]
-        )
-        if down is None:
-            outputs = up_reads = down_reads = up
-            continue
-        read = heads if cell.word_part >= 0 else down_reads
-        back = torch.cat(
-            [
-                down.cell.output(state)
-                for state in reference.encode_top_down(down.cell, forest, read)
-            ]
-        )
-        up_reads, down_reads = (up, back) if encoder.separate else [torch.cat([up, back], 1)] * 2
-        parts = {"up": up, "down": back, "leaves": leaf_means(forest, back)}
-        outputs = torch.cat([parts[part] for part in encoder.readout], 1)
-    return outputs, heads
+    random = torch.Generator().manual_seed(1)
+    return torch.randn(words, X, dtype=torch.float64, generator=random).requires_grad_()
 
 
 def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs and head words in node order, and root outputs."""
-    schedule = schedule_of(forest)
+    schedule = schedule_of(forest, arity_of(forest))
     encoding = run(words, schedule)
     return (
         in_node_order(encoding.stacked, schedule),
@@ -180,17 +123,9 @@ def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor
     )
 
 
-def gradients(encoder: Encoder, outputs: Tensor, words: Tensor) -> list[Tensor]:
-    wanted = [words, *encoder.parameters()]
-    found = torch.autograd.grad((outputs * outputs.cos()).sum(), wanted, allow_unused=True)
-    return [
-        torch.zeros_like(x) if grad is None else grad for x, grad in zip(wanted, found, strict=True)
-    ]
-
-
 def check(encoder: Encoder, run, forest: Forest) -> None:
     words = words_of(encoder, forest)
-    outputs, heads = by_recursion(encoder, forest, words)
+    outputs, heads = encode(encoder, forest, words)
     roots = outputs[torch.from_numpy(forest.parents) < 0]
     found = found_by(run, forest, words)
     torch.testing.assert_close(found, (outputs, heads, roots), rtol=0, atol=1e-12)
@@ -198,9 +133,9 @@ def check(encoder: Encoder, run, forest: Forest) -> None:
     assert found[1].shape[1] == encoder.word_size
     with torch.no_grad():
         torch.testing.assert_close(found_by(run, forest, words), found, rtol=0, atol=1e-12)
-    torch.testing.assert_close(
-        gradients(encoder, found[0], words), gradients(encoder, outputs, words), rtol=0, atol=1e-10
-    )
+    wanted = [words, *encoder.parameters()]
+    expected = gradients([outputs], wanted)
+    torch.testing.assert_close(gradients(found[:1], wanted), expected, rtol=0, atol=1e-10)
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
@@ -295,7 +230,9 @@ def test_gradcheck_of_the_whole_encoder(name: str) -> None:
 
     def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
         encoding = torch.func.functional_call(
-            encoder, dict(zip(names, values, strict=True)), (words, schedule_of(forest))
+            encoder,
+            dict(zip(names, values, strict=True)),
+            (words, schedule_of(forest, arity_of(forest))),
         )
         return encoding.stacked, encoding.roots
 

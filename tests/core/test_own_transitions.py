@@ -4,17 +4,8 @@ the reference."""
 import numpy as np
 import pytest
 import torch
-from core.stacks import (
-    FED,
-    PLAIN,
-    X,
-    batch_of,
-    by_reference,
-    cell_of,
-    in_node_order,
-    mixed_sizes,
-    tracker_of,
-)
+from core.stacks import FED, PLAIN, X, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
+from oracle import by_reference
 from torch import Tensor
 
 from thinstack.core.shift_reduce import ShiftReduce
@@ -86,18 +77,11 @@ def test_its_own_trees_given_back(name: str) -> None:
         torch.testing.assert_close(given, own, rtol=0, atol=1e-12)
 
 
-LENGTHS = {
-    "one": [1],
-    "two": [2],
-    "long": [300],
-    "none": [],
-    "mixed": [2, 1, 300, 1, 7, 2],
-    "ones": [1, 1, 1],
-}
+LENGTHS = [[1], [2], [300], [], [2, 1, 300, 1, 7, 2], [1, 1, 1]]
 
 
 @pytest.mark.parametrize("lean", [-6.0, 0.0, 6.0])
-@pytest.mark.parametrize("sizes", LENGTHS.values(), ids=list(LENGTHS))
+@pytest.mark.parametrize("sizes", LENGTHS, ids=str)
 def test_sentences_of_any_length(sizes: list[int], lean: float) -> None:
     parser = parser_of("spinn_lstm_fed", 2)
     parser.tracker.b_transition.data += torch.tensor([0, lean])
@@ -116,23 +100,17 @@ def test_neighbours_change_nothing(name: str) -> None:
     sizes = [3, 1, 9, 2, 9, 5]
     words, lengths, _ = batch_of(sizes)
     together = in_node_order(parser.parse(words, lengths))
-    nodes = [
-        part.split([2 * size - 1 for size in sizes])
-        for part in (together.outputs, together.choices)
-    ]
-    taken = together.transitions.split([2 * size - 1 for size in sizes])
-    for rank, sentence in enumerate(words.split(sizes)):
-        alone = in_node_order(parser.parse(sentence, lengths[rank : rank + 1]))
-        assert alone.transitions.tolist() == taken[rank].tolist()
-        for part, found in zip((alone.outputs, alone.choices), nodes, strict=True):
-            torch.testing.assert_close(part, found[rank], rtol=0, atol=1e-13)
-        torch.testing.assert_close(alone.roots[0], together.roots[rank], rtol=0, atol=1e-13)
-    order = np.array([4, 2, 5, 0, 3, 1])
+    nodes = [1 if name == "roots" else 2 * np.array(sizes) - 1 for name in together._fields]
+    parts = zip(together, nodes, strict=True)
+    split = [part.split(np.broadcast_to(each, len(sizes)).tolist()) for part, each in parts]
     pieces = words.split(sizes)
-    shuffled = in_node_order(
-        parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
-    )
-    torch.testing.assert_close(shuffled.roots, together.roots[order], rtol=0, atol=1e-13)
+    for rank, sentence in enumerate(pieces):
+        alone = in_node_order(parser.parse(sentence, lengths[rank : rank + 1]))
+        expected = [part[rank] for part in split]
+        torch.testing.assert_close(list(alone), expected, rtol=0, atol=1e-13)
+    order = np.array([4, 2, 5, 0, 3, 1])
+    mixed = parser.parse(torch.cat([pieces[rank] for rank in order]), lengths[order])
+    torch.testing.assert_close(mixed.roots, together.roots[order], rtol=0, atol=1e-13)
 
 
 def test_inputs_stay_as_they_were() -> None:

@@ -71,8 +71,7 @@ def check(found: Schedule, edges: Edges) -> None:
 
 @given(forests())
 def test_schedule_of_parents(edges: Edges) -> None:
-    parents, slots, kinds = (torch.tensor(part, dtype=torch.long) for part in edges[:3])
-    check(schedule_parents(parents, slots, kinds, edges.arity), edges)
+    check(edges.schedule, edges)
 
 
 def edges_of(trees: list, arity: int) -> Edges:
@@ -116,8 +115,7 @@ def test_rows_of_children_where_none_is_missing(data: st.DataObject, arity: int)
         WORDS, lambda below: st.lists(below, min_size=arity, max_size=arity), max_leaves=9
     )
     edges = edges_of(data.draw(st.lists(full, max_size=4)), arity)
-    parents, slots, kinds = (torch.tensor(part, dtype=torch.long) for part in edges[:3])
-    check_child_rows(schedule_parents(parents, slots, kinds, arity), edges)
+    check_child_rows(edges.schedule, edges)
 
 
 @given(st.lists(st.integers(1, 9), max_size=4), st.sampled_from([torch.int32, torch.int64]))
@@ -131,19 +129,21 @@ def test_schedule_of_lengths(lengths: list[int], dtype: torch.dtype) -> None:
     check_child_rows(found, edges)
 
 
-@pytest.mark.parametrize("steps", [[], [0], [0, 0, 0], [0, 0, 0, 1, 0]])
-def test_forests_of_one_word_trees_and_of_none(steps: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("steps", "rows", "leaves", "inner"),
+    [
+        ([], [], [0], [0]),
+        ([0], [0], [1], [0]),
+        ([0, 0, 0], [0, 1, 2], [3], [0]),
+        ([0, 0, 0, 1, 0], [1, 0, 2], [2, 2], [0, 1]),
+    ],
+)
+def test_forests_of_one_word_trees_and_of_none(
+    steps: list[int], rows: list[int], leaves: list[int], inner: list[int]
+) -> None:
     found = schedule_transitions(torch.tensor(steps, dtype=torch.int32))
-    tails = {
-        0: ([], [0], [0]),
-        1: ([0], [1], [0]),
-        3: ([0, 1, 2], [3], [0]),
-        5: ([1, 0, 2], [2, 2], [0, 1]),
-    }
-    roots, leaf_counts, inner_counts = tails[len(steps)]
-    assert found.root_rows.tolist() == roots
-    assert found.leaf_counts.tolist() == leaf_counts
-    assert found.inner_counts.tolist() == inner_counts
+    counts = found.leaf_counts.tolist(), found.inner_counts.tolist()
+    assert (found.root_rows.tolist(), *counts) == (rows, leaves, inner)
 
 
 def test_the_schedule_of_a_chain_a_hundred_thousand_deep() -> None:

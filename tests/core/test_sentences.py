@@ -1,5 +1,6 @@
 """Encoders over plain sentences are the sequential LSTMs of torch, with the same weights."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -25,10 +26,8 @@ def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
 def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
     """The cell with the weights of one layer and direction; torch has the gates i, f, g, o and two
     biases for each."""
-    w, u, b_w, b_u = (
-        getattr(lstm, f"{name}_{suffix}")
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    )
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    w, u, b_w, b_u = (getattr(lstm, f"{name}_{suffix}") for name in names)
     cell = NaryLSTM(input_size=w.shape[1], inner_size=w.shape[1], hidden_size=H, arity=1)
     (w_i, w_f, w_g, w_o), (u_i, u_f, u_g, u_o) = w.t().chunk(4, 1), u.t().chunk(4, 1)
     b_i, b_f, b_g, b_o = (b_w + b_u).chunk(4)
@@ -64,10 +63,15 @@ def by_torch(lstm: nn.LSTM, words: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat(outputs), torch.stack(finals)
 
 
+def both_ways(forward: nn.LSTM, backward: nn.LSTM, words: Tensor) -> Tensor:
+    """Outputs (L, 2 H) of one LSTM and of one that reads each sentence from its end."""
+    parts = words.split(LENGTHS)
+    pairs = [(forward(part)[0], backward(part.flip(0))[0].flip(0)) for part in parts]
+    return torch.cat([torch.cat(pair, 1) for pair in pairs])
+
+
 def words_of(dtype: torch.dtype) -> Tensor:
-    return torch.randn(
-        sum(LENGTHS), X, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
-    ).to(dtype)
+    return torch.from_numpy(np.random.default_rng(1).normal(size=(sum(LENGTHS), X))).to(dtype)
 
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
@@ -95,34 +99,18 @@ def test_bidirectional_lstm(layers: int, dtype: torch.dtype, atol: float) -> Non
 def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, atol: float) -> None:
     forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
     backward = nn.LSTM(X, H, num_layers=2).to(dtype)
-    layers = [
-        Layer(cell_of(forward, f"l{number}"), cell_of(backward, f"l{number}"))
-        for number in range(2)
-    ]
-    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(
-        dtype
-    )
-    mirrored = (
-        [forward(part)[0] for part in words.split(LENGTHS)],
-        [backward(part.flip(0))[0] for part in words.split(LENGTHS)],
-    )
-    expected = torch.cat(
-        [torch.cat([ahead, back.flip(0)], 1) for ahead, back in zip(*mirrored, strict=True)]
-    )
-    torch.testing.assert_close(run(encoder, words)[0], expected, rtol=0, atol=atol)
+    layers = [Layer(cell_of(forward, name), cell_of(backward, name)) for name in ("l0", "l1")]
+    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down"))
+    found, _ = run(encoder.to(dtype), words)
+    torch.testing.assert_close(found, both_ways(forward, backward, words), rtol=0, atol=atol)
 
 
 def test_shared_directions_are_one_lstm_read_both_ways() -> None:
     lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
     cell = cell_of(lstm, "l0").double()
-    found, _ = run(
-        Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words
-    )
-    expected = [
-        torch.cat([lstm(part)[0], lstm(part.flip(0))[0].flip(0)], 1)
-        for part in words.split(LENGTHS)
-    ]
-    torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
+    encoder = Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
+    found, _ = run(encoder, words)
+    torch.testing.assert_close(found, both_ways(lstm, lstm, words), rtol=0, atol=1e-12)
 
 
 def test_gradients_are_torchs() -> None:

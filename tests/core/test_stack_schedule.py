@@ -14,16 +14,8 @@ from thinstack.core.stack_schedule import (
     timetable,
 )
 
-SIZES = [
-    [1],
-    [2],
-    [3],
-    [1, 1, 1],
-    [3, 1, 2],
-    [1, 5, 2, 5, 1],
-    [7, 7, 7],
-    *(mixed_sizes(20, seed) for seed in range(6)),
-]
+SIZES = [[], [1], [2], [3], [1, 1, 1], [3, 1, 2], [1, 5, 2, 5, 1], [7, 7, 7]]
+SIZES += [mixed_sizes(20, seed) for seed in range(6)]
 SHIFT, REDUCE = 0, 1
 
 
@@ -38,13 +30,8 @@ def test_spot_sat_down() -> None:
     queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
     table = timetable(torch.tensor([3]))
     numbers = numbers_by_making(transitions, table)
-    assert numbers.tolist() == [
-        1,
-        2,
-        3,
-        4,
-        5,
-    ]  # S[1] Spot, S[2] sat, S[3] down, S[4] (sat down), S[5] (Spot (sat down))
+    # S[1] Spot, S[2] sat, S[3] down, S[4] (sat down), S[5] (Spot (sat down))
+    assert numbers.tolist() == [1, 2, 3, 4, 5]
     plan = schedule_stack(transitions, numbers, table)
     assert plan.pairs.tolist() == [[0, 0, *queue][-2:] for queue in queues]
     assert plan.fronts.tolist() == [0, 1, 2, 3, 3]
@@ -112,7 +99,7 @@ def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
     return found | {"free": free, "order": order}
 
 
-@pytest.mark.parametrize("sizes", [[], *SIZES], ids=lambda sizes: "-".join(map(str, sizes[:6])))
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes[:6])))
 @pytest.mark.parametrize("shape", ["random", "left", "right"])
 def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
     random = np.random.default_rng(sum(sizes))
@@ -134,26 +121,19 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
         range(1, len(transitions) + 1)
     )
 
-    ends = np.cumsum(sizes).tolist()
-    assert table.word_ends.tolist() == [
-        end for end, size in zip(ends, sizes, strict=True) for _ in range(size)
-    ]
-    assert table.ends.tolist() == [
-        end for end, size in zip(ends, sizes, strict=True) for _ in range(2 * size - 1)
-    ]
-    assert table.firsts.tolist() == [int(k == 0) for size in sizes for k in range(2 * size - 1)]
-    assert table.roots.tolist() == [2 * end - k - 1 for k, end in enumerate(ends, 1)]
+    ends, nodes = np.cumsum(sizes, dtype=int), 2 * np.array(sizes, int) - 1
+    assert table.word_ends.tolist() == np.repeat(ends, sizes).tolist()
+    assert table.ends.tolist() == np.repeat(ends, nodes).tolist()
+    assert table.firsts.tolist() == [int(k == 0) for size in nodes for k in range(size)]
+    assert table.roots.tolist() == [2 * end - k - 1 for k, end in enumerate(ends.tolist(), 1)]
 
 
-@pytest.mark.parametrize("sizes", [[], *SIZES], ids=lambda sizes: "-".join(map(str, sizes[:6])))
+@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes[:6])))
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: torch.dtype) -> None:
     for make in (None, shapes.left, shapes.right, shapes.balanced):
-        transitions = (
-            transitions_of([make(size).tolist() for size in sizes])
-            if make
-            else batch_of(sizes).transitions
-        )
+        shaped = make and transitions_of([make(size).tolist() for size in sizes])
+        transitions = shaped if make else batch_of(sizes).transitions
         found = sentence_lengths(transitions.to(dtype))
         assert found.tolist() == sizes
         assert found.dtype == torch.int64
@@ -162,12 +142,10 @@ def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: to
 def test_narrow_integers_do() -> None:
     """int32, as exports take them, gives the same schedule."""
     batch = batch_of([4, 1, 6])
-    wide, narrow = ([part.to(dtype) for part in batch[1:]] for dtype in (torch.int64, torch.int32))
     plans = []
-    for lengths, transitions in (wide, narrow):
+    for dtype in (torch.int64, torch.int32):
+        lengths, transitions = (part.to(dtype) for part in batch[1:])
         table = timetable(lengths)
-        plans.append(
-            [*table, *schedule_stack(transitions, numbers_by_making(transitions, table), table)]
-        )
-    for one, other in zip(*plans, strict=True):
-        assert torch.equal(one, other)
+        plan = schedule_stack(transitions, numbers_by_making(transitions, table), table)
+        plans.append([*table, *plan])
+    assert all(map(torch.equal, *plans))

@@ -6,9 +6,7 @@ import torch
 from core.random_trees import Edges, forests
 from hypothesis import given, settings
 
-from thinstack.core import Forest
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.schedule import schedule_parents
 from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.testing import reference
 
@@ -22,16 +20,10 @@ def below(parents: list[int], node: int) -> set[int]:
     )
 
 
-def schedule_of(edges: Edges):
-    return schedule_parents(
-        *(torch.tensor(part, dtype=torch.long) for part in edges[:3]), edges.arity
-    )
-
-
 @settings(max_examples=40)
 @given(forests())
 def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
-    schedule, parents = schedule_of(edges), edges.parents
+    schedule, parents = edges.schedule, edges.parents
     x = np.random.default_rng(1).normal(size=(len(parents), X))
     stacked = torch.from_numpy(x)[schedule.leaves]
     found, roots, words = DepthOrdered(SubtreeMean(input_size=X))(
@@ -52,11 +44,8 @@ def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
 @settings(max_examples=40)
 @given(forests())
 def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
-    parents, slots, kinds = (np.array(part, np.int64) for part in edges[:3])
-    forest = Forest(parents=parents, slots=slots, kinds=kinds, sizes=np.array([len(parents)]))
-    x = torch.randn(
-        len(parents), X, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
-    )
+    forest = edges.forest
+    x = torch.from_numpy(np.random.default_rng(2).normal(size=(len(edges.parents), X)))
     cell = SubtreeMean(input_size=X, inner_size=X)
     for node, state in enumerate(
         reference.encode(cell, forest, x[forest.leaves], x[~forest.leaves])
@@ -66,7 +55,7 @@ def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
 
 
 def test_the_gradient_is_shared_out_among_the_leaves() -> None:
-    schedule = schedule_of(Edges([4, 2, 4, 2, -1], [0, 0, 1, 1, 0], [1] * 5, 2))  # 0, (1, 3)
+    schedule = Edges([4, 2, 4, 2, -1], [0, 0, 1, 1, 0], [1] * 5, 2).schedule  # 0, (1, 3)
     x = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
     found, _, _ = DepthOrdered(SubtreeMean(input_size=1))(
         x[schedule.leaf_words], x.new_zeros(2, 0), schedule
@@ -76,7 +65,7 @@ def test_the_gradient_is_shared_out_among_the_leaves() -> None:
 
 
 def test_the_inputs_are_not_written_to() -> None:
-    schedule = schedule_of(Edges([2, 2, -1], [0, 1, 0], [1] * 3, 0))
+    schedule = Edges([2, 2, -1], [0, 1, 0], [1] * 3, 0).schedule
     x = torch.ones(2, X)
     DepthOrdered(SubtreeMean(input_size=X))(x, x.new_zeros(1, 0), schedule)
     assert torch.equal(x, torch.ones(2, X))

@@ -14,8 +14,6 @@ from thinstack.core.tree import depths
 from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
-DEEP = 100_000
-
 
 @given(ANY)
 def test_from_brackets_and_back(tree) -> None:
@@ -35,6 +33,7 @@ def test_what_a_tree_says_of_its_nodes(tree) -> None:
     assert found.labels == tuple(labels_of(tree))
     assert found.words == tuple(node.word for node in nodes if node.word is not None)
     assert found.spans.tolist() == [[node.start, node.end] for node in nodes]
+    assert not found.gaps.any()
     below = tuple(
         tuple(i for i, node in enumerate(nodes) if node.parent == j) for j in range(len(nodes))
     )
@@ -90,20 +89,20 @@ def test_a_dependency_tree_keeps_its_order() -> None:
     assert tree.spans.tolist() == [[0, 1], [0, 4], [2, 4], [3, 4], [0, 6], [5, 6]]
 
 
-def test_a_tree_with_words_at_some_inner_nodes_keeps_its_order() -> None:
-    tree = Tree.from_parents([-1, 0, 1, 0], [None, "b", "c", "d"])
-    assert tree.parents.tolist() == [-1, 0, 1, 0]
-    assert tree.spans.tolist() == [[0, 3], [0, 2], [1, 2], [2, 3]]
-
-
-def test_the_extent_of_a_head_behind_its_dependents() -> None:
-    assert Tree.from_parents([1, -1], ["a", "b"]).spans.tolist() == [[0, 1], [0, 2]]
-
-
-def test_the_extent_of_a_non_projective_subtree() -> None:
-    tree = Tree.from_parents([2, -1, 1, 0], ["a", "b", "c", "d"])
-    assert tree.spans.tolist() == [[0, 4], [0, 4], [0, 4], [3, 4]]
-    assert tree.gaps.tolist() == [True, False, True, False]
+@pytest.mark.parametrize(
+    ("parents", "tokens", "spans", "gaps"),
+    [
+        ([-1, 0, 1, 0], [None, *"bcd"], [[0, 3], [0, 2], [1, 2], [2, 3]], [False] * 4),
+        ([1, -1], list("ab"), [[0, 1], [0, 2]], [False, False]),
+        ([2, -1, 1, 0], list("abcd"), [[0, 4]] * 3 + [[3, 4]], [True, False, True, False]),
+    ],
+    ids=["words at some inner nodes", "head behind its dependents", "not projective"],
+)
+def test_the_extent_of_subtrees(parents: list, tokens: list, spans: list, gaps: list) -> None:
+    tree = Tree.from_parents(parents, tokens)
+    assert tree.parents.tolist() == parents
+    assert tree.spans.tolist() == spans
+    assert tree.gaps.tolist() == gaps
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8), st.data())
@@ -124,11 +123,6 @@ def test_gaps_are_where_a_subtree_is_less_than_its_extent(
             node = parents[node]
     tree = Tree.from_parents(parents, ["w"] * len(draws))
     assert tree.gaps.tolist() == [max(words) - min(words) + 1 > len(words) for words in below]
-
-
-@given(ANY)
-def test_constituency_trees_have_no_gaps(tree) -> None:
-    assert not tree_of(tree).gaps.any()
 
 
 def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
@@ -208,51 +202,17 @@ def test_errors_of_brackets_say_where() -> None:
         from_brackets("(3 (2 a)", source="dev.txt", line=4)
 
 
-def test_the_trivial_shapes() -> None:
-    words, labels = list("abcde"), list("ABCDEFGHI")
-    assert (
-        to_brackets(Tree.left(words).with_labels(labels))
-        == "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"
-    )
-    assert (
-        to_brackets(Tree.right(words).with_labels(labels))
-        == "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"
-    )
-    assert (
-        to_brackets(Tree.balanced(words).with_labels(labels))
-        == "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"
-    )
-    assert (
-        Tree.left(["a"])
-        == Tree.right(["a"])
-        == Tree.balanced(["a"])
-        == Tree.from_parents([-1], ["a"])
-    )
-
-
-def unary(depth: int) -> Tree:
-    return Tree.from_parents([*range(1, depth), -1], ["w", *[None] * (depth - 1)])
-
-
-@pytest.mark.parametrize("shape", ["left", "unary"])
-def test_a_tree_a_hundred_thousand_deep(shape: str) -> None:
-    words = ["w"] * (1 if shape == "unary" else DEEP + 1)
-    tree = unary(DEEP + 1) if shape == "unary" else Tree.left(words)
-    tree = tree.with_labels(["x"] * len(tree))
-    text = to_brackets(tree)
-    again = from_brackets(text)
-    assert again == tree
-    assert hash(again) == hash(tree)
-    assert pickle.loads(pickle.dumps(tree)) == tree
-    assert depths(tree.parents).max() == DEEP
-    assert tree.spans[-1].tolist() == [0, len(words)]
-    assert Tree.from_parents(tree.parents, tree.tokens, tree.labels) == tree
-    assert text.count("(") == len(tree) == sum(map(len, tree.children)) + 1
-
-
-def test_a_cycle_as_long_as_the_tree_is_found() -> None:
-    with pytest.raises(TreeError, match="node 1 is its own ancestor"):
-        Tree.from_parents([-1, *range(2, DEEP), 1], ["w"] * DEEP)
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (Tree.left, "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"),
+        (Tree.right, "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"),
+        (Tree.balanced, "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"),
+    ],
+)
+def test_the_trivial_shapes(shape, expected: str) -> None:
+    assert to_brackets(shape("abcde").with_labels("ABCDEFGHI")) == expected
+    assert shape(["a"]) == Tree.from_parents([-1], ["a"])
 
 
 def test_a_tree_cannot_be_changed() -> None:

@@ -9,6 +9,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,14 @@ ROOT = Path(__file__).parents[2]
 CASES = len(json.loads(open_bundle("sst").read("cases.json"))["cases"])
 
 
+def command(words: list[str], folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command, with the programs of this Python in reach."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "npm_config_update_notifier": "false"}
+    how = {"capture_output": True, "text": True, "check": False, "env": environment}
+    return subprocess.run(words, cwd=folder, **how, **more)
+
+
 def run_readme(example: str) -> str:
     """What the line of its README prints, the packages being installed."""
     folder = ROOT / "examples" / example
@@ -34,18 +43,7 @@ def run_readme(example: str) -> str:
         (folder / "README.md").read_text("utf-8"),
         re.MULTILINE,
     )
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command(["bash", "-c", line], folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,16 +1,15 @@
 """The C++ example, built and run by the line of its README."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from predict_program import command
 
 from thinstack.bundle import open_bundle
 from thinstack.config import ModelConfig
@@ -54,29 +53,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model, str]:
         r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert line.startswith(EXPORT)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    command = ["bash", "-c", line.removeprefix(EXPORT)]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = command(["bash", "-c", line.removeprefix(EXPORT)], folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, model, done.stdout
 
 
 def predict(folder: Path, text: str, model: str = "sst.pt") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["build/predict", model],
-        cwd=folder,
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command(["build/predict", model], folder, input=text)
 
 
 def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:

@@ -1,7 +1,6 @@
 """The JavaScript example, installed and run by the line of its README."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from predict_program import bundle_of_pairs, command
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.config import ModelConfig
 from thinstack.data.brackets import from_brackets
 
 ROOT = Path(__file__).parents[2]
@@ -55,15 +54,7 @@ def _require_all_inputs(path: Path) -> None:
 
 
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "npm_config_update_notifier": "false"}
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return command(["bash", "-c", line], folder)
 
 
 def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> Any:
@@ -75,8 +66,7 @@ def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> A
         "const given = JSON.parse(readFileSync('given.json', 'utf8'));"
         f"console.log(JSON.stringify({expression}))"
     )
-    command = ["node", "--input-type=module", "-e", program]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = command(["node", "--input-type=module", "-e", program], folder)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -175,39 +165,9 @@ def test_a_folder_that_is_no_bundle(installed: tuple[Path, str], tmp_path: Path)
     assert re.fullmatch(r"onnxruntime-node: ENOENT.*model\.onnx'\n", done.stderr)
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle's model and cases: dependency trees with relations, in pairs; int64."""
-    import torch
-
-    from thinstack.export.onnx.model import export_onnx
-    from thinstack.export.reference_cases import reference_cases
-    from thinstack.models import build_model
-
-    settings = {
-        "labels": ["1", "2", "3", "4", "5"],
-        "embedding": {"kind": "words", "size": 6},
-        "cell": {"name": "sdt_rnn.v1", "hidden_size": 5},
-        "head": {"name": "similarity.v1"},
-        "trees": "dependency",
-        "relations": ["nsubj", "det"],
-        "tree_source": "left",
-    }
-    config = ModelConfig.parse(settings, source="test")
-    torch.manual_seed(0)
-    model = build_model(config, entries=50)
-    folder = tmp_path_factory.mktemp("pairs")
-    (folder / "onnx").mkdir()
-    (folder / "onnx" / "model.onnx").write_bytes(
-        export_onnx(model, config, index_type="int64", vocabulary_digest="none")
-    )
-    (folder / "cases.json").write_text(json.dumps(reference_cases(model, config)))
-    return folder
-
-
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_model_of_another_kind(installed: tuple[Path, str], pairs: Path, program: str) -> None:
-    done = run(installed[0], f"node {program} {pairs}")
+def test_a_model_of_another_kind(installed: tuple[Path, str], tmp_path: Path, program: str) -> None:
+    done = run(installed[0], f"node {program} {bundle_of_pairs(tmp_path / 'pairs')}")
     assert done.returncode == 0, done.stderr
     assert re.search(
         r": 3 cases, largest difference \d\.\de-\d, allowed 0.0001\nno phrases", done.stdout
@@ -245,28 +205,10 @@ def cases(rows: list) -> dict[str, object]:
 
 def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
     bundle = open_bundle("sst")
-    characters = [
-        chr(code)
-        for code in [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]
-    ]
-    words = [
-        f"a{character}B"
-        for character in characters
-        if unicodedata.category(character) not in ("Cn", "Cs")
-    ]
-    words += [
-        "unwatchably",
-        "naïve",
-        "İstanbul",
-        "ΣΊΣΥΦΟΣ",
-        "x" * 100,
-        "x" * 101,
-        "𝒳" * 51,
-        "don't-care",
-        "##ing",
-        "[UNK]",
-        " \t",
-    ]
+    codes = [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]
+    words = [f"a{chr(c)}B" for c in codes if unicodedata.category(chr(c)) not in ("Cn", "Cs")]
+    words += ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]"]
+    words += ["x" * 100, "x" * 101, "𝒳" * 51, " \t"]
     read = "new Wordpieces(readFileSync('../../thinstack/bundled/sst/vocabulary.txt', 'utf8'))"
     found = evaluate(
         installed[0],

@@ -5,8 +5,11 @@ import torch
 from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
 from thinstack.config import ModelConfig
+from thinstack.export import torchscript
+from thinstack.export.onnx import verify
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
+from thinstack.export.samples import sampled
 from thinstack.models import Model, build_model
 
 
@@ -17,6 +20,13 @@ def _export(
         model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd"
     )
     return Exported(kind, model, config, quantize, file)
+
+
+@pytest.fixture
+def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples of at most 7 words, for tests of anything but the samples."""
+    for module in (verify, torchscript):
+        monkeypatch.setattr(module, "sampled", lambda model, **_: sampled(model, longest=7))
 
 
 @pytest.fixture(scope="session")

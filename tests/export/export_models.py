@@ -45,27 +45,48 @@ class Exported:
         """The file in onnxruntime and in onnx's reference evaluator."""
         session = self.session()
         types = {value.name: value.type for value in session.get_inputs()}
-        names = [value.name for value in self.session().get_outputs()]
+        names = [value.name for value in session.get_outputs()]
 
         def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
             def scores(inputs: Arrays) -> Arrays:
-                typed = {
-                    n: a.astype(np.int32 if types[n] == "tensor(int32)" else np.int64)
-                    for n, a in inputs.items()
-                }
+                typed = {n: a.astype(types[n][len("tensor(") : -1]) for n, a in inputs.items()}
                 return dict(zip(names, run(names, typed), strict=True))
 
             return scores
 
-        return [
-            bound(self.session().run),
-            bound(ReferenceEvaluator(onnx.load_from_string(self.file)).run),
-        ]
+        return [bound(run) for run in runtimes(self.file)]
 
     def session(self) -> onnxruntime.InferenceSession:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        return onnxruntime.InferenceSession(self.file, options, providers=["CPUExecutionProvider"])
+        return session_of(self.file)
+
+    def proto(self) -> onnx.ModelProto:
+        return onnx.load_from_string(self.file)
+
+
+def session_of(file: bytes) -> onnxruntime.InferenceSession:
+    """On one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+
+
+def runtimes(file: bytes) -> list[Callable[..., list[NDArray[Any]]]]:
+    """`run` of a file in onnxruntime and in onnx's reference evaluator."""
+    return [session_of(file).run, ReferenceEvaluator(onnx.load_from_string(file)).run]
+
+
+def stored(model: onnx.ModelProto) -> dict[str, str]:
+    """The metadata."""
+    return {entry.key: entry.value for entry in model.metadata_props}
+
+
+def close(found: Arrays, expected: Arrays, atol: float = 1e-5) -> None:
+    """The same names and shapes, numbers within `atol`, and the very same trees."""
+    assert list(found) == list(expected)
+    for name, wanted in expected.items():
+        assert found[name].shape == wanted.shape
+        exact = 0 if name == "parse" else atol
+        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=exact, err_msg=name)
 
 
 def eager_scores(model: Model, arrays: Arrays) -> Arrays:
@@ -135,13 +156,8 @@ def make_config(
 
 
 def random_tree(words: int, seed: int) -> NDArray[np.int64]:
-    """Transitions of a binary tree over so many words, joined at random places."""
-    random = np.random.default_rng(seed)
-    pieces = [[0] for _ in range(words)]
-    while len(pieces) > 1:
-        at = int(random.integers(len(pieces) - 1))
-        pieces[at : at + 2] = [[*pieces[at], *pieces[at + 1], 1]]
-    return np.array(pieces[0], np.int64)
+    """Transitions of a random tree over so many words."""
+    return samples.random_tree(words, np.random.default_rng(seed)).astype(np.int64)
 
 
 def random_parents(

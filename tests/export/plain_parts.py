@@ -54,16 +54,10 @@ class PlainCell(Cell):
             kinds=kinds,
             word_part=word_part,
         )
-        self.a, self.i = (
-            nn.Parameter(torch.empty(size, S)),
-            nn.Parameter(torch.empty(self.inner_size, S)),
-        )
-        self.u, self.e = (
-            nn.Parameter(torch.empty(max(arity, 1) * S, S)),
-            nn.Parameter(torch.empty(max(kinds, 1) + 1, S)),
-        )
-        self.v, self.o = nn.Parameter(torch.empty(S, W)), nn.Parameter(torch.empty(S, H))
-        self.c = nn.Parameter(torch.empty(H))
+        sizes = {"a": [size, S], "i": [self.inner_size, S], "u": [max(arity, 1) * S, S]}
+        sizes |= {"e": [max(kinds, 1) + 1, S], "v": [S, W], "o": [S, H], "c": [H]}
+        for name, shape in sizes.items():
+            self.register_parameter(name, nn.Parameter(torch.empty(shape)))
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         p = inputs @ self.a

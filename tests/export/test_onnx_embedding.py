@@ -2,9 +2,8 @@
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
-from onnx.reference import ReferenceEvaluator
+from export_models import runtimes, session_of
 
 from thinstack.export.onnx.embedding import Table, mean_of_pieces
 from thinstack.export.onnx.graph import Graph
@@ -39,9 +38,7 @@ def test_size_and_error_of_a_stored_table(
     file = lookup(large, quantize)
     assert megabytes[0] < len(file) / 1e6 < megabytes[1]
     ids = np.array([0, 7, 30521, 7], np.int32)
-    found = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"]).run(
-        None, {"ids": ids}
-    )[0]
+    (found,) = session_of(file).run(None, {"ids": ids})
     assert found.dtype == np.float32
     largest = np.abs(large[ids]).max(axis=1, keepdims=True)
     assert (np.abs(found - large[ids]) <= error * largest * (1 + 1e-5)).all()
@@ -63,8 +60,7 @@ def test_a_word_is_the_mean_of_its_pieces(pieces: bytes, counts: list[int]) -> N
     words = np.split(table[ids], np.cumsum(counts)[:-1]) if counts else []
     expected = np.array([word.mean(axis=0) for word in words]).reshape(-1, 3)
     inputs = {"piece_ids": ids, "pieces_per_word": np.array(counts, np.int64)}
-    session = onnxruntime.InferenceSession(pieces, providers=["CPUExecutionProvider"])
-    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(pieces)).run):
+    for run in runtimes(pieces):
         found = run(None, inputs)[0]
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)

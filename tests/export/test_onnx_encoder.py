@@ -12,13 +12,14 @@ from export_models import (
     H,
     V,
     X,
+    close,
     eager_scores,
     make_config,
     random_parents,
     random_tree,
 )
+from oracle import forest_of, slow_scores
 from plain_parts import PlainCell, W, plain_export, plain_model
-from recursion import forest_of, slow_scores
 
 from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.forest import Forest
@@ -144,13 +145,6 @@ def export(kind: str, quantize: str = "none") -> Exported:
     trees = TREES.get(structure, "constituency" if encoder.words_at_leaves else "dependency")
     config = make_config("words", trees=trees)
     return Exported(kind, model, config, quantize, plain_export(model, config, quantize=quantize))
-
-
-def close(found: Arrays, expected: Arrays) -> None:
-    assert list(found) == list(expected)
-    for name, wanted in expected.items():
-        assert found[name].shape == wanted.shape
-        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("batch", BATCHES)

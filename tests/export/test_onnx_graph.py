@@ -3,7 +3,7 @@
 import numpy as np
 import onnx
 import pytest
-from onnx.reference import ReferenceEvaluator
+from export_models import runtimes
 
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
@@ -12,17 +12,12 @@ FLOAT = onnx.TensorProto.FLOAT
 
 
 def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
-    found: list[np.ndarray] = ReferenceEvaluator(
-        onnx.load_from_string(g.model({}, producer_version="1"))
-    ).run(None, inputs)
-    return found
+    return runtimes(g.model({}, producer_version="1"))[1](None, inputs)
 
 
 def weights_of(g: Graph) -> dict[str, onnx.TensorProto]:
-    return {
-        weight.name: weight
-        for weight in onnx.load_from_string(g.model({}, producer_version="1")).graph.initializer
-    }
+    model = onnx.load_from_string(g.model({}, producer_version="1"))
+    return {weight.name: weight for weight in model.graph.initializer}
 
 
 def add_weights(g: Graph, *weights: np.ndarray) -> None:
@@ -63,11 +58,8 @@ def test_what_nothing_reads_is_left_out() -> None:
     body.output(state + used, "state_out", FLOAT, ["n", 2])  # `used` is read inside the loop only
     g.output(g.loop(body, 3, [x])[0], "y", FLOAT, ["n", 2])
     model = onnx.load_from_string(g.model({}, producer_version="1"))
-    assert [node.op_type for node in model.graph.node if node.op_type != "Constant"] == [
-        "Neg",
-        "Loop",
-        "Identity",
-    ]
+    operators = [node.op_type for node in model.graph.node if node.op_type != "Constant"]
+    assert operators == ["Neg", "Loop", "Identity"]
     assert len(model.graph.initializer) == 0
     np.testing.assert_array_equal(run(g, x=np.ones((1, 2), np.float32))[0], [[-2, -2]])
 

@@ -1,13 +1,23 @@
 """Products in 8 bits, against the same arithmetic written out in numpy."""
 
+from typing import Any
+
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
-from export_models import V, X, make_config, make_model, random_inputs, random_tree, randomised
+from export_models import (
+    V,
+    X,
+    make_config,
+    make_model,
+    random_inputs,
+    random_tree,
+    randomised,
+    runtimes,
+    session_of,
+)
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from onnx.reference import ReferenceEvaluator
 
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError
@@ -26,12 +36,6 @@ K, W, WIDE = 20, 24, 40
 
 def random(*shape: int, seed: int = 0) -> NDArray[np.float32]:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
-
-
-def session(file: bytes) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
 def product(
@@ -57,6 +61,19 @@ def wide() -> tuple[TreeModel, ModelConfig]:
     ), make_config("words")
 
 
+def int8(model: TreeModel, config: ModelConfig) -> bytes:
+    return export_onnx(model, config, quantize="int8", vocabulary_digest="0")
+
+
+def weights_of(file: bytes) -> dict[str, NDArray[Any]]:
+    weights = onnx.load_from_string(file).graph.initializer
+    return {weight.name: numpy_helper.to_array(weight) for weight in weights}
+
+
+def is_int8(value: NDArray[Any], shape: tuple[int, ...]) -> bool:
+    return value.dtype == np.int8 and value.shape == shape
+
+
 @pytest.mark.parametrize("kind", ["plain", "no bias", "transposed", "half"])
 def test_a_product_is_that_of_whole_numbers(kind: str) -> None:
     weight, bias = random(K, W), None if kind == "no bias" else random(W, seed=1)
@@ -67,12 +84,12 @@ def test_a_product_is_that_of_whole_numbers(kind: str) -> None:
     rows = np.rint(np.tanh(x.astype(np.float64)) * 127)
     scale = np.abs(weight).max(0).astype(np.float64) / 64
     expected = rows @ np.rint(weight / scale) * scale / 127 + (0 if bias is None else bias)
-    for run in (session(file).run, ReferenceEvaluator(onnx.load_from_string(file)).run):
+    for run in runtimes(file):
         (found,) = run(["y"], {"x": x})
         # Where an activation lies between two whole numbers, the last digit of tanh decides.
         assert np.quantile(np.abs(found - expected), 0.95) < 1e-5
         assert np.abs(found - expected).max() < 2 * scale.max()
-    (plain,) = session(file).run(["y"], {"x": x})
+    (plain,) = session_of(file).run(["y"], {"x": x})
     assert 0 < np.abs(plain - (np.tanh(x) @ weight + (0 if bias is None else bias))).mean() < 0.05
 
 
@@ -86,41 +103,31 @@ def test_columns_keep_to_seven_bits_and_their_own_scale() -> None:
     assert (levels[:, 3] == 0).all()
 
 
-@pytest.mark.parametrize(("columns", "squash"), [(W, False), (5, True)])
-def test_narrow_products_and_those_of_unbounded_rows_stay_as_they_are(
-    columns: int, squash: bool
-) -> None:
-    g = Graph("g")
-    x = g.input("x", FLOAT, ["n", K])
-    g.output(
-        g.op("MatMul", g.op("Tanh", x) if squash else x, g.weight(random(K, columns), "w")),
-        "y",
-        FLOAT,
-        ["n", columns],
-    )
-    before = [node.SerializeToString() for node in g.nodes]
-    assert quantize_products(g, {}) == (0, 1)
-    assert [node.SerializeToString() for node in g.nodes] == before
-
-
-@pytest.mark.parametrize("kind", ["transA", "alpha", "beta", "3-D"])
-def test_products_of_other_kinds_stay_as_they_are(kind: str) -> None:
-    g = Graph("g")
-    rows = g.op("Tanh", g.input("x", FLOAT, [K, "n"] if kind == "transA" else ["n", K]))
-    if kind == "3-D":
-        g.output(g.op("MatMul", rows, g.weight(random(2, K, W), "w")), "y", FLOAT, [2, "n", W])
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("unbounded rows", (0, 1)),
+        ("narrow", (0, 1)),
+        ("transA", (0, 1)),
+        ("alpha", (0, 1)),
+        ("beta", (0, 1)),
+        ("3-D", (0, 0)),
+    ],
+)
+def test_other_products_stay_as_they_are(kind: str, found: tuple[int, int]) -> None:
+    g, columns = Graph("g"), 5 if kind == "narrow" else W
+    x = g.input("x", FLOAT, [K, "n"] if kind == "transA" else ["n", K])
+    rows = x if kind == "unbounded rows" else x.tanh()
+    options = {"transA": {"transA": 1}, "alpha": {"alpha": 2.0}, "beta": {"beta": 0.5}}
+    if kind in options:
+        weight, bias = g.weight(random(K, W), "w"), g.weight(random(W, seed=1), "b")
+        y = g.op("Gemm", rows, weight, bias, **options[kind])
     else:
-        option: dict[str, float] = {
-            "transA": {"transA": 1},
-            "alpha": {"alpha": 2.0},
-            "beta": {"beta": 0.5},
-        }[kind]
-        found = g.op(
-            "Gemm", rows, g.weight(random(K, W), "w"), g.weight(random(W, seed=1), "b"), **option
-        )
-        g.output(found, "y", FLOAT, ["n", W])
+        shape = (2, K, W) if kind == "3-D" else (K, columns)
+        y = g.op("MatMul", rows, g.weight(random(*shape), "w"))
+    g.output(y, "y", FLOAT, [2, "n", W] if kind == "3-D" else ["n", columns])
     before = [node.SerializeToString() for node in g.nodes]
-    assert quantize_products(g, {}).int8 == 0
+    assert quantize_products(g, {}) == found
     assert [node.SerializeToString() for node in g.nodes] == before
 
 
@@ -137,29 +144,18 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
         g.output(value, name, FLOAT, ["n", W])
     assert quantize_products(g, {}) == (2, 2)
     x = random(50, W, seed=2)
-    squashed = np.tanh(x)
-    expected = [
-        squashed @ square,
-        3 * squashed @ square if way == "of two bounds" else squashed @ square.T,
-    ]
-    for found, wanted in zip(
-        session(g.model({}, producer_version="0")).run(["y", "z"], {"x": x}), expected, strict=True
-    ):
+    other = 3 * square if way == "of two bounds" else square.T
+    expected = [np.tanh(x) @ square, np.tanh(x) @ other]
+    answer = session_of(g.model({}, producer_version="0")).run(["y", "z"], {"x": x})
+    for found, wanted in zip(answer, expected, strict=True):
         assert 0 < np.linalg.norm(found - wanted) < 0.03 * np.linalg.norm(wanted)
 
 
 def test_words_of_several_pieces_have_the_bound_of_the_table() -> None:
     """A mean has none that follows from the graph."""
     model = randomised(make_model("wordpieces", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4)
-    proto = onnx.load_from_string(
-        export_onnx(model, make_config("wordpieces"), quantize="int8", vocabulary_digest="0")
-    )
-    stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in proto.graph.initializer}
-    (leaf,) = (
-        name
-        for name, value in stored.items()
-        if value.dtype == np.int8 and value.shape == (X, 3 * WIDE)
-    )
+    stored = weights_of(int8(model, make_config("wordpieces")))
+    (leaf,) = (name for name, value in stored.items() if is_int8(value, (X, 3 * WIDE)))
     bound = np.abs(model.embedding.table.detach().numpy()).max()
     weight = model.encoder.layers[0].up.cell.w.detach().numpy()
     scale = stored[f"{leaf.removesuffix('.int8')}.product_scale"]
@@ -170,21 +166,14 @@ def test_a_model_computes_its_recurrent_products_so_and_stays_near() -> None:
     model, config = wide()
     plain = export_onnx(model, config, vocabulary_digest="0")
     file, report = export_verified_onnx(model, config, quantize="int8", vocabulary_digest="0")
-    assert (report.quantization, report.int8_products) == (
-        "int8",
-        "2 of 4",
-    )  # leaf and compose; not the head, read twice
+    # Leaf and compose; not the head, read twice.
+    assert (report.quantization, report.int8_products) == ("int8", "2 of 4")
     assert len(file) < 0.55 * len(plain)
     assert 0 < report.mean_deviation < 0.02
     assert report.neighbour_error == 0
-    stored = {
-        tensor.name: numpy_helper.to_array(tensor)
-        for tensor in onnx.load_from_string(file).graph.initializer
-    }
+    stored = weights_of(file)
     assert stored["cell.u.int8"].dtype == np.int8
-    assert (np.dtype(np.int8), (X, 3 * WIDE)) in {
-        (value.dtype, value.shape) for value in stored.values()
-    }
+    assert any(is_int8(value, (X, 3 * WIDE)) for value in stored.values())
     assert "cell.u" not in stored
 
 
@@ -192,29 +181,24 @@ def test_a_tree_scores_the_same_in_any_company() -> None:
     """With scales taken from the batch, neighbours whose words have huge vectors would move it."""
     model, config = wide()
     model.embedding.table.data[V // 2 :] *= 50
-    run = session(export_onnx(model, config, quantize="int8", vocabulary_digest="0")).run
+    run = session_of(int8(model, config)).run
     mine, others = random_tree(12, seed=0), [random_tree(words, seed=words) for words in (1, 30, 7)]
     inputs = random_inputs("words", [mine], seed=1)
     inputs["token_ids"] %= V // 2
     wild = random_inputs("words", others, seed=2)
     wild["token_ids"] = V // 2 + wild["token_ids"] % (V // 2)
-    (alone,) = run(
-        ["node_scores"], {name: values.astype(np.int32) for name, values in inputs.items()}
+    both = {name: np.concatenate([inputs[name], wild[name]]) for name in inputs}
+    alone, together = (
+        run(["node_scores"], {name: values.astype(np.int32) for name, values in given.items()})[0]
+        for given in (inputs, both)
     )
-    both = {name: np.concatenate([inputs[name], wild[name]]).astype(np.int32) for name in inputs}
-    np.testing.assert_array_equal(run(["node_scores"], both)[0][: len(mine)], alone)
+    np.testing.assert_array_equal(together[: len(mine)], alone)
 
 
 def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
     model = make_model("words", ChildSumLSTM(input_size=X, hidden_size=WIDE))
-    proto = onnx.load_from_string(
-        export_onnx(
-            model, make_config("words", "child_sum_lstm.v1"), quantize="int8", vocabulary_digest="0"
-        )
-    )
-    shapes = {
-        tuple(tensor.dims) for tensor in proto.graph.initializer if tensor.name.endswith(".int8")
-    }
+    stored = weights_of(int8(model, make_config("words", "child_sum_lstm.v1")))
+    shapes = {value.shape for name, value in stored.items() if name.endswith(".int8")}
     # The leaf table, the leaves' gates, and the forget gates of single children; the other gates
     # read the sum of all.
     assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
@@ -222,12 +206,8 @@ def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
 
 def test_a_wrong_scale_is_found() -> None:
     model, config = wide()
-    proto = onnx.load_from_string(
-        export_onnx(model, config, quantize="int8", vocabulary_digest="0")
-    )
-    scale = next(
-        tensor for tensor in proto.graph.initializer if tensor.name == "cell.u.product_scale"
-    )
+    proto = onnx.load_from_string(int8(model, config))
+    (scale,) = (w for w in proto.graph.initializer if w.name == "cell.u.product_scale")
     scale.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(scale), scale.name))
     with pytest.raises(ExportError, match=r"onnxruntime gives scores that differ by .* on average"):
         verify_onnx(proto.SerializeToString(), model, config)

@@ -17,21 +17,23 @@ from export_models import (
     H,
     V,
     X,
+    close,
     eager_scores,
     make_config,
     make_model,
     random_inputs,
     random_tree,
+    stored,
 )
+from oracle import slow_scores
 
-from thinstack.core import Forest, Tree
+from thinstack.config import ModelConfig
 from thinstack.core import transitions as shapes
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.testing import reference
 
 FORESTS = {
     "empty": [],
@@ -60,30 +62,14 @@ def test_both_runtimes_give_the_scores_of_the_model(exported: Exported, forest: 
     assert expected["root_scores"].shape == (len(FORESTS[forest]), C)
     for run in exported.runs():
         found = run(inputs)
-        assert list(found) == list(expected)
-        for name, wanted in expected.items():
-            assert found[name].shape == wanted.shape
-            assert found[name].dtype == np.float32
-            np.testing.assert_allclose(found[name], wanted, rtol=0, atol=2e-6)
+        close(found, expected, 2e-6)
+        assert {scores.dtype for scores in found.values()} == {np.dtype(np.float32)}
 
 
 def test_onnx_agrees_with_the_recursion_over_the_equations(words: Exported) -> None:
-    tree = random_tree(11, 5)
-    inputs = random_inputs("words", [tree], 6)
-    model = dequantised(words.model, "none").double()
-    forest = Forest.of([Tree.from_transitions(tree, ["w"] * 11)])
-    with torch.no_grad():
-        leaves = model.embedding.table[torch.from_numpy(inputs["token_ids"])]
-        states = reference.encode(model.encoder.stack()[0].up.cell, forest, leaves)
-        logits = (
-            torch.cat([state[0] for state in states]) @ model.head.linear.weight.T
-            + model.head.linear.bias
-        )
-    found = words.runs()[0](inputs)
-    np.testing.assert_allclose(
-        found["node_scores"], torch.softmax(logits, 1).numpy(), rtol=0, atol=2e-6
-    )
-    np.testing.assert_array_equal(found["root_scores"], found["node_scores"][-1:])
+    inputs = random_inputs("words", [random_tree(11, 5)], 6)
+    expected = slow_scores(dequantised(words.model, "none").double(), inputs)
+    close(words.runs()[0](inputs), expected, 2e-6)
 
 
 def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported) -> None:
@@ -91,14 +77,9 @@ def test_a_sentence_does_not_depend_on_the_others_in_its_batch(pieces: Exported)
     single = [random_inputs("wordpieces", [tree], seed) for seed, tree in enumerate(trees)]
     batch = {name: np.concatenate([inputs[name] for inputs in single]) for name in single[0]}
     session = pieces.session()
-    together = session.run(None, batch)
-    alone = [session.run(None, inputs) for inputs in single]
-    np.testing.assert_allclose(
-        together[0], np.concatenate([nodes for nodes, _ in alone]), rtol=0, atol=1e-6
-    )
-    np.testing.assert_allclose(
-        together[1], np.concatenate([roots for _, roots in alone]), rtol=0, atol=1e-6
-    )
+    alone = zip(*(session.run(None, inputs) for inputs in single), strict=True)
+    for scores, expected in zip(session.run(None, batch), map(np.concatenate, alone), strict=True):
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-6)
 
 
 def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path) -> None:
@@ -110,13 +91,11 @@ def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path
         inputs = random_inputs("words", trees, start)
         expected = eager_scores(model, inputs)
         for run in runs:
-            found = run(inputs)
-            for name, wanted in expected.items():
-                np.testing.assert_allclose(found[name], wanted, rtol=0, atol=2e-6)
+            close(run(inputs), expected, 2e-6)
 
 
 def test_signature(exported: Exported) -> None:
-    graph = onnx.load_from_string(exported.file).graph
+    graph = exported.proto().graph
 
     def shapes_of(values):
         return {
@@ -136,7 +115,7 @@ def test_signature(exported: Exported) -> None:
 
 
 def test_metadata(pieces: Exported) -> None:
-    found = {entry.key: entry.value for entry in onnx.load_from_string(pieces.file).metadata_props}
+    found = stored(pieces.proto())
     assert json.loads(found["labels"]) == list(LABELS)
     expected = {
         "schema_version": "1",
@@ -161,7 +140,7 @@ def all_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
 
 
 def test_standard_operators_of_opset_18_and_no_sequences(exported: Exported) -> None:
-    model = onnx.load_from_string(exported.file)
+    model = exported.proto()
     assert model.ir_version == 8
     assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 18)]
     assert len(model.functions) == 0
@@ -173,7 +152,7 @@ def test_standard_operators_of_opset_18_and_no_sequences(exported: Exported) -> 
 
 def test_nothing_of_the_exporting_machine_is_in_the_file(exported: Exported) -> None:
     # Weights are noise and may spell anything; look at all else.
-    model = onnx.load_from_string(exported.file)
+    model = exported.proto()
     for weight in model.graph.initializer:
         weight.ClearField("raw_data")
     text = model.SerializeToString()
@@ -187,7 +166,7 @@ def test_nothing_of_the_exporting_machine_is_in_the_file(exported: Exported) -> 
 def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words: Exported) -> None:
     body = next(
         attribute.g
-        for node in onnx.load_from_string(words.file).graph.node
+        for node in words.proto().graph.node
         if node.op_type == "Loop"
         for attribute in node.attribute
         if len(attribute.g.input) == 5
@@ -201,33 +180,25 @@ def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words
     assert [tensor for tensor in body.initializer if len(tensor.dims) > 1] == []
 
 
+def matrices(exported: Exported) -> list[onnx.TensorProto]:
+    return [weight for weight in exported.proto().graph.initializer if len(weight.dims) > 1]
+
+
 def test_a_matrix_used_twice_is_stored_once(child_sum: Exported) -> None:
-    stored = [
-        tuple(weight.dims)
-        for weight in onnx.load_from_string(child_sum.file).graph.initializer
-        if len(weight.dims) > 1
-    ]
-    assert sorted(stored) == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
+    shapes = sorted(tuple(weight.dims) for weight in matrices(child_sum))
+    assert shapes == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
 
 
 def test_rounded_weights_are_stored_small(pieces: Exported, child_sum: Exported) -> None:
     kinds = onnx.TensorProto
-    stored = {w.name: w for w in onnx.load_from_string(pieces.file).graph.initializer}
-    assert stored["embedding.table.int8"].data_type == kinds.INT8
-    assert list(stored["embedding.table.scale"].dims) == [V, 1]
-    matrices = {
-        tuple(w.dims): w.data_type
-        for name, w in stored.items()
-        if len(w.dims) > 1 and not name.startswith("embedding")
-    }
-    assert matrices == {
-        (X, 3 * H): kinds.FLOAT16,
-        (2 * H, 5 * H): kinds.FLOAT16,
-        (C, H): kinds.FLOAT16,
-    }
-    assert {w.data_type for w in stored.values() if len(w.dims) == 1} == {kinds.FLOAT}
-    halves = [w for w in onnx.load_from_string(child_sum.file).graph.initializer if len(w.dims) > 1]
-    assert {w.data_type for w in halves} == {kinds.FLOAT16}
+    weights = {weight.name: weight for weight in pieces.proto().graph.initializer}
+    assert weights["embedding.table.int8"].data_type == kinds.INT8
+    assert list(weights["embedding.table.scale"].dims) == [V, 1]
+    half = {tuple(w.dims) for w in matrices(pieces) if w.data_type == kinds.FLOAT16}
+    assert half == {(X, 3 * H), (2 * H, 5 * H), (C, H)}
+    assert len(matrices(pieces)) == 2 + 3
+    assert {w.data_type for w in weights.values() if len(w.dims) == 1} == {kinds.FLOAT}
+    assert {weight.data_type for weight in matrices(child_sum)} == {kinds.FLOAT16}
 
 
 def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(
@@ -239,17 +210,10 @@ def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
     onnxruntime.InferenceSession(pieces.file, options, providers=["CPUExecutionProvider"])
     optimized = onnx.load(tmp_path / "optimized.onnx")
-    weights = {weight.name for weight in optimized.graph.initializer}
-    assert not [
-        node
-        for node in all_nodes(optimized.graph)
-        if node.op_type == "Cast" and node.input[0] in weights
-    ]
-    assert not [
-        weight
-        for weight in optimized.graph.initializer
-        if weight.data_type == onnx.TensorProto.FLOAT16
-    ]
+    types = {weight.name: weight.data_type for weight in optimized.graph.initializer}
+    casts = [node for node in all_nodes(optimized.graph) if node.op_type == "Cast"]
+    assert not types.keys() & {node.input[0] for node in casts}
+    assert onnx.TensorProto.FLOAT16 not in types.values()
 
 
 def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,13 +232,14 @@ def test_exporting_leaves_the_module_in_training_mode(exported: Exported) -> Non
     assert all(module.training for module in exported.model.modules())
 
 
-def test_a_configuration_of_another_model_is_refused() -> None:
-    model = make_model("words")
-    with pytest.raises(ExportError, match="embedding 'wordpieces', the model's is of words"):
-        export_onnx(model, make_config("wordpieces"), vocabulary_digest="")
-    with pytest.raises(ExportError, match="2 labels, the model 3 classes"):
-        export_onnx(model, make_config("words", labels=("a", "b")), vocabulary_digest="")
-    with pytest.raises(
-        ExportError, match="trees 'dependency', the model is told its trees as transitions"
-    ):
-        export_onnx(model, make_config("words", trees="dependency"), vocabulary_digest="")
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (make_config("wordpieces"), "'wordpieces'"),
+        (make_config("words", labels=("a", "b")), "2 labels, the model 3"),
+        (make_config("words", trees="dependency"), "'dependency'.* transitions"),
+    ],
+)
+def test_a_configuration_of_another_model_is_refused(config: ModelConfig, message: str) -> None:
+    with pytest.raises(ExportError, match=message):
+        export_onnx(make_model("words"), config, vocabulary_digest="")

@@ -155,12 +155,12 @@ class InPlace(Base):
         return [x[:, 1:].neg_() + x[:, : H - 1] @ x.new_ones(H - 1, H - 1)]
 
 
-@pytest.mark.parametrize("rows", [0, 1, 6])
-def test_writes_into_slices_are_exported_right(rows: int) -> None:
+def test_writes_into_slices_are_exported_right() -> None:
     cell = InPlace()
     part = export_cell(cell, NodeClassifier(hidden_size=H, classes=C)).leaf
     opset = helper.make_opsetid("", 18)
     runtime = ReferenceEvaluator(helper.make_model(part, opset_imports=[opset]))
-    x = torch.randn(rows, X)
-    found = runtime.run(None, {part.input[0].name: x.numpy()})[0]
-    np.testing.assert_allclose(found, cell.leaf(x)[0].detach(), rtol=0, atol=1e-5)
+    for rows in (0, 1, 6):
+        x = torch.randn(rows, X)
+        (found,) = runtime.run(None, {part.input[0].name: x.numpy()})[:1]
+        np.testing.assert_allclose(found, cell.leaf(x)[0].detach(), rtol=0, atol=1e-5)

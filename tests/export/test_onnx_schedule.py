@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 import torch
-from export_models import Arrays, random_parents, random_tree
-from onnx.reference import ReferenceEvaluator
+from export_models import Arrays, random_parents, random_tree, runtimes, session_of
 
 from thinstack.core import schedule as core
 from thinstack.core import stack_schedule
@@ -43,9 +41,8 @@ def check(file: bytes, inputs: Arrays, expected: core.Schedule) -> None:
     starts = [(leaf_end - leaf)[:-1], (inner_end - inner)[1:], (end - leaf - inner)[:-1]]
     wanted["bounds"] = np.stack([*starts, leaf_end[:-1], inner_end[1:], end[:-1]], 1)
     wanted["trees"] = core.tree_numbers(expected).numpy()
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    names = [value.name.removeprefix("_") for value in session.get_outputs()]
-    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(file)).run):
+    names = [value.name.removeprefix("_") for value in session_of(file).get_outputs()]
+    for run in runtimes(file):
         for name, found in zip(names, run(None, inputs), strict=True):
             np.testing.assert_array_equal(found, wanted[name], err_msg=name)
 
@@ -86,7 +83,7 @@ def test_lengths(sentences: bytes, lengths: list[int]) -> None:
 
 
 def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(sentences: bytes) -> None:
-    session = onnxruntime.InferenceSession(sentences, providers=["CPUExecutionProvider"])
+    session = session_of(sentences)
     with pytest.raises(Exception, match="indices element out of data bounds"):
         session.run(None, {"lengths": np.array([2, 10**11]), "words": np.zeros(5, np.int64)})
 
@@ -119,7 +116,6 @@ def test_sentence_lengths(forest: list) -> None:
     g.output(found, "lengths", INT64, ["B"])
     file = g.model({}, producer_version="1")
     steps = np.array([step for tree in forest for step in tree], np.int64)
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    for run in (session.run, ReferenceEvaluator(onnx.load_from_string(file)).run):
+    for run in runtimes(file):
         (lengths,) = run(None, {"transitions": steps})
         assert lengths.tolist() == [(len(tree) + 1) // 2 for tree in forest]

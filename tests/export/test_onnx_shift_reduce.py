@@ -9,9 +9,20 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import Arrays, C, Exported, H, V, eager_scores, make_config, random_tree
+from export_models import (
+    Arrays,
+    C,
+    Exported,
+    H,
+    V,
+    close,
+    eager_scores,
+    make_config,
+    random_tree,
+    stored,
+)
+from oracle import slow_sentences
 from plain_parts import PlainCell, S, W, plain_export, plain_spinn
-from recursion import slow_sentences
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
@@ -47,12 +58,8 @@ BATCHES = {
 
 def export(model: SpinnModel, **options: str) -> Exported:
     tracker = model.encoder.tracker
-    settings = {
-        "size": tracker.size,
-        "lookahead": tracker.lookahead,
-        "feeds": model.encoder.feeds,
-        "parses": tracker.parses,
-    }
+    settings = {"size": tracker.size, "lookahead": tracker.lookahead, "parses": tracker.parses}
+    settings["feeds"] = model.encoder.feeds
     kind = "wordpieces" if "piece_ids" in model.input_names else "words"
     config = make_config(
         kind, encoder={"tracker": settings}, tree_source="self" if tracker.parses else "left"
@@ -83,15 +90,6 @@ def sentences(
         ),
     }
     return {name: every[name] for name in model.input_names}
-
-
-def close(found: Arrays, expected: Arrays) -> None:
-    assert list(found) == list(expected)
-    for name, wanted in expected.items():
-        assert found[name].shape == wanted.shape
-        if name == "parse":
-            assert found[name].tolist() == wanted.tolist()
-        np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("batch", BATCHES)
@@ -125,16 +123,10 @@ def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, 
         sentences(exported.model, [size], seed, given=False)
         for seed, size in enumerate((9, 1, 40, 2, 17))
     ]
-    together = run(
-        {
-            name: np.concatenate([inputs[name] for inputs in singles])
-            for name in exported.model.input_names
-        }
-    )
-    close(
-        together,
-        {name: np.concatenate([run(inputs)[name] for inputs in singles]) for name in together},
-    )
+    answers = [run(inputs) for inputs in singles]
+    together = {name: np.concatenate([part[name] for part in singles]) for name in singles[0]}
+    alone = {name: np.concatenate([part[name] for part in answers]) for name in answers[0]}
+    close(run(together), alone)
 
 
 def test_where_both_score_alike_words_are_shifted() -> None:
@@ -143,11 +135,8 @@ def test_where_both_score_alike_words_are_shifted() -> None:
         model.encoder.tracker.w_transition.zero_()
         model.encoder.tracker.b_transition.fill_(0.3)
     for run in export(model).runs():
-        found = run(sentences(model, [5, 1, 3], given=False))
-        assert (
-            found["parse"].tolist()
-            == np.concatenate([shapes.right(words) for words in (5, 1, 3)]).tolist()
-        )
+        found = run(sentences(model, [5, 1, 3], given=False))["parse"]
+        assert found.tolist() == [step for words in (5, 1, 3) for step in shapes.right(words)]
 
 
 @pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
@@ -164,17 +153,12 @@ def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> N
         over_same_trees = inputs | {"transitions": found["parse"].astype(np.int64)}
         assert found["parse"].dtype == index_type
         close(found, eager_scores(dequantised(model, quantize), over_same_trees))
-        assert (
-            np.abs(found["node_scores"] - eager_scores(model, over_same_trees)["node_scores"]).max()
-            > 1e-4
-        )
-    stored = {
-        tuple(w.dims): w.data_type
-        for w in onnx.load_from_string(small.file).graph.initializer
-        if len(w.dims) > 1
-    }
-    del stored[V, model.embedding.size]
-    assert {shape for shape, kind in stored.items() if kind != onnx.TensorProto.FLOAT16} <= {(V, 1)}
+        plain = eager_scores(model, over_same_trees)["node_scores"]
+        assert np.abs(found["node_scores"] - plain).max() > 1e-4
+    weights = [w for w in small.proto().graph.initializer if len(w.dims) > 1]
+    types = {tuple(weight.dims): weight.data_type for weight in weights}
+    del types[V, model.embedding.size]
+    assert {shape for shape, kind in types.items() if kind != onnx.TensorProto.FLOAT16} <= {(V, 1)}
 
 
 def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
@@ -191,11 +175,9 @@ def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -> None:
     exported = files[kind]
-    model = onnx.load_from_string(exported.file)
-    assert (model.ir_version, [(opset.domain, opset.version) for opset in model.opset_import]) == (
-        8,
-        [("", 18)],
-    )
+    model = exported.proto()
+    opsets = [(opset.domain, opset.version) for opset in model.opset_import]
+    assert (model.ir_version, opsets) == (8, [("", 18)])
     (body,) = loops(model.graph)
     assert {node.domain for node in (*model.graph.node, *body.node)} == {""}
     assert Counter(node.op_type for node in model.graph.node)["Loop"] == 1
@@ -205,8 +187,7 @@ def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -
     # Nothing is scattered but numbers, of which no row is longer than a sentence.
     assert Counter(node.op_type for node in body.node) >= Counter({"ScatterElements": 1, "Gemm": 1})
     assert not {"ScatterND", "NonZero", "If"} & {node.op_type for node in body.node}
-    found = {entry.key: entry.value for entry in model.metadata_props}
-    assert found["parses"] == ("true" if kind in PARSERS else "false")
+    assert stored(model)["parses"] == ("true" if kind in PARSERS else "false")
 
 
 def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
@@ -248,16 +229,14 @@ def swap_stack(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(onnx_shift_reduce, "_queues", swapped)
 
 
-def reduce_one(patch: pytest.MonkeyPatch) -> None:
+def reduce_one(patch: pytest.MonkeyPatch, words: int = 2, score: float = 0) -> None:
     table = onnx_tracker._possible()
-    table[1, 2, FREE, REDUCE] = 0
+    table[1, words, FREE, REDUCE] = score
     patch.setattr(onnx_tracker, "_possible", lambda: table)
 
 
 def prefer_reduce(patch: pytest.MonkeyPatch) -> None:
-    table = onnx_tracker._possible()
-    table[1, 3, FREE, REDUCE] = 0.1
-    patch.setattr(onnx_tracker, "_possible", lambda: table)
+    reduce_one(patch, 3, 0.1)
 
 
 def turn_columns(patch: pytest.MonkeyPatch) -> None:
@@ -283,11 +262,7 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         (swap_stack, False, "less than the other one"),
         (turn_columns, False, "less than the other one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
-        (
-            prefer_reduce,
-            False,
-            r"takes a transition that scores 0\.\d+ less than the other one; allowed 1e-05",
-        ),
+        (prefer_reduce, False, r"scores 0\.\d+ less than the other one; allowed 1e-05"),
     ],
 )
 def test_verification_finds_a_wrong_graph(
@@ -303,9 +278,7 @@ def test_verification_finds_a_wrong_graph(
         return [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
 
     monkeypatch.setattr(onnx_verify, "sampled", few)
-    assert (
-        verify_onnx(export(model).file, model, wrong.config).runtimes[0].nodes
-        == 1 + 11 + 3 + 5 + 39
-    )
+    right = verify_onnx(export(model).file, model, wrong.config)
+    assert right.runtimes[0].nodes == 1 + 11 + 3 + 5 + 39
     with pytest.raises(ExportError, match=message):
         verify_onnx(wrong.file, model, wrong.config)

@@ -2,10 +2,11 @@
 equations."""
 
 import copy
+from functools import partial
 
 import numpy as np
-from export_models import Arrays, Exported, arrays_of, eager_scores
-from recursion import slow_scores, slow_sentences
+from export_models import Arrays, Exported, arrays_of, close, eager_scores
+from oracle import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
@@ -29,12 +30,8 @@ def check(exported: Exported) -> None:
     rounded = dequantised(exported.model, exported.quantize)
     for inputs in batches(exported):
         expected = slow_scores(copy.deepcopy(rounded).double(), inputs)
-        for run in (lambda arrays: eager_scores(rounded, arrays), *exported.runs()):
-            found = run(inputs)
-            assert list(found) == list(expected)
-            for name, wanted in expected.items():
-                assert found[name].shape == wanted.shape
-                np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
+        for run in (partial(eager_scores, rounded), *exported.runs()):
+            close(run(inputs), expected)
 
 
 def test_two_directions(verified: tuple[Exported, VerificationReport]) -> None:
@@ -46,12 +43,8 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
     assert set(inputs["kinds"].tolist()) == {1, 2, 3}
     other = inputs | {"kinds": 1 + inputs["kinds"] % 3}
     model = dequantised(pairs.model, "fp16")
-    assert (
-        np.abs(
-            eager_scores(model, inputs)["pair_scores"] - eager_scores(model, other)["pair_scores"]
-        ).max()
-        > 1e-3
-    )
+    found, changed = (eager_scores(model, given)["pair_scores"] for given in (inputs, other))
+    assert np.abs(found - changed).max() > 1e-3
     check(pairs)
 
 
@@ -59,14 +52,10 @@ def test_a_parser(parser: Exported) -> None:
     model = dequantised(parser.model, "int8-tables")
     for given in batches(parser):
         for inputs in (given, given | {"transitions": given["transitions"][:0]}):
-            expected = slow_sentences(
-                copy.deepcopy(model).double(), inputs, given["lengths"].tolist()
-            )
-            for run in (lambda arrays: eager_scores(model, arrays), *parser.runs()):
-                found = run(inputs)
-                assert list(found) == list(expected)
-                for name, wanted in expected.items():
-                    np.testing.assert_allclose(found[name], wanted, rtol=0, atol=1e-5, err_msg=name)
+            exact, lengths = copy.deepcopy(model).double(), given["lengths"].tolist()
+            expected = slow_sentences(exact, inputs, lengths)
+            for run in (partial(eager_scores, model), *parser.runs()):
+                close(run(inputs), expected)
 
 
 def test_torchscript(

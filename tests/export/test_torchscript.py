@@ -71,31 +71,39 @@ def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
     model.train()
 
 
+def run_alone(folder: Path, program: str) -> str:
+    """What a program prints that knows nothing of thinstack."""
+    command = [
+        sys.executable,
+        "-c",
+        f"import sys, torch; sys.modules['thinstack'] = None\n{program}",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.usefixtures("short_samples")
 def test_it_needs_torch_alone(tmp_path) -> None:
     (tmp_path / "model.pt").write_bytes(export_torchscript(make_model("wordpieces"))[0])
     inputs = "dict(piece_ids=[0, 1, 2, 3], pieces_per_word=[1, 2, 1], transitions=[0, 0, 1, 0])"
     program = (
-        "import sys, torch; sys.modules['thinstack'] = None\n"
         f"inputs = {{name: torch.tensor(values) for name, values in {inputs}.items()}}\n"
         "found = torch.jit.load('model.pt')(inputs)\n"
         "print(*((name, tuple(scores.shape), scores.requires_grad) for name, scores in "
         "found.items()))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "('node_scores', (4, 3), False) ('root_scores', (2, 3), False)"
+    found = run_alone(tmp_path, program)
+    assert found == "('node_scores', (4, 3), False) ('root_scores', (2, 3), False)"
 
 
-def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("short_samples")
+def test_a_parser_needs_torch_alone_too(tmp_path) -> None:
     model = plain_spinn(PlainCell(2, inner=True))
-    monkeypatch.setattr(torchscript, "sampled", partial(sampled, longest=7))
     file, report = export_torchscript(model)
     assert (report.cases, report.max_error < 1e-5) == (12 + 6, True)
     (tmp_path / "model.pt").write_bytes(file)
     words, trees = {"token_ids": [3, 1, 4, 1, 5], "lengths": [4, 1]}, [[], [0, 0, 1, 0, 0, 1, 1, 0]]
     program = (
-        "import sys, torch; sys.modules['thinstack'] = None\n"
         f"inputs = {{name: torch.tensor(values) for name, values in {words}.items()}}\n"
         f"for trees in {trees}:\n"
         "    found = torch.jit.load('model.pt')({**inputs, 'transitions': torch.tensor(trees, "
@@ -103,24 +111,19 @@ def test_a_parser_needs_torch_alone_too(tmp_path, monkeypatch: pytest.MonkeyPatc
         "    print([found['parse'].tolist(), found['node_scores'].tolist(), "
         "found['parse'].requires_grad])"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    for line, given in zip(run.stdout.splitlines(), trees, strict=True):
-        arrays = {
-            name: np.array(values, np.int64)
-            for name, values in (words | {"transitions": given}).items()
-        }
+    for line, steps in zip(run_alone(tmp_path, program).splitlines(), trees, strict=True):
+        given = words | {"transitions": steps}
+        arrays = {name: np.array(values, np.int64) for name, values in given.items()}
         parse, scores, requires_grad = json.loads(line.replace("False", "false"))
         expected = eager_scores(model, arrays)
         assert (parse, requires_grad) == (expected["parse"].tolist(), False)
         np.testing.assert_allclose(scores, expected["node_scores"], rtol=0, atol=1e-5)
 
 
-def test_a_tracker_that_does_not_parse_is_loaded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("short_samples")
+def test_a_tracker_that_does_not_parse_is_loaded_again() -> None:
     """The parser that it has no use for must be gone from the file: torch saved what it could not
     load."""
-    monkeypatch.setattr(torchscript, "sampled", partial(sampled, longest=7))
     config = make_config(
         "words", "spinn_lstm.v1", encoder={"tracker": {"size": 4, "parses": False}}
     )
@@ -132,13 +135,8 @@ def test_nothing_of_the_exporting_machine_is_in_the_file(
 ) -> None:
     with zipfile.ZipFile(io.BytesIO(scripted[2])) as archive:
         texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]
-    for trace in (
-        str(Path(__file__).parents[2]),
-        tempfile.gettempdir(),
-        "/home",
-        "site-packages",
-        torchscript.__file__,
-    ):
+    folders = (str(Path(__file__).parents[2]), tempfile.gettempdir(), "/home", "site-packages")
+    for trace in (*folders, torchscript.__file__):
         assert not [text for text in texts if trace.encode() in text]
 
 
@@ -220,12 +218,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Model, Pa
         ("parser", GIVEN, {"lengths": [3, 0]}, "at least 1"),
         ("parser", GIVEN, {"lengths": [2], "transitions": []}, "expected 2 words"),
         ("parser", GIVEN, {"transitions": [0, 0, 1]}, "lengths and transitions disagree"),
-        (
-            "parser",
-            GIVEN,
-            {"lengths": [1, 1, 1], "transitions": [1, 0, 0]},
-            "two nodes on the stack",
-        ),
+        ("parser", GIVEN, {"lengths": [1] * 3, "transitions": [1, 0, 0]}, "two nodes on the stack"),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(
@@ -236,10 +229,6 @@ def test_inputs_that_do_not_fit_are_refused(
     for run, error in ((model.eval(), ValueError), (torch.jit.load(path), torch.jit.Error)):
         with torch.no_grad():
             run({name: torch.tensor(values) for name, values in good.items()})
+            faulty = {name: torch.tensor(values).long() for name, values in (good | bad).items()}
             with pytest.raises(error, match=message):
-                run(
-                    {
-                        name: torch.tensor(values, dtype=torch.int64)
-                        for name, values in (good | bad).items()
-                    }
-                )
+                run(faulty)

@@ -1,0 +1,172 @@
+"""What whole encoders and models give, one node at a time, straight from their definitions: the
+recursion of `thinstack.testing.reference` layer by layer and head by head."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.core import Forest
+from thinstack.core.cell import Cell
+from thinstack.core.encoder import Encoder
+from thinstack.models import SpinnModel, TreeModel
+from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.testing import reference
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def gradients(parts: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]:
+    """Of a sum with another weight for every number in `parts`, whose graph is kept."""
+    weights = [torch.linspace(-1, 2, part.numel(), dtype=part.dtype) for part in parts]
+    loss = sum((part.flatten() * weight).sum() for part, weight in zip(parts, weights, strict=True))
+    found = torch.autograd.grad(loss, wanted, retain_graph=True, materialize_grads=True)
+    return list(found)
+
+
+def outputs_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
+    """(N, H), from the roots down."""
+    states = reference.encode_top_down(cell, forest, inputs)
+    return _rows([cell.output(state) for state in states], cell.hidden_size, inputs)
+
+
+def encode(encoder: Encoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Outputs (N, H) and head words (N, W) in node order: each layer on what the one below gave."""
+    leaves = torch.from_numpy(forest.leaves)
+    up_reads = down_reads = words
+    for depth, layer in enumerate(encoder.stack()):
+        cell, has_words = layer.up.cell, layer.up.cell.word_part >= 0
+        at_leaves = depth == 0 and encoder.words_at_leaves
+        inputs = (words, None) if at_leaves else (up_reads[leaves], up_reads[~leaves])
+        states = reference.encode(cell, forest, *inputs)
+        outputs = up = _rows([cell.output(state) for state in states], cell.hidden_size, words)
+        heads = up[:, :0]
+        if has_words:
+            heads = _rows([state[cell.word_part] for state in states], encoder.word_size, words)
+        if layer.down is None:
+            up_reads = up
+        else:
+            read = heads if has_words else down_reads
+            down = outputs_top_down(layer.down.cell, forest, read)
+            both = torch.cat([up, down], 1)
+            up_reads, down_reads = (up, down) if encoder.separate else (both, both)
+            parts = {"up": up, "down": down, "leaves": leaf_means(forest, down)}
+            outputs = torch.cat([parts[part] for part in encoder.readout], 1)
+    return outputs, heads
+
+
+def path(forest: Forest, node: int) -> list[int]:
+    """The node, its parent and so on, up to the root."""
+    parent = int(forest.parents[node])
+    return [node] if parent < 0 else [node, *path(forest, parent)]
+
+
+def leaf_means(forest: Forest, values: Tensor) -> Tensor:
+    """Mean of the values (N, W) of the leaves below each node."""
+    paths = {int(leaf): path(forest, int(leaf)) for leaf in np.flatnonzero(forest.leaves)}
+    below = [[leaf for leaf in paths if node in paths[leaf]] for node in range(len(values))]
+    return _rows([values[leaf].mean(0, keepdim=True) for leaf in below], values.shape[1], values)
+
+
+def forest_of(inputs: Arrays) -> Forest:
+    """The forest that a model's inputs describe."""
+    if "parents" in inputs:
+        parents, slots = inputs["parents"], inputs.get("slots", np.zeros_like(inputs["parents"]))
+        return Forest(parents, slots, inputs.get("kinds", np.ones_like(parents)), parents[:0])
+    found, slots, stack = [], [], []
+    if "lengths" in inputs:
+        for length in inputs["lengths"].tolist():
+            found += [*range(len(found) + 1, len(found) + length), -1]
+        slots = [0] * len(found)
+    else:
+        for node, step in enumerate(inputs["transitions"].tolist()):
+            found.append(-1)
+            slots.append(0)
+            for slot in (1, 0) if step else ():
+                child = stack.pop()
+                found[child], slots[child] = node, slot
+            stack.append(node)
+    parents = np.array(found, np.int64)
+    return Forest(parents, np.array(slots, np.int64), np.ones_like(parents), parents[:0])
+
+
+@torch.no_grad()
+def slow_scores(model: TreeModel, inputs: Arrays) -> dict[str, NDArray[Any]]:
+    """The outputs of a model of float64 in evaluation mode."""
+    forest, head = forest_of(inputs), model.head
+    words = model.embedding({name: torch.from_numpy(array) for name, array in inputs.items()})
+    outputs, heads = encode(model.encoder, forest, words)
+    root_of = [path(forest, node)[-1] for node in range(len(outputs))]
+    roots = [node for node in range(len(outputs)) if root_of[node] == node]
+    if head.reads == "pairs":
+        pairs = zip(roots[::2], roots[1::2], strict=True)
+        scores = _score(model, [torch.cat([outputs[a], outputs[b]]) for a, b in pairs])
+        return {"pair_scores": scores, "sentence_vectors": outputs[roots].numpy()}
+    if head.reads != "candidates":
+        scores = _score(model, list(outputs))
+        return {"node_scores": scores, "root_scores": scores[roots]}
+    nodes, trees = np.zeros((len(outputs), head.classes)), np.zeros((len(roots), 1))
+    for node in range(len(outputs)):
+        below = np.flatnonzero(forest.parents == node).tolist()
+        below.sort(key=lambda child: forest.slots[child])
+        if below:
+            row = torch.cat([*(outputs[child] for child in below), heads[node]])
+            nodes[node] = _score(model, [row])[0]
+            trees[roots.index(root_of[node])] += nodes[node, inputs["constituents"][node]]
+    return {"node_scores": nodes, "tree_scores": trees}
+
+
+class Nodes(NamedTuple):
+    """What SPINN gives: outputs (N, H), scores of SHIFT and REDUCE (N, 2) and so on, in node
+    order."""
+
+    outputs: Tensor
+    roots: Tensor
+    choices: Tensor
+    free: Tensor
+    transitions: Tensor
+
+
+def by_reference(
+    cell: Cell,
+    tracker: TrackingLSTM,
+    words: Tensor,
+    lengths: Tensor,
+    transitions: Tensor | None = None,
+) -> Nodes:
+    """Sentences by SPINN, one transition at a time."""
+    found = reference.encode_spinn(cell, tracker, words, lengths, transitions)
+    outputs = _rows([cell.output(state) for state in found.states], cell.hidden_size, words)
+    choices = _rows(found.choices, 2 if tracker.parses else 0, words)
+    free, steps = torch.tensor(found.free).long(), torch.tensor(found.transitions).long()
+    return Nodes(outputs, outputs[(2 * lengths - 1).cumsum(0) - 1], choices, free, steps)
+
+
+@torch.no_grad()
+def slow_sentences(
+    model: SpinnModel, inputs: Arrays, lengths: Sequence[int]
+) -> dict[str, NDArray[Any]]:
+    """The outputs of a model of float64 in evaluation mode for sentences of so many words."""
+    arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
+    given = arrays["transitions"] if len(inputs.get("transitions", ())) else None
+    encoder, head, sizes = model.encoder, model.head, torch.tensor(lengths, dtype=torch.long)
+    found = by_reference(encoder.cell, encoder.tracker, model.embedding(arrays), sizes, given)
+    if head.reads == "pairs":
+        pairs = head.scores(found.roots.view(len(lengths) // 2, 2 * encoder.hidden_size))
+        scores = {"pair_scores": pairs, "sentence_vectors": found.roots}
+    else:
+        nodes, roots = head.scores(found.outputs), head.scores(found.roots)
+        scores = {"node_scores": nodes, "root_scores": roots}
+    parse = {"parse": found.transitions} if model.parses else {}
+    return {name: values.numpy() for name, values in (scores | parse).items()}
+
+
+def _rows(rows: Sequence[Tensor], width: int, like: Tensor) -> Tensor:
+    return torch.cat([like.new_zeros(0, width), *rows])
+
+
+def _score(model: TreeModel, rows: Sequence[Tensor]) -> NDArray[Any]:
+    return torch.cat([model.head.scores(row[None]) for row in rows]).numpy()
