@@ -12,9 +12,9 @@ from thinstack.config import ModelConfig
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.errors import ExportError, needs_extra
-from thinstack.models import TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
 from thinstack.testing.forests import apart, batch_of, by_depth, random_forest
 from thinstack.testing.subject import Subject
@@ -107,7 +107,7 @@ def onnx(subject: Subject) -> None:
             )
 
 
-def _exported(model: TreeModel, subject: Subject) -> bytes:
+def _exported(model: Model, subject: Subject) -> bytes:
     with needs_extra("testing"):
         from thinstack.export.onnx.model import export_onnx
     trees = "constituency" if model.encoder.words_at_leaves else "dependency"
@@ -142,7 +142,7 @@ def session_of(model: bytes) -> Any:
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _model(cell: Cell, subject: Subject) -> TreeModel:
+def _model(cell: Cell, subject: Subject) -> Model:
     """A model in evaluation mode whose other weights are drawn at random too."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -151,15 +151,15 @@ def _model(cell: Cell, subject: Subject) -> TreeModel:
         )
         nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
-    encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)
-    return TreeModel(embedding=embedding, encoder=encoder, head=head, structure="parents").eval()
+    encoder = TreeEncoder([Layer(cell)], structure="parents", words_at_leaves=cell.inner_size == 0)
+    return Model(embedding=embedding, encoder=encoder, head=head).eval()
 
 
 def _forest(cell: Cell, subject: Subject, sizes: tuple[int, ...]) -> Forest:
     return random_forest(sizes, arity=cell.arity, kinds=subject.edge_types(cell), seed=len(sizes))
 
 
-def _inputs(model: TreeModel, forest: Forest) -> dict[str, NDArray[np.int64]]:
+def _inputs(model: Model, forest: Forest) -> dict[str, NDArray[np.int64]]:
     words = int(forest.leaves.sum()) if model.encoder.words_at_leaves else len(forest.parents)
     ids = np.random.default_rng(0).integers(0, WORDS, words)
     filled = forest._replace(token_ids=ids)
