@@ -33,7 +33,8 @@ from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import build_model, tree_encoder
+from thinstack.models import build_model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn import stack_encoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
@@ -99,9 +100,7 @@ class Own(Tracked):
 
 def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
     """What makes each subject for a batch; a subject's weights are the same for all batches."""
-    plain = TreeEncoder(
-        [Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))]
-    )
+    plain = TreeEncoder([Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
     tracker = TrackingLSTM(input_size=SIZE, size=TRACKER, parses=True)
     tracked = stack_encoder.StackEncoder(
         SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker

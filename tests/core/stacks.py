@@ -10,7 +10,7 @@ from core.cells import AnyArity, OwnLeaf
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
-from thinstack.core.shift_reduce import StackEncoding
+from thinstack.core.encoder import Encoding
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -97,7 +97,7 @@ def by_reference(
     )
 
 
-def in_node_order(encoding: StackEncoding) -> Nodes:
+def in_node_order(encoding: Encoding) -> Nodes:
     """Each row of what the executor stacked belongs to one node."""
     assert sorted(encoding.places.tolist()) == list(range(len(encoding.stacked)))
     return Nodes(

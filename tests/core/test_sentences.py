@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.depth_ordered import in_node_order
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.schedule import schedule_lengths
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 X, H = 3, 4
@@ -39,15 +39,15 @@ def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
     return cell
 
 
-def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> Encoder:
+def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> TreeEncoder:
     layers = []
     for number in range(lstm.num_layers):
         down = cell_of(lstm, f"l{number}_reverse") if lstm.bidirectional else None
         layers.append(Layer(cell_of(lstm, f"l{number}"), down))
-    return Encoder(layers, words_at_leaves=False, readout=readout)
+    return TreeEncoder(layers, words_at_leaves=False, readout=readout)
 
 
-def run(encoder: Encoder, words: Tensor) -> tuple[Tensor, Tensor]:
+def run(encoder: TreeEncoder, words: Tensor) -> tuple[Tensor, Tensor]:
     """Outputs of words and of sentences."""
     schedule = schedule_lengths(torch.tensor(LENGTHS))
     encoding = encoder(words, schedule)
@@ -99,7 +99,7 @@ def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, ato
         Layer(cell_of(forward, f"l{number}"), cell_of(backward, f"l{number}"))
         for number in range(2)
     ]
-    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(
+    encoder = TreeEncoder(layers, words_at_leaves=False, separate=True, readout=("up", "down")).to(
         dtype
     )
     mirrored = (
@@ -116,7 +116,7 @@ def test_shared_directions_are_one_lstm_read_both_ways() -> None:
     lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
     cell = cell_of(lstm, "l0").double()
     found, _ = run(
-        Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words
+        TreeEncoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down")), words
     )
     expected = [
         torch.cat([lstm(part)[0], lstm(part.flip(0))[0].flip(0)], 1)

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell, Links
-from thinstack.core.encoder import Encoder
-from thinstack.models import SpinnModel, TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import TreeEncoder
 from thinstack.testing import reference
 
 
@@ -38,7 +38,7 @@ def forest_of(inputs: Arrays) -> Forest:
 
 
 @torch.no_grad()
-def slow_scores(model: TreeModel, inputs: Arrays) -> Arrays:
+def slow_scores(model: Model, inputs: Arrays) -> Arrays:
     """The outputs of a model of float64 in evaluation mode."""
     forest, head = forest_of(inputs), model.head
     words = model.embedding({name: torch.from_numpy(array) for name, array in inputs.items()})
@@ -70,7 +70,7 @@ def slow_scores(model: TreeModel, inputs: Arrays) -> Arrays:
 
 
 @torch.no_grad()
-def slow_sentences(model: SpinnModel, inputs: Arrays, lengths: Sequence[int]) -> Arrays:
+def slow_sentences(model: Model, inputs: Arrays, lengths: Sequence[int]) -> Arrays:
     """The outputs of a model of float64 in evaluation mode for sentences of so many words, one
     transition at a time."""
     arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
@@ -93,7 +93,7 @@ def slow_sentences(model: SpinnModel, inputs: Arrays, lengths: Sequence[int]) ->
     return {name: values.numpy() for name, values in found.items()} | parse
 
 
-def _encode(encoder: Encoder, words: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:
+def _encode(encoder: TreeEncoder, words: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:
     """Outputs and head-word vectors of all nodes, in node order."""
     leaves = torch.from_numpy(forest.leaves)
     whole = not encoder.words_at_leaves
@@ -166,5 +166,5 @@ def _stacked(rows: list[Tensor]) -> np.ndarray:
     return torch.stack(rows).numpy()
 
 
-def _score(model: TreeModel, rows: list[Tensor]) -> np.ndarray:
+def _score(model: Model, rows: list[Tensor]) -> np.ndarray:
     return torch.cat([model.head.scores(row[None]) for row in rows]).numpy()

@@ -12,7 +12,7 @@ import tiny_recipe
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.models import TreeModel
+from thinstack.models import Model
 from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import Example
 from thinstack.training.seeds import SeedResult, run_seed, summary
@@ -241,6 +241,6 @@ def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> 
         for value in selections
     ]
     assert (
-        SeedResult(seed=1, model=cast(TreeModel, None), history=history, dev={}, answers={}).epoch
+        SeedResult(seed=1, model=cast(Model, None), history=history, dev={}, answers={}).epoch
         == epoch
     )

@@ -24,6 +24,7 @@ __all__ = [
     "schedule_lengths",
     "schedule_parents",
     "schedule_transitions",
+    "tree_numbers",
 ]
 
 
@@ -186,6 +187,13 @@ def schedule_depths(
         root_rows=row.index_select(0, roots),
         stacked=stacked,
     )
+
+
+def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
+    """The tree (N,) of each node, from any (N,) and the positions (B,) of roots that come last in
+    their trees."""
+    last = torch.zeros_like(nodes).index_fill(0, roots, 1)
+    return torch.cumsum(last, 0) - last
 
 
 def or_itself(parents: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Encoding
 from thinstack.core.forest import Forest
 from thinstack.core.head import TaskHead
+from thinstack.core.schedule import tree_numbers
 
 __all__ = ["Joint", "Model", "parsing_loss"]
 
@@ -160,6 +161,5 @@ def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Ten
     """Score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's own
     label (N,). Roots come last in their trees."""
     own = scores.gather(1, constituents.long().index_select(0, encoding.inner).unsqueeze(1))
-    last = torch.zeros_like(encoding.places).index_fill(0, encoding.root_nodes, 1)
-    tree = (torch.cumsum(last, 0) - last).index_select(0, encoding.inner)
+    tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)
     return scores.new_zeros([encoding.root_nodes.shape[0], 1]).index_add(0, tree, own)

@@ -90,10 +90,11 @@ def onnx(subject: Subject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
-    model = _model(subject.random_cell(torch.float32), subject)
+    cell = subject.random_cell(torch.float32)
+    model = _model(cell, subject)
     session = session_of(_exported(model, subject))
     for sizes in FORESTS:
-        inputs = _inputs(model, _forest(model.encoder.stack()[0].up.cell, subject, sizes))
+        inputs = _inputs(model, _forest(cell, subject, sizes))
         found = session.run(model.output_names, inputs)
         with torch.no_grad():
             expected = model({name: torch.from_numpy(values) for name, values in inputs.items()})

@@ -13,6 +13,7 @@ import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
 from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
 from thinstack.export.onnx.encoder import Encoding, Words, encode
@@ -244,8 +245,8 @@ def _output_candidates(g: Graph, model: Model, encoding: Encoding, labels: Value
     across = inner.unsqueeze(1).op("Expand", scores.op("Shape"))
     nodes = g.zeros(places.size(0), classes).scatter(0, across, scores)
     own = scores.op("GatherElements", labels.long().index_select(0, inner).unsqueeze(1), axis=1)
-    last = places.zeros_like().index_fill(0, encoding.root_nodes, 1)
-    tree = (last.cumsum(0) - last).index_select(0, inner)
-    totals = g.zeros(encoding.root_nodes.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
+    roots: Any = encoding.root_nodes
+    tree: Any = tree_numbers(places, roots).index_select(0, inner)
+    totals = g.zeros(roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
     g.output(nodes, "node_scores", FLOAT, ["N", classes])
     g.output(totals, "tree_scores", FLOAT, ["B", 1])
