@@ -60,7 +60,7 @@ BROKEN = {
         SPECS + "@hookimpl\ndef setup():\n    return []",
         (
             "unknown hook setup: known hooks: thinstack_cells, thinstack_heads, "
-            "thinstack_embeddings, thinstack_readers"
+            "thinstack_embeddings, thinstack_encoders, thinstack_readers"
         ),
     ),
     "unmarked": (

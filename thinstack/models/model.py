@@ -87,20 +87,20 @@ class Model(nn.Module):
 
         Raises ValueError for inputs that do not go together.
         """
-        encoding, head = self.encode(inputs, False), self.head
+        encoding = self.encode(inputs, False)
         outputs: dict[str, Tensor] = {}
-        if head.reads == "pairs":
-            outputs["pair_scores"] = head.scores(pair_rows(encoding.roots))
+        if self.head.reads == "pairs":
+            outputs["pair_scores"] = self.head.scores(pair_rows(encoding.roots))
             outputs["sentence_vectors"] = encoding.roots
-        elif head.reads == "candidates":
-            scores = head.scores(constituent_rows(encoding))
+        elif self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding))
             nodes = scores.new_zeros([encoding.places.shape[0], scores.shape[1]])
             outputs["node_scores"] = nodes.index_copy(0, encoding.inner, scores)
             outputs["tree_scores"] = tree_scores(scores, inputs["constituents"], encoding)
         else:
-            scores = head.scores(encoding.stacked)
+            scores = self.head.scores(encoding.stacked)
             outputs["node_scores"] = scores.index_select(0, encoding.places)
-            outputs["root_scores"] = head.scores(encoding.roots)
+            outputs["root_scores"] = self.head.scores(encoding.roots)
         if self.parses:
             outputs["parse"] = encoding.transitions
         return outputs
@@ -129,14 +129,16 @@ class Model(nn.Module):
 
     def joint(self, inputs: dict[str, Tensor]) -> Joint:
         """The parts of the joint objective, over given trees."""
-        encoding, head = self.encode(inputs, True), self.head
-        if head.reads == "nodes":
-            logits = head(encoding.stacked).index_select(0, encoding.places)
-        elif head.reads == "candidates":
-            scores = head.scores(constituent_rows(encoding))
+        encoding = self.encode(inputs, True)
+        if self.head.reads == "nodes":
+            logits = self.head(encoding.stacked).index_select(0, encoding.places)
+        elif self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding))
             logits = tree_scores(scores, inputs["constituents"], encoding).squeeze(1)
         else:
-            logits = head(pair_rows(encoding.roots) if head.reads == "pairs" else encoding.roots)
+            logits = self.head(
+                pair_rows(encoding.roots) if self.head.reads == "pairs" else encoding.roots
+            )
         return Joint(logits, encoding.choices, encoding.free)
 
 
