@@ -55,7 +55,9 @@ HOMES = {
     r"torch\.jit|from torch import .*\bjit\b": (
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
-        "thinstack.core.kernels",
+        "thinstack.core.depth_ordered",
+        "thinstack.core.thin_stack",
+        "thinstack.plugins.fast",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }
