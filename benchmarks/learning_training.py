@@ -15,8 +15,8 @@ from learning_subjects import Subject
 from torch import Tensor
 
 from thinstack.config import TrainingConfig
-from thinstack.models import Model, SpinnModel, build_model
-from thinstack.models.spinn_model import parsing_loss
+from thinstack.models import Model, build_model
+from thinstack.models.model import parsing_loss
 from thinstack.training.optimizers import build_optimizers
 
 __all__ = ["Result", "learn", "prepare_process"]
@@ -111,7 +111,7 @@ def train(
 
 def objective(model: Model, inputs: dict[str, Tensor], targets: Tensor) -> Tensor:
     """The loss of the task and, with one weight, that of the transitions of a model that parses."""
-    if not (isinstance(model, SpinnModel) and model.parses):
+    if not model.parses:
         return model.head.loss(model.logits(inputs), targets)
     joint = model.joint(inputs)
     right = torch.where(joint.free > 0, inputs["transitions"], -1)

@@ -29,11 +29,12 @@ from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
-from thinstack.core import Tree, encoder
+from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn import stack_encoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
@@ -70,7 +71,7 @@ class Result:
 class Plain(Subject):
     """SPINN-PI-NT by the depth-ordered executor; the schedule is part of a pass."""
 
-    def __init__(self, module: encoder.Encoder, batch: Batch):
+    def __init__(self, module: TreeEncoder, batch: Batch):
         super().__init__(module, batch, batch.words)
         self.transitions = batch.transitions
 
@@ -99,7 +100,7 @@ class Own(Tracked):
 
 def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
     """What makes each subject for a batch; a subject's weights are the same for all batches."""
-    plain = encoder.Encoder([encoder.Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
+    plain = TreeEncoder([Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
     tracker = TrackingLSTM(input_size=SIZE, size=TRACKER, parses=True)
     tracked = stack_encoder.StackEncoder(
         SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker

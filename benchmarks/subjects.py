@@ -10,10 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-from thinstack.core import Forest, Tree, encoder
-from thinstack.core.fast import affine
+from thinstack.core import Forest, Tree
 from thinstack.core.schedule import schedule_transitions
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.fast import affine
 
 try:
     import treelstm
@@ -76,8 +77,8 @@ class Encoder(Subject):
     class Module(nn.Module):
         def __init__(self, input_size: int, hidden_size: int):
             super().__init__()
-            self.encoder = encoder.Encoder(
-                [encoder.Layer(NaryLSTM(input_size=input_size, hidden_size=hidden_size))]
+            self.encoder = TreeEncoder(
+                [Layer(NaryLSTM(input_size=input_size, hidden_size=hidden_size))]
             )
 
         def forward(self, words: Tensor, transitions: Tensor) -> Tensor:

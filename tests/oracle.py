@@ -11,8 +11,8 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.core.encoder import Encoder
-from thinstack.models import SpinnModel, TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import TreeEncoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing import reference
 
@@ -33,7 +33,7 @@ def outputs_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
     return _rows([cell.output(state) for state in states], cell.hidden_size, inputs)
 
 
-def encode(encoder: Encoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
+def encode(encoder: TreeEncoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
     """Outputs (N, H) and head words (N, W) in node order: each layer on what the one below gave."""
     leaves = torch.from_numpy(forest.leaves)
     up_reads = down_reads = words
@@ -94,7 +94,7 @@ def forest_of(inputs: Arrays) -> Forest:
 
 
 @torch.no_grad()
-def slow_scores(model: TreeModel, inputs: Arrays) -> dict[str, NDArray[Any]]:
+def slow_scores(model: Model, inputs: Arrays) -> dict[str, NDArray[Any]]:
     """The outputs of a model of float64 in evaluation mode."""
     forest, head = forest_of(inputs), model.head
     words = model.embedding({name: torch.from_numpy(array) for name, array in inputs.items()})
@@ -146,9 +146,7 @@ def by_reference(
 
 
 @torch.no_grad()
-def slow_sentences(
-    model: SpinnModel, inputs: Arrays, lengths: Sequence[int]
-) -> dict[str, NDArray[Any]]:
+def slow_sentences(model: Model, inputs: Arrays, lengths: Sequence[int]) -> dict[str, NDArray[Any]]:
     """The outputs of a model of float64 in evaluation mode for sentences of so many words."""
     arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
     given = arrays["transitions"] if len(inputs.get("transitions", ())) else None
@@ -168,5 +166,5 @@ def _rows(rows: Sequence[Tensor], width: int, like: Tensor) -> Tensor:
     return torch.cat([like.new_zeros(0, width), *rows])
 
 
-def _score(model: TreeModel, rows: Sequence[Tensor]) -> NDArray[Any]:
+def _score(model: Model, rows: Sequence[Tensor]) -> NDArray[Any]:
     return torch.cat([model.head.scores(row[None]) for row in rows]).numpy()

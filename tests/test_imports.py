@@ -57,8 +57,8 @@ HOMES = {
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
         "thinstack.core.depth_ordered",
-        "thinstack.core.fast",
         "thinstack.core.thin_stack",
+        "thinstack.plugins.fast",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from thinstack.config import ModelConfig
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.plugins.manager import manager
 
 
-def model_of(cell: dict, head: dict | None = None, **config: object) -> TreeModel:
+def model_of(cell: dict, head: dict | None = None, **config: object) -> Model:
     data = {
         "labels": [str(label) for label in range(5)],
         "embedding": {"kind": "words", "size": 300},

@@ -11,10 +11,10 @@ import torch
 
 from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.core import Tree
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.specs import CellSpec
@@ -72,8 +72,8 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)
     head = NodeClassifier(hidden_size=4, classes=2)
-    model = TreeModel(
-        embedding=WordEmbedding(entries=9, size=6), encoder=Encoder([Layer(cell)]), head=head
+    model = Model(
+        embedding=WordEmbedding(entries=9, size=6), encoder=TreeEncoder([Layer(cell)]), head=head
     ).eval()
     config = ModelConfig(
         labels=("no", "yes"),

@@ -11,7 +11,7 @@ from oracle import Nodes
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
-from thinstack.core.shift_reduce import StackEncoding
+from thinstack.core.encoder import Encoding
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -66,7 +66,7 @@ class Batch(NamedTuple):
     transitions: Tensor
 
 
-def in_node_order(encoding: StackEncoding) -> Nodes:
+def in_node_order(encoding: Encoding) -> Nodes:
     """Each row of what the executor stacked belongs to one node."""
     assert sorted(encoding.places.tolist()) == list(range(len(encoding.stacked)))
     return Nodes(

@@ -14,8 +14,8 @@ from torch import Tensor
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.errors import UnknownNameError
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -48,43 +48,45 @@ def child_sum(x: int, *, inner: bool, wide: int = H) -> Cell:
     return ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
 
 
-def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> Encoder:
+def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> TreeEncoder:
     down = TopDownLSTM(input_size=X, hidden_size=D)
-    return Encoder([Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down)], readout=readout)
+    return TreeEncoder([Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down)], readout=readout)
 
 
-def shared() -> Encoder:
+def shared() -> TreeEncoder:
     cell = child_sum(X, inner=True)
-    return Encoder([Layer(cell, cell)], words_at_leaves=False)
+    return TreeEncoder([Layer(cell, cell)], words_at_leaves=False)
 
 
-def deep_bidirectional(*, separate: bool) -> Encoder:
+def deep_bidirectional(*, separate: bool) -> TreeEncoder:
     """Three layers, the directions of other widths."""
     layers, up, down = [], X, X
     for _ in range(3):
         layers.append(Layer(child_sum(up, inner=True), child_sum(down, inner=True, wide=D)))
         up, down = (H, D) if separate else (H + D, H + D)
-    return Encoder(layers, words_at_leaves=False, separate=separate)
+    return TreeEncoder(layers, words_at_leaves=False, separate=separate)
 
 
-def deep_with_head_words() -> Encoder:
+def deep_with_head_words() -> TreeEncoder:
     layers, x = [], X
     for _ in range(2):
         layers.append(Layer(wordy_child_sum(x), child_sum(H, inner=True, wide=D)))
         x = H + D
-    return Encoder(layers, words_at_leaves=False)
+    return TreeEncoder(layers, words_at_leaves=False)
 
 
 ENCODERS = {
-    "one_layer": lambda: Encoder([Layer(nary(X, inner=False))]),
-    "two_layers": lambda: Encoder([Layer(nary(X, inner=False)), Layer(nary(H, inner=True))]),
-    "three_layers_of_any_arity": lambda: Encoder(
+    "one_layer": lambda: TreeEncoder([Layer(nary(X, inner=False))]),
+    "two_layers": lambda: TreeEncoder([Layer(nary(X, inner=False)), Layer(nary(H, inner=True))]),
+    "three_layers_of_any_arity": lambda: TreeEncoder(
         [Layer(child_sum(X if k == 0 else H, inner=k > 0)) for k in range(3)]
     ),
-    "word_at_every_node": lambda: Encoder([Layer(child_sum(X, inner=True))], words_at_leaves=False),
+    "word_at_every_node": lambda: TreeEncoder(
+        [Layer(child_sum(X, inner=True))], words_at_leaves=False
+    ),
     "lexicalized": lexicalized,
     "shared": shared,
-    "own": lambda: Encoder(
+    "own": lambda: TreeEncoder(
         [Layer(child_sum(X, inner=True), child_sum(X, inner=True, wide=D))], words_at_leaves=False
     ),
     "deep_bidirectional": lambda: deep_bidirectional(separate=False),
@@ -93,7 +95,7 @@ ENCODERS = {
 }
 
 
-def new(name: str) -> Encoder:
+def new(name: str) -> TreeEncoder:
     """An encoder in float64, none of whose weights is zero."""
     torch.manual_seed(11)
     encoder = ENCODERS[name]().double()
@@ -106,7 +108,7 @@ def arity_of(forest: Forest) -> int:
     return 2 if forest.slots.max(initial=0) < 2 else 0
 
 
-def words_of(encoder: Encoder, forest: Forest) -> Tensor:
+def words_of(encoder: TreeEncoder, forest: Forest) -> Tensor:
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
     random = torch.Generator().manual_seed(1)
     return torch.randn(words, X, dtype=torch.float64, generator=random).requires_grad_()
@@ -123,7 +125,7 @@ def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor
     )
 
 
-def check(encoder: Encoder, run, forest: Forest) -> None:
+def check(encoder: TreeEncoder, run, forest: Forest) -> None:
     words = words_of(encoder, forest)
     outputs, heads = encode(encoder, forest, words)
     roots = outputs[torch.from_numpy(forest.parents) < 0]
@@ -200,16 +202,16 @@ def test_a_readout_that_the_encoder_does_not_know_is_refused() -> None:
 
 
 def test_the_readout_of_a_bottom_up_layer_is_its_one_state() -> None:
-    encoder = Encoder([Layer(nary(X, inner=False))], readout=("leaves", "down"))
+    encoder = TreeEncoder([Layer(nary(X, inner=False))], readout=("leaves", "down"))
     assert encoder.readout == ["up"]
     assert encoder.hidden_size == H
 
 
 def test_shared_weights_are_one_set_and_own_weights_two() -> None:
-    def count(encoder: Encoder) -> int:
+    def count(encoder: TreeEncoder) -> int:
         return sum(part.numel() for part in encoder.parameters())
 
-    own = Encoder(
+    own = TreeEncoder(
         [Layer(child_sum(X, inner=True), child_sum(X, inner=True))], words_at_leaves=False
     )
     assert count(own) == 2 * count(shared())
@@ -219,7 +221,7 @@ def test_shared_weights_are_one_set_and_own_weights_two() -> None:
 @pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
 def test_made_trees_go_with_any_binary_cell(shape, cell_type: type[Cell]) -> None:
     torch.manual_seed(5)
-    encoder = Encoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
+    encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
     check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from thinstack.core.schedule import (
     Schedule,
-    child_rows,
     schedule_lengths,
     schedule_parents,
     schedule_transitions,
@@ -91,7 +90,7 @@ def check_child_rows(found: Schedule, edges: Edges) -> None:
         (parent, slot): i
         for i, (parent, slot) in enumerate(zip(edges.parents, edges.slots, strict=True))
     }
-    rows = child_rows(found)
+    rows = found.stacked.take(found.child_nodes - 1)
     assert rows.shape == (len(found.inner), edges.arity)
     assert [[nodes[row] for row in below] for below in rows.tolist()] == [
         [child[node, slot] for slot in range(edges.arity)] for node in found.inner.tolist()
@@ -106,7 +105,9 @@ def test_schedule_of_transitions(trees: list, dtype: torch.dtype) -> None:
     check(found, edges)
     check_child_rows(found, edges)
     sizes = [len(nodes_of(tree)) for tree in trees]
-    assert tree_numbers(found).tolist() == [k for k, size in enumerate(sizes) for _ in range(size)]
+    assert tree_numbers(found.stacked, found.roots).tolist() == [
+        k for k, size in enumerate(sizes) for _ in range(size)
+    ]
 
 
 @given(st.data(), st.integers(1, 3))

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.depth_ordered import in_node_order
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.schedule import schedule_lengths
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 X, H = 3, 4
@@ -38,15 +38,15 @@ def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
     return cell
 
 
-def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> Encoder:
+def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> TreeEncoder:
     layers = []
     for number in range(lstm.num_layers):
         down = cell_of(lstm, f"l{number}_reverse") if lstm.bidirectional else None
         layers.append(Layer(cell_of(lstm, f"l{number}"), down))
-    return Encoder(layers, words_at_leaves=False, readout=readout)
+    return TreeEncoder(layers, words_at_leaves=False, readout=readout)
 
 
-def run(encoder: Encoder, words: Tensor) -> tuple[Tensor, Tensor]:
+def run(encoder: TreeEncoder, words: Tensor) -> tuple[Tensor, Tensor]:
     """Outputs of words and of sentences."""
     schedule = schedule_lengths(torch.tensor(LENGTHS))
     encoding = encoder(words, schedule)
@@ -100,7 +100,7 @@ def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, ato
     forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
     backward = nn.LSTM(X, H, num_layers=2).to(dtype)
     layers = [Layer(cell_of(forward, name), cell_of(backward, name)) for name in ("l0", "l1")]
-    encoder = Encoder(layers, words_at_leaves=False, separate=True, readout=("up", "down"))
+    encoder = TreeEncoder(layers, words_at_leaves=False, separate=True, readout=("up", "down"))
     found, _ = run(encoder.to(dtype), words)
     torch.testing.assert_close(found, both_ways(forward, backward, words), rtol=0, atol=atol)
 
@@ -108,7 +108,7 @@ def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, ato
 def test_shared_directions_are_one_lstm_read_both_ways() -> None:
     lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
     cell = cell_of(lstm, "l0").double()
-    encoder = Encoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
+    encoder = TreeEncoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
     found, _ = run(encoder, words)
     torch.testing.assert_close(found, both_ways(lstm, lstm, words), rtol=0, atol=1e-12)
 

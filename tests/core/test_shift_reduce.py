@@ -21,8 +21,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from thinstack.core import shift_reduce
 from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.encoder import Encoding
 from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shift_reduce import ShiftReduce, StackEncoding
+from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
@@ -232,7 +233,7 @@ class Parse(torch.nn.Module):
         super().__init__()
         self.executor = executor
 
-    def forward(self, words: Tensor, lengths: Tensor) -> StackEncoding:
+    def forward(self, words: Tensor, lengths: Tensor) -> Encoding:
         return self.executor.parse(words, lengths)
 
 

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.forest import Forest
 from thinstack.export import samples
-from thinstack.models import Model, TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
@@ -120,14 +120,14 @@ class ChildSum(Cell):
         return [torch.tanh(sum_by_owner(messages, links.owner, inputs.shape[0]))]
 
 
-def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> TreeModel:
+def make_model(kind: str, cell: Cell | None = None, *, seed: int = 0) -> Model:
     """A word or wordpiece model, in training mode."""
     torch.manual_seed(seed)
     cell = cell or NaryLSTM(input_size=X, hidden_size=H)
     head = NodeClassifier(hidden_size=cell.hidden_size, classes=C, dropout=0.5)
     table = {"words": WordEmbedding, "wordpieces": WordpieceEmbedding}[kind]
     embedding = table(entries=V, size=cell.input_size, dropout=0.3)
-    return randomised(TreeModel(embedding=embedding, encoder=Encoder([Layer(cell)]), head=head))
+    return randomised(Model(embedding=embedding, encoder=TreeEncoder([Layer(cell)]), head=head))
 
 
 def randomised(model: M, std: float = 1.0) -> M:

@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
-from thinstack.core.encoder import Encoder
+from thinstack.core.encoder import Structure
 from thinstack.core.head import Reads, TaskHead
 from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.export.onnx import encoder as onnx_encoder
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
+from thinstack.export.onnx import tree_encoder as onnx_tree_encoder
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.value import Value
-from thinstack.models import Model, SpinnModel, TreeModel
-from thinstack.models.tree_model import Structure
+from thinstack.models import Model
+from thinstack.models.tree_encoder import TreeEncoder
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.spinn.stack_encoder import StackEncoder
@@ -92,7 +92,7 @@ class PlainHead(TaskHead):
         return rows @ self.w + self.b
 
 
-def plain_model(encoder: Encoder, structure: Structure, reads: Reads) -> TreeModel:
+def plain_model(encoder: TreeEncoder, structure: Structure, reads: Reads) -> Model:
     """A word model of float32 in evaluation mode, its weights drawn at random."""
     torch.manual_seed(0)
     width = {
@@ -100,9 +100,14 @@ def plain_model(encoder: Encoder, structure: Structure, reads: Reads) -> TreeMod
         "candidates": 2 * encoder.hidden_size + encoder.word_size,
     }
     head = PlainHead(reads, width.get(reads, encoder.hidden_size))
-    model = TreeModel(
-        embedding=WordEmbedding(entries=V, size=X), encoder=encoder, head=head, structure=structure
+    encoder = TreeEncoder(
+        encoder.stack(),
+        structure=structure,
+        words_at_leaves=encoder.words_at_leaves,
+        separate=encoder.separate,
+        readout=encoder.readout,
     )
+    model = Model(embedding=WordEmbedding(entries=V, size=X), encoder=encoder, head=head)
     return randomised(model, std=0.5).eval()
 
 
@@ -114,7 +119,7 @@ def plain_spinn(
     parses: bool = True,
     pieces: bool = False,
     seed: int = 0,
-) -> SpinnModel:
+) -> Model:
     """A model of sentences, over words or `pieces`, of float32 in evaluation mode, its weights
     drawn at random. The tracking LSTM is as wide as the words, so that it can feed the cell."""
     torch.manual_seed(seed)
@@ -122,16 +127,15 @@ def plain_spinn(
     head = PlainHead(reads, 2 * H if reads == "pairs" else H)
     embedding = (WordpieceEmbedding if pieces else WordEmbedding)(entries=V, size=X)
     return randomised(
-        SpinnModel(embedding=embedding, encoder=StackEncoder(cell, tracker), head=head), std=0.6
+        Model(embedding=embedding, encoder=StackEncoder(cell, tracker), head=head), std=0.6
     ).eval()
 
 
 def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
     """`export_onnx` of a model of plain parts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onnx_encoder, "export_cell", _cell_parts)
+        patch.setattr(onnx_tree_encoder, "export_cell", _cell_parts)
         patch.setattr(onnx_shift_reduce, "export_cell", _cell_parts)
-        patch.setattr(onnx_encoder, "export_head", _head_part)
         patch.setattr(onnx_model, "export_head", _head_part)
         return export_onnx(model, config, vocabulary_digest="", **options)
 

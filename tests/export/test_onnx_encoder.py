@@ -21,14 +21,14 @@ from export_models import (
 from oracle import forest_of, slow_scores
 from plain_parts import PlainCell, W, plain_export, plain_model
 
-from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest
 from thinstack.core.head import Reads
 from thinstack.export import torchscript
 from thinstack.export.quantize import dequantised
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import TreeModel
-from thinstack.models.tree_model import Structure
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 
 TREES = {"transitions": "binary", "lengths": "sequence"}
 BIDIRECTIONAL = 2 * H
@@ -49,35 +49,35 @@ def shared() -> Layer:
     return Layer(cell, cell)
 
 
-def parsed(*layers: Layer, **options: object) -> Encoder:
+def parsed(*layers: Layer, **options: object) -> TreeEncoder:
     """Of dependency trees or sentences."""
-    return Encoder(layers, words_at_leaves=False, **options)
+    return TreeEncoder(layers, words_at_leaves=False, **options)
 
 
-KINDS: dict[str, tuple[Encoder, Structure, Reads]] = {
-    "bottom-up": (Encoder([Layer(PlainCell(2))]), "transitions", "nodes"),
-    "bottom-up, any arity": (Encoder([Layer(PlainCell(0))]), "transitions", "roots"),
-    "constituency": (Encoder([Layer(PlainCell(3, kinds=3))]), "parents", "nodes"),
+KINDS: dict[str, tuple[TreeEncoder, Structure, Reads]] = {
+    "bottom-up": (TreeEncoder([Layer(PlainCell(2))]), "transitions", "nodes"),
+    "bottom-up, any arity": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "roots"),
+    "constituency": (TreeEncoder([Layer(PlainCell(3, kinds=3))]), "parents", "nodes"),
     "dependency with relations": (parsed(Layer(every_node(0, kinds=3))), "parents", "nodes"),
-    "roots only": (Encoder([Layer(PlainCell(3))]), "parents", "pairs"),
+    "roots only": (TreeEncoder([Layer(PlainCell(3))]), "parents", "pairs"),
     "roots only, any arity": (parsed(Layer(every_node(0, kinds=3))), "parents", "pairs"),
     "bidirectional": (
-        Encoder([Layer(PlainCell(2, words=True), down(1, 2))]),
+        TreeEncoder([Layer(PlainCell(2, words=True), down(1, 2))]),
         "transitions",
         "roots",
     ),
     "bidirectional, any arity": (
-        Encoder([Layer(PlainCell(2, words=True), down(0, 2))]),
+        TreeEncoder([Layer(PlainCell(2, words=True), down(0, 2))]),
         "transitions",
         "pairs",
     ),
     "bidirectional constituency": (
-        Encoder([Layer(PlainCell(3, words=True), down(1, 3))]),
+        TreeEncoder([Layer(PlainCell(3, words=True), down(1, 3))]),
         "parents",
         "nodes",
     ),
     "shared": (parsed(shared(), readout=("down", "leaves")), "parents", "nodes"),
-    "deep": (Encoder([Layer(PlainCell(2)), Layer(every_node(2, H))]), "transitions", "nodes"),
+    "deep": (TreeEncoder([Layer(PlainCell(2)), Layer(every_node(2, H))]), "transitions", "nodes"),
     "deep, both read both": (
         parsed(
             Layer(every_node(2, kinds=3), every_node(1, kinds=2)),
@@ -98,7 +98,7 @@ KINDS: dict[str, tuple[Encoder, Structure, Reads]] = {
         "pairs",
     ),
     "deep, over head words": (
-        Encoder(
+        TreeEncoder(
             [
                 Layer(PlainCell(2, words=True), down(1, 2)),
                 Layer(every_node(2, BIDIRECTIONAL, words=True), down(1, 2)),
@@ -107,25 +107,25 @@ KINDS: dict[str, tuple[Encoder, Structure, Reads]] = {
         "transitions",
         "candidates",
     ),
-    "candidates": (Encoder([Layer(PlainCell(2, words=True))]), "transitions", "candidates"),
-    "candidates, no head words": (Encoder([Layer(PlainCell(0))]), "transitions", "candidates"),
+    "candidates": (TreeEncoder([Layer(PlainCell(2, words=True))]), "transitions", "candidates"),
+    "candidates, no head words": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "candidates"),
 }
 BATCHES = ("empty", "one node", "mixed")
 
 
-def inputs_of(model: TreeModel, batch: str, seed: int = 0) -> Arrays:
+def inputs_of(model: Model, batch: str, seed: int = 0) -> Arrays:
     """Inputs of an even number of trees: none, two of one node, or many of several."""
     random = np.random.default_rng(seed)
     inputs: Arrays = {}
-    if model.structure == "parents":
+    if model.encoder.structure == "parents":
         nodes = {"empty": 0, "one node": 2, "mixed": 17}[batch]
-        parents, slots = random_parents(nodes, 4, model.arity, random)
+        parents, slots = random_parents(nodes, 4, model.encoder.arity, random)
         inputs = {"parents": parents, "slots": slots, "kinds": random.integers(1, 4, nodes)}
     sizes = {"empty": [], "one node": [1, 1], "mixed": [7, 1, 2, 4, 12, 1]}[batch]
-    if model.structure == "transitions":
+    if model.encoder.structure == "transitions":
         steps = [np.zeros(0, np.int64), *(random_tree(size, seed + size) for size in sizes)]
         inputs = {"transitions": np.concatenate(steps)}
-    if model.structure == "lengths":
+    if model.encoder.structure == "lengths":
         inputs = {"lengths": np.array(sizes, np.int64)}
     forest = forest_of(inputs)
     inputs["constituents"] = random.integers(0, C, len(forest.parents))

@@ -83,3 +83,14 @@ def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> No
     session = session_of(g.model({}, producer_version="0"))
     (found,) = session.run(None, {"x": np.eye(3, dtype=np.float32)})
     np.testing.assert_allclose(found, value @ value)
+
+
+def test_one_matrix_of_a_weight_of_three_dimensions_stays_a_matrix() -> None:
+    """The index is a scalar, and must not become a vector of one."""
+    w = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    g = Graph("g")
+    x = g.input("x", FLOAT, ["n", 3])
+    g.output(x.op("MatMul", g.weight(w, "w").select(0, 1)), "y", FLOAT, ["n", 4])
+    fold_constants(g)
+    proto = onnx.load_from_string(g.model({}, producer_version="0"))
+    assert [list(tensor.dims) for tensor in proto.graph.initializer] == [[3, 4]]

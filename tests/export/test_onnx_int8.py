@@ -26,7 +26,7 @@ from thinstack.export.onnx.int8 import Products, quantize_products
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
-from thinstack.models import TreeModel
+from thinstack.models import Model
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
@@ -54,14 +54,14 @@ def product(
     return g.model({}, producer_version="0"), products
 
 
-def wide() -> tuple[TreeModel, ModelConfig]:
+def wide() -> tuple[Model, ModelConfig]:
     """A model whose products are worth 8 bits, with weights that do not make much of rounding."""
     return randomised(
         make_model("words", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4
     ), make_config("words")
 
 
-def int8(model: TreeModel, config: ModelConfig) -> bytes:
+def int8(model: Model, config: ModelConfig) -> bytes:
     return export_onnx(model, config, quantize="int8", vocabulary_digest="0")
 
 

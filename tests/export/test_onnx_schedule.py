@@ -12,8 +12,8 @@ from thinstack.core import schedule as core
 from thinstack.core import stack_schedule
 from thinstack.core import transitions as shapes
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.model import chains
 from thinstack.export.onnx.passes import Plan, bounds, schedule_parents
+from thinstack.export.onnx.tree_encoder import chains
 
 INT64 = onnx.TensorProto.INT64
 
@@ -21,7 +21,10 @@ INT64 = onnx.TensorProto.INT64
 def file_of(inputs: list[str], make: Callable[..., Plan]) -> bytes:
     g = Graph("g")
     plan = make(*(g.input(name, INT64, [name]) for name in inputs))
-    every = plan._asdict() | {"bounds": bounds(plan), "trees": core.tree_numbers(plan)}
+    every = plan._asdict() | {
+        "bounds": bounds(plan),
+        "trees": core.tree_numbers(plan.stacked, plan.roots),
+    }
     for name, value in every.items():
         rank = 2 if name == "bounds" or name.startswith("child") else 1
         g.output(value, f"_{name}", INT64, [f"{name}_{k}" for k in range(rank)])
@@ -40,7 +43,7 @@ def check(file: bytes, inputs: Arrays, expected: core.Schedule) -> None:
     leaf_end, inner_end, end = np.cumsum(leaf), np.cumsum(inner), np.cumsum(leaf + inner)
     starts = [(leaf_end - leaf)[:-1], (inner_end - inner)[1:], (end - leaf - inner)[:-1]]
     wanted["bounds"] = np.stack([*starts, leaf_end[:-1], inner_end[1:], end[:-1]], 1)
-    wanted["trees"] = core.tree_numbers(expected).numpy()
+    wanted["trees"] = core.tree_numbers(expected.stacked, expected.roots).numpy()
     names = [value.name.removeprefix("_") for value in session_of(file).get_outputs()]
     for run in runtimes(file):
         for name, found in zip(names, run(None, inputs), strict=True):

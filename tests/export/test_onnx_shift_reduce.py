@@ -36,7 +36,7 @@ from thinstack.export.onnx.tracker import FREE, REDUCE
 from thinstack.export.onnx.value import Value
 from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.models import SpinnModel
+from thinstack.models import Model
 
 KINDS = {
     "parser": lambda: plain_spinn(PlainCell(2, inner=True)),
@@ -56,7 +56,7 @@ BATCHES = {
 }
 
 
-def export(model: SpinnModel, **options: str) -> Exported:
+def export(model: Model, **options: str) -> Exported:
     tracker = model.encoder.tracker
     settings = {"size": tracker.size, "lookahead": tracker.lookahead, "parses": tracker.parses}
     settings["feeds"] = model.encoder.feeds
@@ -74,9 +74,7 @@ def files() -> dict[str, Exported]:
     return {kind: export(make()) for kind, make in KINDS.items()}
 
 
-def sentences(
-    model: SpinnModel, sizes: Sequence[int], seed: int = 0, *, given: bool = True
-) -> Arrays:
+def sentences(model: Model, sizes: Sequence[int], seed: int = 0, *, given: bool = True) -> Arrays:
     """Random words, over random trees or, for a model with a parser, none."""
     random, words = np.random.default_rng(seed), sum(sizes)
     counts = random.choice([1, 2, 5], words).astype(np.int64)
@@ -273,7 +271,7 @@ def test_verification_finds_a_wrong_graph(
         fault(patch)
         wrong = export(model)
 
-    def few(model: SpinnModel, longest: int = 0) -> list[Forest]:
+    def few(model: Model, longest: int = 0) -> list[Forest]:
         found = sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)
         return [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
 

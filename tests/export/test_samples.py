@@ -6,20 +6,20 @@ from export_models import C, V, make_model
 from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
-from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.head import Reads
 from thinstack.export.samples import eager_scores, makes_trees, sample_shapes, sample_trees, sampled
-from thinstack.models import TreeModel
-from thinstack.models.tree_model import Structure
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 
 
 def small_model(
     structure: Structure, arity: int, reads: Reads = "nodes", *, whole: bool = False, kinds: int = 3
-) -> TreeModel:
+) -> Model:
     """`whole`: every node has a word."""
     cell = PlainCell(arity, inner=whole, kinds=kinds)
-    return plain_model(Encoder([Layer(cell)], words_at_leaves=not whole), structure, reads)
+    return plain_model(TreeEncoder([Layer(cell)], words_at_leaves=not whole), structure, reads)
 
 
 MODELS = {
@@ -61,7 +61,7 @@ def roots_of(parents: np.ndarray) -> np.ndarray:
     return np.where(parents[found] < 0, found, -1)
 
 
-def check_numbers(model: TreeModel, batches: list[Forest]) -> None:
+def check_numbers(model: Model, batches: list[Forest]) -> None:
     """Batches of no tree, one tree, 3 and 32 trees, or of as many pairs."""
     per_tree = 2 if model.head.reads == "pairs" else 1
     assert {len(forest.sizes) for forest in batches} == {
@@ -89,26 +89,26 @@ def test_batches_are_valid_and_of_all_sizes(kind: str) -> None:
     eager_scores(model, batches[-1])
 
 
-def check_trees(model: TreeModel, forest: Forest) -> None:
+def check_trees(model: Model, forest: Forest) -> None:
     trees, nodes = len(forest.sizes), forest.sizes.sum()
-    if model.structure == "transitions":
+    if model.encoder.structure == "transitions":
         steps = transitions.validate(forest.transitions)
         assert nodes == len(steps)
         assert trees == nodes - 2 * steps.sum()
         assert forest.lengths.sum() == (nodes + trees) // 2
-    elif model.structure == "lengths":
+    elif model.encoder.structure == "lengths":
         assert (forest.lengths > 0).all()
         assert forest.lengths.tolist() == forest.sizes.tolist()
     else:
         parents = forest.parents
         assert (roots_of(parents) >= 0).all()
         assert (trees, nodes) == ((parents < 0).sum(), len(parents))
-        if model.arity > 1:
+        if model.encoder.arity > 1:
             slots = forest.slots
-            assert ((slots >= 0) & (slots < model.arity)).all()
+            assert ((slots >= 0) & (slots < model.encoder.arity)).all()
             edges = list(zip(parents[parents >= 0], slots[parents >= 0], strict=True))
             assert len(edges) == len(set(edges))
-        elif model.arity == 1:
+        elif model.encoder.arity == 1:
             assert len(set(parents[parents >= 0])) == (parents >= 0).sum()
         inner = len(set(parents[parents >= 0]))
         words = nodes - inner if model.encoder.words_at_leaves else nodes

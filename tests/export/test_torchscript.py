@@ -32,14 +32,14 @@ from thinstack.errors import ExportError
 from thinstack.export import torchscript
 from thinstack.export.samples import sampled
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model, TreeModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
 
 
 @pytest.fixture(scope="module", params=["words", "wordpieces", "child sum"])
-def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
+def scripted(request: pytest.FixtureRequest) -> tuple[str, Model, bytes]:
     kind = "wordpieces" if request.param == "wordpieces" else "words"
     model = make_model(kind, ChildSum() if request.param == "child sum" else None)
     file, report = export_torchscript(model)
@@ -61,7 +61,7 @@ def scripted(request: pytest.FixtureRequest) -> tuple[str, TreeModel, bytes]:
         [shapes.balanced(9), [0], random_tree(20, 1)],
     ],
 )
-def test_scores(scripted: tuple[str, TreeModel, bytes], trees: list) -> None:
+def test_scores(scripted: tuple[str, Model, bytes], trees: list) -> None:
     kind, model, file = scripted
     inputs = random_inputs(kind, trees, 4)
     arguments = {name: torch.from_numpy(array) for name, array in inputs.items()}
@@ -131,7 +131,7 @@ def test_a_tracker_that_does_not_parse_is_loaded_again() -> None:
 
 
 def test_nothing_of_the_exporting_machine_is_in_the_file(
-    scripted: tuple[str, TreeModel, bytes],
+    scripted: tuple[str, Model, bytes],
 ) -> None:
     with zipfile.ZipFile(io.BytesIO(scripted[2])) as archive:
         texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]

@@ -5,9 +5,9 @@ import torch
 
 from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell
-from thinstack.core.encoder import Layer
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
+from thinstack.models.tree_encoder import Layer
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
@@ -37,7 +37,7 @@ def config(
     return ModelConfig.parse(data | fields, source="test")
 
 
-def layers_of(model: TreeModel) -> list[Layer]:
+def layers_of(model: Model) -> list[Layer]:
     return model.encoder.stack()
 
 
@@ -77,7 +77,7 @@ def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
 )
 def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int) -> None:
     model = build_model(config(cell=cell, trees=trees), entries=7)
-    assert model.structure == structure
+    assert model.encoder.structure == structure
     assert model.encoder.words_at_leaves == (inner_size == 0)
     assert widths(layers_of(model)[0].up.cell) == (X, inner_size, H)
 

@@ -7,7 +7,7 @@ import pytest
 from thinstack.config import ModelConfig
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.models import build_model
-from thinstack.models.spinn_model import SpinnModel
+from thinstack.spinn.stack_encoder import StackEncoder
 
 X, H = 6, 5
 
@@ -34,7 +34,7 @@ def config(cell: dict, head: dict | None = None, **fields: object) -> ModelConfi
 )
 def test_a_tracker_makes_it_spinn(cell: str, tracker: dict, inner_size: int) -> None:
     model = build_model(config(cell={"name": cell}, encoder={"tracker": tracker}), entries=7)
-    assert type(model) is SpinnModel
+    assert type(model.encoder) is StackEncoder
     found = model.encoder.cell
     assert (found.input_size, found.inner_size, found.hidden_size) == (X, inner_size, H)
     assert model.encoder.feeds == (inner_size > 0)

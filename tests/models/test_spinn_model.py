@@ -10,7 +10,7 @@ from torch import Tensor
 from thinstack.config import ModelConfig
 from thinstack.core.head import TaskHead
 from thinstack.models import build_model
-from thinstack.models.spinn_model import SpinnModel, parsing_loss
+from thinstack.models.model import Model, parsing_loss
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.stack_encoder import StackEncoder
 from thinstack.testing import reference
@@ -27,7 +27,7 @@ HEADS = {
 
 def model_of(
     head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
-) -> SpinnModel:
+) -> Model:
     """From a configuration, in float64 and evaluation mode, with weights far from zero."""
     data = {
         "labels": ["bad", "good", "best"],
@@ -44,7 +44,7 @@ def model_of(
 
 
 def inputs_of(
-    model: SpinnModel, *, trees: bool = True, dtype: torch.dtype = torch.int64
+    model: Model, *, trees: bool = True, dtype: torch.dtype = torch.int64
 ) -> dict[str, Tensor]:
     random = np.random.default_rng(3)
     pieces = random.integers(1, 4, sum(LENGTHS))
@@ -58,7 +58,7 @@ def inputs_of(
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
-def words_of(model: SpinnModel, inputs: dict[str, Tensor]) -> Tensor:
+def words_of(model: Model, inputs: dict[str, Tensor]) -> Tensor:
     table = model.embedding.table
     if "token_ids" in inputs:
         return table[inputs["token_ids"].long()]
@@ -67,7 +67,7 @@ def words_of(model: SpinnModel, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def by_recursion(
-    model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False
+    model: Model, inputs: dict[str, Tensor], *, own: bool = False
 ) -> tuple[Tensor, Tensor, Tensor, list[int]]:
     """Outputs of nodes and of roots, scores and transitions."""
     transitions = None if own else torch.tensor(TRANSITIONS)
@@ -79,9 +79,7 @@ def by_recursion(
     return outputs, outputs[[4, 5, 12, 15]], torch.cat(found.choices), found.transitions
 
 
-def expected_of(
-    model: SpinnModel, inputs: dict[str, Tensor], *, own: bool = False
-) -> dict[str, Tensor]:
+def expected_of(model: Model, inputs: dict[str, Tensor], *, own: bool = False) -> dict[str, Tensor]:
     outputs, roots, _, transitions = by_recursion(model, inputs, own=own)
     scores = model.head.scores
     if model.head.reads == "pairs":
@@ -104,9 +102,9 @@ def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
 @pytest.mark.parametrize("parses", [True, False])
 def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool) -> None:
     model = model_of(head, cell, feeds=feeds, parses=parses)
-    assert type(model) is SpinnModel
+    assert type(model.encoder) is StackEncoder
     assert model.encoder.feeds == feeds
-    assert model.structure == "transitions"
+    assert model.encoder.structure == "transitions"
     assert model.input_names == ["token_ids", *["lengths"][: int(parses)], "transitions"]
     scores = {"pairs": ["pair_scores", "sentence_vectors"]}.get(
         head, ["node_scores", "root_scores"]
@@ -249,9 +247,7 @@ def test_models_from_parts() -> None:
     built = model_of(feeds=False)
     cell = SpinnLSTM(input_size=X, hidden_size=H).double()
     encoder = StackEncoder(cell, built.encoder.tracker)
-    model = SpinnModel(
-        embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H)
-    )
+    model = Model(embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H))
     inputs = inputs_of(model)
     equal(model(inputs), expected_of(model, inputs))
 

@@ -11,10 +11,10 @@ from torch import Tensor
 from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
-from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.encoder import Structure
 from thinstack.core.head import TaskHead
-from thinstack.models import TreeModel, build_model
-from thinstack.models.tree_model import Structure
+from thinstack.models import Model, build_model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -94,37 +94,33 @@ def assemble(
     *,
     kind: str = "words",
     words_at_leaves: bool = True,
-) -> TreeModel:
+) -> Model:
     """A model in float64 and evaluation mode, with weights far from zero."""
     embedding = (WordEmbedding if kind == "words" else WordpieceEmbedding)(entries=V, size=X)
-    encoder = Encoder([layer], words_at_leaves=words_at_leaves, readout=("up", "down"))
-    model = (
-        TreeModel(embedding=embedding, encoder=encoder, head=head, structure=structure)
-        .double()
-        .eval()
+    encoder = TreeEncoder(
+        [layer], structure=structure, words_at_leaves=words_at_leaves, readout=("up", "down")
     )
+    model = Model(embedding=embedding, encoder=encoder, head=head).double().eval()
     torch.manual_seed(1)
     for weights in model.parameters():
         torch.nn.init.uniform_(weights, -0.9, 0.9)
     return model
 
 
-def model_of(case: Case, kind: str = "words", head: TaskHead | None = None) -> TreeModel:
+def model_of(case: Case, kind: str = "words", head: TaskHead | None = None) -> Model:
     head = head or NodeClassifier(hidden_size=H, classes=CLASSES)
     return assemble(
         Layer(case.cell()), head, case.structure, kind=kind, words_at_leaves=case.words_at_leaves
     )
 
 
-def ranker_of(*, bidirectional: bool) -> TreeModel:
+def ranker_of(*, bidirectional: bool) -> Model:
     down = TopDownLSTM(input_size=X, hidden_size=2) if bidirectional else None
     head = TreeRanker(hidden_size=H + 2 if bidirectional else H, classes=CLASSES, word_size=X)
     return assemble(Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down), head, "transitions")
 
 
-def inputs_of(
-    model: TreeModel, trees: Forest, dtype: torch.dtype = torch.int64
-) -> dict[str, Tensor]:
+def inputs_of(model: Model, trees: Forest, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
     random = np.random.default_rng(3)
     words = int(trees.leaves.sum()) if model.encoder.words_at_leaves else len(trees.parents)
     pieces = random.integers(1, 4, words)
@@ -138,12 +134,12 @@ def inputs_of(
         "lengths": np.diff(np.flatnonzero(trees.parents < 0), prepend=-1),
         "constituents": random.integers(0, CLASSES, len(trees.parents)),
     }
-    if model.structure == "transitions":
+    if model.encoder.structure == "transitions":
         every["transitions"] = (~trees.leaves).astype(np.int64)
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
-def words_of(model: TreeModel, inputs: dict[str, Tensor]) -> Tensor:
+def words_of(model: Model, inputs: dict[str, Tensor]) -> Tensor:
     table = model.embedding.table
     if "token_ids" in inputs:
         return table[inputs["token_ids"].long()]
@@ -152,7 +148,7 @@ def words_of(model: TreeModel, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def by_recursion(
-    model: TreeModel, trees: Forest, inputs: dict[str, Tensor]
+    model: Model, trees: Forest, inputs: dict[str, Tensor]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Outputs of nodes, of roots, and head words."""
     [layer], words = model.encoder.stack(), words_of(model, inputs)
@@ -169,7 +165,7 @@ def by_recursion(
     return outputs, outputs[torch.from_numpy(trees.parents) < 0], heads
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: TreeModel) -> None:
+def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: Model) -> None:
     assert list(found) == model.output_names == list(expected)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
@@ -353,7 +349,7 @@ def test_an_odd_number_of_trees_is_no_pairs() -> None:
         )
 
 
-def model_over(trees: str, cell: str, **head: str) -> TreeModel:
+def model_over(trees: str, cell: str, **head: str) -> Model:
     data = {"labels": ["x", "y"], "embedding": {"kind": "words", "size": 3}, "trees": trees}
     data |= {
         "cell": {"name": cell, "hidden_size": 4},

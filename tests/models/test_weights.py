@@ -11,7 +11,7 @@ from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfi
 from thinstack.errors import BundleError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import TreeModel, build_model, load_model, weights_of
+from thinstack.models import Model, build_model, load_model, weights_of
 from thinstack.models.weights import load_state
 
 CONFIG = ModelConfig(
@@ -49,7 +49,7 @@ CHANGES = {
 }
 
 
-def new_model(seed: int = 0) -> TreeModel:
+def new_model(seed: int = 0) -> Model:
     torch.manual_seed(seed)
     return build_model(CONFIG, entries=3)
 

@@ -18,7 +18,7 @@ from thinstack.errors import ConfigError, ExportError, PluginError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.plugins import manager
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
@@ -219,7 +219,7 @@ def recipe(name: str, **settings: object):
     return tiny_recipe.recipe(settings.pop("kind", KINDS[name]), embedding=embedding, **settings)
 
 
-def model_of(name: str) -> TreeModel:
+def model_of(name: str) -> Model:
     torch.manual_seed(0)
     return randomised(build_model(recipe(name).model, entries=30), std=0.7).eval()
 

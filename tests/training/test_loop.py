@@ -19,7 +19,7 @@ import torch
 
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
-from thinstack.models import TreeModel
+from thinstack.models import Model
 from thinstack.training import loop
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
@@ -33,7 +33,7 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-def weights(model: TreeModel) -> Weights:
+def weights(model: Model) -> Weights:
     return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
 
 
@@ -88,11 +88,11 @@ def of_one(example: Example) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(part) for name, part in fields if len(part)}
 
 
-def _fresh(recipe: Recipe, datasets: Datasets) -> TreeModel:
+def _fresh(recipe: Recipe, datasets: Datasets) -> Model:
     """The model as training starts with it."""
-    found: list[TreeModel] = []
+    found: list[Model] = []
 
-    def keep(model: TreeModel, *args: object, **settings: object) -> tuple[TreeModel, History]:
+    def keep(model: Model, *args: object, **settings: object) -> tuple[Model, History]:
         found.append(model)
         return model, []
 

@@ -8,23 +8,23 @@ import tiny_recipe
 import torch
 from numpy.typing import NDArray
 
-from thinstack.models import TreeModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
 
 Weights = dict[str, NDArray[np.float32]]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
 
 
-def new_model() -> TreeModel:
+def new_model() -> Model:
     torch.manual_seed(0)
     return build_model(tiny_recipe.recipe().model, entries=6)
 
 
-def weights(model: TreeModel) -> Weights:
+def weights(model: Model) -> Weights:
     return {name: value.detach().numpy().copy() for name, value in model.named_parameters()}
 
 
-def steps(model: TreeModel, **settings: object) -> Iterator[tuple[Weights, Weights]]:
+def steps(model: Model, **settings: object) -> Iterator[tuple[Weights, Weights]]:
     """Gradients and the weights after each step; the table's are sparse, with a row that occurs
     twice."""
     rates = {"learning_rate": RATE, "vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY}

@@ -12,7 +12,7 @@ import torch
 from test_loop import of_one
 
 from thinstack.config import Recipe, TrainingConfig
-from thinstack.models import SpinnModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.training import loop
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example, Minibatch, minibatch
@@ -31,10 +31,10 @@ def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
     return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
 
 
-def fresh(recipe: Recipe, datasets: Datasets) -> SpinnModel:
+def fresh(recipe: Recipe, datasets: Datasets) -> Model:
     torch.manual_seed(4)
     model = build_model(recipe.model, entries=len(datasets.table))
-    assert isinstance(model, SpinnModel)
+    assert isinstance(model, Model)
     return model
 
 

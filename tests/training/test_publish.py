@@ -22,7 +22,7 @@ from thinstack.config import EvaluationSource
 from thinstack.data.treebank import read_labelled, read_trees
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
-from thinstack.models import TreeModel, load_model, weights_of
+from thinstack.models import Model, load_model, weights_of
 from thinstack.training import publish, run_recipe
 from thinstack.training.seeds import SeedResult
 
@@ -199,7 +199,7 @@ def again(trained: Trained, out: Path, console: Console) -> None:
 def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
     words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(model: TreeModel) -> tuple[bytes, None]:
+    def refuse(model: Model) -> tuple[bytes, None]:
         raise ExportError("Magic cannot be scripted: na\u00efve [red] :bug:")
 
     written: list[tuple[Path, set[str]]] = []

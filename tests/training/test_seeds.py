@@ -12,7 +12,7 @@ import tiny_recipe
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.models import TreeModel
+from thinstack.models import Model
 from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import Example
 from thinstack.training.seeds import SeedResult, run_seed, summary
@@ -202,7 +202,7 @@ def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: 
 
 
 def test_the_summary_is_mean_and_standard_deviation_over_the_seeds() -> None:
-    model = cast(TreeModel, None)
+    model = cast(Model, None)
     results = [
         SeedResult(seed, model, [], {"gold": {"root_accuracy": value}}, {})
         for seed, value in enumerate([50.0, 52.0, 57.0])
@@ -223,4 +223,4 @@ def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> 
         {"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}}
         for value in selections
     ]
-    assert SeedResult(1, cast(TreeModel, None), history, {}, {}).epoch == epoch
+    assert SeedResult(1, cast(Model, None), history, {}, {}).epoch == epoch

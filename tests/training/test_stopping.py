@@ -9,7 +9,7 @@ import tiny_recipe
 from safetensors.numpy import load_file
 from test_loop import History, KilledError, Weights, run
 
-from thinstack.models import TreeModel
+from thinstack.models import Model
 from thinstack.training import loop
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
@@ -22,7 +22,7 @@ def train_watching(
     rest = iter(values)
 
     def figures(
-        model: TreeModel, examples: Any, source: str, task: str
+        model: Model, examples: Any, source: str, task: str
     ) -> tuple[dict[str, float | None], None]:
         found: dict[str, float | None] = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
         return found | {"root_accuracy": next(rest)}, None

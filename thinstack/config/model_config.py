@@ -113,8 +113,13 @@ class EncoderConfig(Strict):
     below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if
     there is a top-down pass; the encoder knows the names. `tracker`: the tracking LSTM of SPINN,
     for one layer without a top-down pass.
+
+    `name` is that of a registered encoder, which takes the place of all this; `options` go to its
+    constructor.
     """
 
+    name: str | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
     layers: int = Field(default=1, gt=0)
     top_down: CellConfig | Literal["shared"] | None = None
     separate: bool = False
@@ -123,6 +128,15 @@ class EncoderConfig(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        changed = [
+            name
+            for name, field in type(self).model_fields.items()
+            if getattr(self, name) != field.get_default(call_default_factory=True)
+        ]
+        if self.name is not None and (more := set(changed) - {"name", "options"}):
+            raise ValueError(f"{sorted(more)} are not for a registered encoder; take options")
+        if self.name is None and self.options:
+            raise ValueError("options are those of a registered encoder, but there is no name")
         if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
             raise ValueError("a tracker goes with one layer and no top_down")
         if len(set(self.readout)) != len(self.readout):

@@ -93,20 +93,13 @@ class Cell(nn.Module):
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no
         children."""
-        n = inputs.shape[0]
         none = torch.zeros([0], dtype=torch.long, device=inputs.device)
+        n, fixed = inputs.shape[0], self.arity > 0
         children: list[Tensor] = []
-        if self.arity > 0:
-            for width in self.state_sizes:
-                children.append(inputs.new_zeros([n, self.arity, width]))
-            return self.compose(
-                inputs,
-                children,
-                Links(none, torch.zeros([n, self.arity], dtype=torch.long, device=inputs.device)),
-            )
         for width in self.state_sizes:
-            children.append(inputs.new_zeros([0, width]))
-        return self.compose(inputs, children, Links(none, none))
+            children.append(inputs.new_zeros([n, self.arity, width] if fixed else [0, width]))
+        kinds = none.new_zeros([n, self.arity]) if fixed else none
+        return self.compose(inputs, children, Links(none, kinds))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         """State of n nodes from inputs (n, inner_size) and children, each part (n, N, width), or

@@ -40,16 +40,12 @@ class DepthOrdered(nn.Module):
         """
         leaf_counts: list[int] = schedule.leaf_counts.tolist()
         inner_counts: list[int] = schedule.inner_counts.tolist()
-        counts: list[int] = []
-        for step in range(len(leaf_counts)):
-            counts.append(leaf_counts[step] + inner_counts[step])
+        counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
         leaves = self.cell.leaf(leaf_inputs)
         leaf_steps = [torch.split(part, leaf_counts) for part in leaves]
         inputs = torch.split(inner_inputs, inner_counts)
-        children, child_kinds = (
-            torch.split(schedule.children, inner_counts),
-            torch.split(schedule.child_kinds, inner_counts),
-        )
+        children = torch.split(schedule.children, inner_counts)
+        child_kinds = torch.split(schedule.child_kinds, inner_counts)
         owners, kinds = torch.split(schedule.owners, counts), torch.split(schedule.kinds, counts)
         places = torch.split(schedule.places, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]

@@ -1,151 +1,129 @@
-"""Encoders: from trees and the inputs of their words to a vector for every node."""
+"""The contract of an encoder: from the vectors of words, and trees, to a vector for every node."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import ClassVar, Literal, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell
-from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.schedule import Schedule
-from thinstack.core.subtree_mean import SubtreeMean
-from thinstack.core.top_down import TopDown
-from thinstack.errors import UnknownNameError
+__all__ = ["Encoder", "Encoding", "Structure", "plain_encoding"]
 
-__all__ = ["Encoder", "Encoding", "Layer"]
+Structure = Literal["transitions", "parents", "lengths"]
+"""How trees are given: as transitions of binary trees, as parents of any trees, or as lengths of
+plain sentences."""
 
 
 class Encoding(NamedTuple):
-    """What an encoder makes of a forest.
+    """B trees over N nodes, I of them with children. What an encoder does not tell is empty, see
+    `plain_encoding`.
 
     Attributes:
-        stacked: (N, H) outputs of all nodes in the schedule's stacked order; `in_node_order` puts
-            them in the forest's.
+        stacked: (N, H) outputs of all nodes, in an order that the encoder chooses.
+        places: (N,) the row of each node in `stacked`.
         roots: (B, H) outputs of the roots, in the order of the trees.
-        words: (N, W) head-word vectors of all nodes in stacked order, (N, 0) if the cell has none.
+        words: (N, W) head-word vectors of all nodes, as `stacked`; (N, 0) if there are none.
+        inner: (I,) positions of the nodes with children.
+        children: (I, arity) 1 + position of each child of these, 0 where there is none.
+        root_nodes: (B,) positions of the roots.
+        transitions: (N,) int64 that were taken.
+        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition, in node
+            order; (N, 0) without a parser.
+        free: (N,) 1 where both were possible, in node order.
     """
 
     stacked: Tensor
+    places: Tensor
     roots: Tensor
     words: Tensor
+    inner: Tensor
+    children: Tensor
+    root_nodes: Tensor
+    transitions: Tensor
+    choices: Tensor
+    free: Tensor
 
 
-class Layer(nn.Module):
-    """One pass of a cell from the leaves to the roots and, for a bidirectional encoder, one of
-    another back to the leaves.
-
-    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3) or,
-    where there is none, an input of its own at every node. Both may be one cell, whose weights the
-    directions share.
-
-    Attributes:
-        size: width of what the next layer reads: both directions side by side.
-    """
-
-    def __init__(self, up: Cell, down: Cell | None = None):
-        super().__init__()
-        self.up = DepthOrdered(up)
-        self.down = None if down is None else TopDown(down)
-        self.size = up.hidden_size + (0 if down is None else down.hidden_size)
-
-    def forward(
-        self, leaf_inputs: Tensor, inner_inputs: Tensor, down_inputs: Tensor, schedule: Schedule
-    ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """Outputs of each direction, (N, H) each, root outputs (B, H) bottom-up, head words (N, W);
-        nodes in stacked order.
-
-        Args:
-            leaf_inputs: (L, X) in stacked order.
-            inner_inputs: (I, inner_size) in stacked order.
-            down_inputs: (N, X) in stacked order, for a top-down cell where the bottom-up one has no
-                head words.
-            schedule: of the forest.
-        """
-        outputs, roots, words = self.up(leaf_inputs, inner_inputs, schedule)
-        if self.down is None:
-            return [outputs], roots, words
-        read = words if self.up.cell.word_part >= 0 else down_inputs
-        return [outputs, self.down(read, schedule)], roots, words
+def plain_encoding(
+    stacked: Tensor,
+    places: Tensor,
+    roots: Tensor,
+    transitions: Tensor | None = None,
+    choices: Tensor | None = None,
+    free: Tensor | None = None,
+) -> Encoding:
+    """An encoding without head words and children, by default without a parse."""
+    wide, none = stacked[:, :0], places[:0]
+    return Encoding(
+        stacked=stacked,
+        places=places,
+        roots=roots,
+        words=wide,
+        inner=none,
+        children=none.unsqueeze(1),
+        root_nodes=none,
+        transitions=none if transitions is None else transitions,
+        choices=wide if choices is None else choices,
+        free=none if free is None else free,
+    )
 
 
 class Encoder(nn.Module):
-    """Layers of composition, each reading at every node what the layer below made of it (Irsoy &
-    Cardie 2014).
-
-    Over trees with words at the leaves, or at every node: dependency trees, and the chains that
-    make it a sequential LSTM.
+    """Gives every node of a forest a vector (H,). Trees do not see each other in evaluation mode,
+    and a forest of no trees must work. For the sake of TorchScript the rules of a `Cell` hold.
 
     Args:
-        layers: from the first, which reads the words.
+        hidden_size: width H of a node's output.
+        word_size: width W of the head-word vectors, 0 if there are none.
+        structure: how trees are given.
         words_at_leaves: whether only leaves have a word.
-        separate: whether the directions are two stacks of layers, each reading its own below (Tai
-            et al. 2015, Table 1), instead of both reading both.
-        readout: what the outputs of a bidirectional last layer are made of, side by side: "up" and
-            "down", a node's states in the two directions, and "leaves", the mean of the top-down
-            states of the leaves below it. All three is (15) of Teng & Zhang 2017, for every node
-            instead of the root alone. A bottom-up layer gives its one state.
+        parses: whether it makes the trees where `transitions` are empty. It then reads `lengths`
+            too, and its encodings hold `transitions`, `choices` and `free`.
+        arity, kinds: as a `Cell` has them; they say whether `slots` and `kinds` are read.
+        ranks: whether encodings hold `inner`, `children` and `root_nodes`, which heads read that
+            rank candidates.
 
     Attributes:
-        hidden_size: width H of a node's output.
-        word_size: width W of the head-word vectors, 0 if the cell has none.
+        name: versioned, such as `my_encoder.v1`; configurations ask for a registered encoder by it.
+        summary: one line on the encoder.
+        onnx: the module that exports it, as a dotted path. It is imported when a model is exported,
+            and has `encode`, see `thinstack.export.onnx.encoder`.
+        input_names: of the fields of a `Forest` that it reads, beside those of the words.
     """
+
+    plugin_kind: ClassVar[str] = "encoder"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    onnx: ClassVar[str] = ""
 
     def __init__(
         self,
-        layers: Sequence[Layer],
         *,
+        hidden_size: int,
+        word_size: int = 0,
+        structure: Structure = "transitions",
         words_at_leaves: bool = True,
-        separate: bool = False,
-        readout: Sequence[str] = ("up", "down", "leaves"),
+        parses: bool = False,
+        arity: int = 2,
+        kinds: int = 0,
+        ranks: bool = False,
     ):
         super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.words_at_leaves, self.separate = words_at_leaves, separate
-        self.reads_words_twice = layers[0].down is not None and not words_at_leaves
-        up, down = layers[-1].up.cell, layers[-1].down
-        self.readout = list(readout) if down is not None else ["up"]
-        down_size = 0 if down is None else down.cell.hidden_size
-        sizes = {"up": up.hidden_size, "down": down_size, "leaves": down_size}
-        for part in self.readout:
-            if part not in sizes:
-                raise UnknownNameError("readout", part, sizes)
-        self.mean = (
-            DepthOrdered(SubtreeMean(input_size=down_size)) if "leaves" in self.readout else None
-        )
-        self.hidden_size = sum(sizes[part] for part in self.readout)
-        self.word_size = up.state_sizes[up.word_part] if up.word_part >= 0 else 0
+        self.hidden_size, self.word_size = int(hidden_size), int(word_size)
+        self.structure: str = structure
+        self.words_at_leaves, self.parses, self.ranks = words_at_leaves, parses, ranks
+        self.arity, self.kinds = int(arity), int(kinds)
+        self.input_names = ["lengths", "transitions"] if parses else [str(structure)]
+        if structure == "parents" and self.arity > 1:
+            self.input_names.append("slots")
+        if structure == "parents" and self.kinds > 1:
+            self.input_names.append("kinds")
 
-    def stack(self) -> list[Layer]:
-        """The layers, from the first."""
-        return cast(list[Layer], list(self.layers))
+    def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
+        """Encode a forest.
 
-    def forward(self, words: Tensor, schedule: Schedule) -> Encoding:
-        """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every
-        node has one."""
-        leaves = schedule.leaf_words if self.words_at_leaves else schedule.leaves
-        leaf_inputs = words.index_select(0, leaves)
-        none = words.new_zeros([schedule.inner.shape[0], 0])
-        inner_inputs = none if self.words_at_leaves else words.index_select(0, schedule.inner)
-        down_inputs = words
-        if self.reads_words_twice:
-            down_inputs = torch.cat([leaf_inputs, inner_inputs])
-        outputs, roots, heads = [words], words, words
-        for depth, layer in enumerate(self.layers):
-            if depth > 0:
-                joined = outputs[0] if self.separate or len(outputs) == 1 else torch.cat(outputs, 1)
-                leaf_inputs, inner_inputs = (
-                    joined[: leaf_inputs.shape[0]],
-                    joined[leaf_inputs.shape[0] :],
-                )
-                down_inputs = outputs[-1] if self.separate else joined
-            outputs, roots, heads = layer(leaf_inputs, inner_inputs, down_inputs, schedule)
-        if len(outputs) == 1:
-            return Encoding(outputs[0], roots, heads)
-        parts = {"up": outputs[0], "down": outputs[1]}
-        if self.mean is not None:
-            means, _, _ = self.mean(outputs[1][: leaf_inputs.shape[0]], none, schedule)
-            parts["leaves"] = means
-        stacked = torch.cat([parts[part] for part in self.readout], 1)
-        root_rows = schedule.stacked.index_select(0, schedule.roots)
-        return Encoding(stacked, stacked.index_select(0, root_rows), heads)
+        Args:
+            words: (L, X) vectors of the words, or (N, X) if every node has one.
+            inputs: by name, int32 or int64, at least those of `input_names`.
+            track: whether `choices` and `free` are wanted.
+
+        Raises ValueError for inputs that do not go together.
+        """
+        raise NotImplementedError("an Encoder must define encode")

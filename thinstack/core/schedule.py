@@ -15,7 +15,7 @@ from torch import Tensor
 
 __all__ = [
     "Schedule",
-    "child_rows",
+    "check_transitions",
     "jump",
     "or_itself",
     "parents_of_lengths",
@@ -189,15 +189,10 @@ def schedule_depths(
     )
 
 
-def child_rows(schedule: Schedule) -> Tensor:
-    """Stacked rows (I, arity) of the children of the inner nodes, in stacked order; no child may be
-    missing."""
-    return schedule.stacked.take(schedule.child_nodes - 1)
-
-
-def tree_numbers(schedule: Schedule) -> Tensor:
-    """The tree (N,) of each node, where roots come last in their trees."""
-    last = torch.zeros_like(schedule.stacked).index_fill(0, schedule.roots, 1)
+def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
+    """The tree (N,) of each node, from any (N,) and the positions (B,) of roots that come last in
+    their trees."""
+    last = torch.zeros_like(nodes).index_fill(0, roots, 1)
     return torch.cumsum(last, 0) - last
 
 
@@ -205,3 +200,14 @@ def or_itself(parents: Tensor) -> Tensor:
     """The parent (N,) of each node, a root being its own."""
     position = torch.arange(parents.size(0), device=parents.device)
     return torch.where(parents < 0, position, parents)
+
+
+def check_transitions(transitions: Tensor) -> None:
+    """Raise ValueError unless transitions (N,) are those of whole binary trees."""
+    # In torch, for TorchScript: `core.transitions.first_fault`, without saying where.
+    depth = torch.cumsum(1 - 2 * transitions.long(), 0)
+    if bool(((transitions != 0) & (transitions != 1) | (depth < 1)).any()):
+        raise ValueError(
+            "transitions must be 0 (SHIFT) or 1 (REDUCE), and each REDUCE needs two nodes on the "
+            "stack"
+        )

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
+from thinstack.core.encoder import Encoding, plain_encoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
 from thinstack.core.thin_stack import read, token_of, write
 
-__all__ = ["ShiftReduce", "StackEncoding", "Tracker"]
+__all__ = ["ShiftReduce", "Tracker"]
 
 
 class Tracker(nn.Module):
@@ -50,27 +51,6 @@ class Tracker(nn.Module):
         raise NotImplementedError("a Tracker must define choices")
 
 
-class StackEncoding(NamedTuple):
-    """What an encoder with a tracker makes of B sentences with N nodes.
-
-    Attributes:
-        stacked: (N, H) outputs of all nodes, in the order in which they were made.
-        places: (N,) the row of each node in `stacked`.
-        roots: (B, H) outputs of the roots.
-        transitions: (N,) int64 that were taken.
-        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition, in node
-            order; (N, 0) without a parser.
-        free: (N,) 1 where both were possible, in node order.
-    """
-
-    stacked: Tensor
-    places: Tensor
-    roots: Tensor
-    transitions: Tensor
-    choices: Tensor
-    free: Tensor
-
-
 class _Stack(NamedTuple):
     """The thin stack S: tables with a row for each node, by its number, and row 0 for none. They
     are the parts of the states, then what the tracker reads: (2 + 2N, 4T), two rows a node. Each
@@ -95,7 +75,7 @@ class ShiftReduce(nn.Module):
         super().__init__()
         self.cell, self.tracker = cell, tracker
 
-    def forward(self, leaf_inputs: Tensor, transitions: Tensor, lengths: Tensor) -> StackEncoding:
+    def forward(self, leaf_inputs: Tensor, transitions: Tensor, lengths: Tensor) -> Encoding:
         """Encode sentences over given trees.
 
         Args:
@@ -127,9 +107,11 @@ class ShiftReduce(nn.Module):
                 outputs.append(self._reduce(stack, below, context, made))
                 made += reduce_counts[step]
         scores = _in_node_order(choices, table)
-        return _encoding(outputs, numbers, transitions.long(), scores, plan.free, table)
+        stacked, places = torch.cat(outputs), numbers - 1
+        roots = stacked.index_select(0, places.index_select(0, table.roots))
+        return plain_encoding(stacked, places, roots, transitions.long(), scores, plan.free)
 
-    def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> StackEncoding:
+    def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> Encoding:
         """Encode sentences over the trees that the transition classifier chooses: at each step the
         likelier transition, SHIFT on a tie.
 
@@ -147,7 +129,9 @@ class ShiftReduce(nn.Module):
             found, choices = self._parse(stack, outputs, buffer, lengths, table)
             numbers, taken, free = _in_node_order(found, table).unbind(1)
             scores = _in_node_order(choices, table)
-            return _encoding(outputs, numbers, taken, scores, free, table)
+            stacked, places = torch.cat(outputs), numbers - 1
+            roots = stacked.index_select(0, places.index_select(0, table.roots))
+            return plain_encoding(stacked, places, roots, taken, scores, free)
 
     def _parse(
         self,
@@ -245,16 +229,3 @@ def _in_node_order(by_step: list[Tensor], table: Timetable) -> Tensor:
     """What was found at each step, put in the order of the nodes."""
     found = torch.cat(by_step)
     return torch.zeros_like(found).index_copy(0, table.places, found)
-
-
-def _encoding(
-    outputs: list[Tensor],
-    numbers: Tensor,
-    transitions: Tensor,
-    choices: Tensor,
-    free: Tensor,
-    table: Timetable,
-) -> StackEncoding:
-    stacked, places = torch.cat(outputs), numbers - 1
-    roots = stacked.index_select(0, places.index_select(0, table.roots))
-    return StackEncoding(stacked, places, roots, transitions, choices, free)

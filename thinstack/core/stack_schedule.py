@@ -79,18 +79,14 @@ def timetable(lengths: Tensor) -> Timetable:
     words = lengths.long()
     sizes = 2 * words - 1
     order = torch.argsort(words, descending=True, stable=True)
-    rank = torch.empty_like(order).index_copy(
-        0, order, torch.arange(order.shape[0], device=order.device)
-    )
-    sentence = torch.repeat_interleave(torch.arange(sizes.shape[0], device=sizes.device), sizes)
-    time = torch.arange(sentence.shape[0], device=sizes.device) - (
-        torch.cumsum(sizes, 0) - sizes
-    ).index_select(0, sentence)
+    number = torch.arange(order.shape[0], device=order.device)
+    rank = torch.empty_like(order).index_copy(0, order, number)
+    sentence = torch.repeat_interleave(number, sizes)
+    starts = (torch.cumsum(sizes, 0) - sizes).index_select(0, sentence)
+    time = torch.arange(sentence.shape[0], device=sizes.device) - starts
     places = torch.argsort(time * max(1, sizes.shape[0]) + rank.index_select(0, sentence))
     steps = int(sizes.max()) if sizes.shape[0] > 0 else 0
-    counts = torch.zeros([steps], dtype=torch.long, device=sizes.device).index_add(
-        0, time, torch.ones_like(time)
-    )
+    counts = sizes.new_zeros([steps]).index_add(0, time, torch.ones_like(time))
     ends = torch.cumsum(words, 0)
     return Timetable(
         order=order,

@@ -33,10 +33,8 @@ class SubtreeMean(Cell):
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         n = inputs.shape[0]
-        total, number = (
-            sum_by_owner(children[0], links.owner, n),
-            sum_by_owner(children[1], links.owner, n),
-        )
+        total = sum_by_owner(children[0], links.owner, n)
+        number = sum_by_owner(children[1], links.owner, n)
         if self.inner_size > 0:
             return [total + inputs, number + 1]
         return [total, number]

@@ -28,10 +28,8 @@ class TopDown(nn.Module):
         """Outputs of all nodes (N, H) from their inputs (N, X), both in stacked order."""
         counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
         by_step = torch.split(inputs.index_select(0, schedule.rows), counts)
-        owners, sides = (
-            torch.split(schedule.owners, counts),
-            torch.split(schedule.slots + 1, counts),
-        )
+        owners = torch.split(schedule.owners, counts)
+        sides = torch.split(schedule.slots + 1, counts)
         previous = self.cell.leaf(by_step[-1])
         outputs = [self.cell.output(previous)]
         for back in range(1, len(counts)):

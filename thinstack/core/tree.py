@@ -61,13 +61,10 @@ class Tree:
         Raises TreeError if the steps are not one tree over the words.
         """
         steps = transitions.validate(steps, words=len(words))
-        tokens: list[str | None] = [None] * len(steps)
-        for node, word in zip(
-            np.flatnonzero(steps == transitions.SHIFT).tolist(), words, strict=True
-        ):
-            tokens[node] = word
+        left, shifts = iter(words), (steps == transitions.SHIFT).tolist()
+        tokens = tuple(next(left) if shift else None for shift in shifts)
         parents, _ = transitions.parents_of(steps)
-        return cls(parents=parents, tokens=tuple(tokens), labels=_labels(labels, len(steps)))
+        return cls(parents=parents, tokens=tokens, labels=_labels(labels, len(steps)))
 
     @classmethod
     def from_parents(

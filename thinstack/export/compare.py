@@ -10,7 +10,7 @@ from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export.own_parse import as_given, worst_choice
 from thinstack.export.samples import Scores, eager_scores, makes_trees
-from thinstack.models import Model, SpinnModel
+from thinstack.models import Model
 
 __all__ = ["Run", "RuntimeReport", "compare", "differences", "distance"]
 
@@ -98,7 +98,7 @@ def differences(
     found, cases, trees, nodes = [], 0, 0, 0
     for forest in batches:
         scores, same = run(forest), forest
-        if isinstance(model, SpinnModel) and model.parses:
+        if model.parses:
             same = as_given(model, forest, scores)
             if makes_trees(model, forest):
                 _check_choices(model, same, tolerance)
@@ -116,7 +116,7 @@ def differences(
     return np.concatenate(found), cases, trees, nodes
 
 
-def _check_choices(model: SpinnModel, forest: Forest, tolerance: float) -> None:
+def _check_choices(model: Model, forest: Forest, tolerance: float) -> None:
     lost = worst_choice(model, forest)
     if not lost <= tolerance:
         raise ExportError(

@@ -13,12 +13,12 @@ from thinstack.core.forest import Forest
 from thinstack.core.transitions import first_fault
 from thinstack.errors import ExportError
 from thinstack.export.samples import Scores, makes_trees
-from thinstack.models import SpinnModel
+from thinstack.models import Model
 
 __all__ = ["as_given", "worst_choice"]
 
 
-def as_given(model: SpinnModel, forest: Forest, found: Scores) -> Forest:
+def as_given(model: Model, forest: Forest, found: Scores) -> Forest:
     """The batch of a model with a parser, with the trees that a runtime `found` for it.
 
     Raises ExportError unless these are one tree for each sentence, and the given ones if there were
@@ -38,7 +38,7 @@ def as_given(model: SpinnModel, forest: Forest, found: Scores) -> Forest:
     return forest._replace(transitions=parse.astype(np.int64))
 
 
-def worst_choice(model: SpinnModel, forest: Forest) -> float:
+def worst_choice(model: Model, forest: Forest) -> float:
     """By how much the worst transition of these trees scores less than the other one did, relative
     to scores beyond 1.
 

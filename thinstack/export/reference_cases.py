@@ -13,7 +13,7 @@ from thinstack.core.forest import Forest, join, without_trees
 from thinstack.export.own_parse import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import eager_scores, random_tree, sample_trees
-from thinstack.models import Model, SpinnModel
+from thinstack.models import Model
 
 __all__ = ["reference_cases"]
 
@@ -45,7 +45,7 @@ def reference_cases(
     for forest in forests:
         given = join(sample_trees(rounded, forest, generator))
         cases.append(_case(rounded, given))
-        if isinstance(rounded, SpinnModel) and rounded.parses:
+        if rounded.parses:
             cases.append(_case(rounded, _clear(rounded, forest, generator)))
     return {
         "schema_version": SCHEMA_VERSION,
@@ -56,7 +56,7 @@ def reference_cases(
 
 
 def _clear(
-    model: SpinnModel, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator
+    model: Model, forest: Sequence[NDArray[np.int8]], generator: np.random.Generator
 ) -> Forest:
     """Sentences as long as these, whose trees the model makes itself: of some drawings the one with
     the clearest choices."""

@@ -97,7 +97,7 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
     pieces = words if "token_ids" in model.input_names else int(counts.sum())
     ids = generator.integers(0, model.embedding.table.shape[0], pieces)
     parents, slots = _parents(model, steps, generator)
-    nodes = len(steps) if model.structure == "transitions" else len(parents)
+    nodes = len(steps) if model.encoder.structure == "transitions" else len(parents)
     fields = {
         "token_ids": ids,
         "piece_ids": ids,
@@ -105,10 +105,10 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
         "transitions": steps.astype(np.int64),
         "parents": parents,
         "slots": slots,
-        "kinds": generator.integers(1, max(2, model.kinds + 1), nodes),
+        "kinds": generator.integers(1, max(2, model.encoder.kinds + 1), nodes),
         "constituents": generator.integers(0, model.head.classes, nodes),
     }
-    size = words if model.structure == "lengths" else nodes
+    size = words if model.encoder.structure == "lengths" else nodes
     return Forest(sizes=np.array([size]), lengths=np.array([words]))._replace(
         **{name: fields[name] for name in model.input_names if name != "lengths"}
     )
@@ -119,8 +119,8 @@ def _parents(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Parents and slots: the tree of `steps` with its children in any of a cell's slots, or a
     random tree over its words."""
-    arity = model.arity
-    if model.words_at_leaves:
+    arity = model.encoder.arity
+    if model.encoder.words_at_leaves:
         parents, slots = shapes.parents_of(steps)
         chosen = np.sort(
             generator.permuted(np.tile(np.arange(max(arity, 2)), (len(steps), 1)), axis=1)[:, :2],

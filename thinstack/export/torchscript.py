@@ -43,11 +43,12 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
             frozen = torch.jit.freeze(torch.jit.script(evaluated))
             torch.jit.save(frozen, buffer)
         except Exception as error:  # the compiler has many kinds, some narrower than nothing else
-            cells = dict.fromkeys(
+            cells = [
                 type(module).__name__ for module in model.modules() if isinstance(module, Cell)
-            )
+            ]
+            names = dict.fromkeys(cells or [type(model.encoder).__name__])
             raise ExportError(
-                f"a model over {', '.join(cells)} cannot be scripted: {str(error).strip():.2000}"
+                f"a model over {', '.join(names)} cannot be scripted: {str(error).strip():.2000}"
             ) from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]

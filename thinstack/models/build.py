@@ -1,19 +1,20 @@
 """Build a model from its configuration through the registered plugins."""
 
+from functools import partial
+
 from thinstack.config import CellConfig, EmbeddingConfig, ModelConfig, TrackerConfig, TreeKind
 from thinstack.core.cell import Cell
 from thinstack.core.embedding import Embedding
-from thinstack.core.encoder import Encoder, Layer
+from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.head import TaskHead
 from thinstack.errors import ConfigError, PluginError
-from thinstack.models.model import Model, Structure
-from thinstack.models.spinn_model import SpinnModel
-from thinstack.models.tree_model import TreeModel
+from thinstack.models.model import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
 from thinstack.spinn.stack_encoder import StackEncoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
-__all__ = ["build_encoder", "build_model", "build_stack_encoder"]
+__all__ = ["build_encoder", "build_model"]
 
 STRUCTURES: dict[TreeKind, Structure] = {
     "binary": "transitions",
@@ -24,41 +25,71 @@ STRUCTURES: dict[TreeKind, Structure] = {
 
 
 def build_model(config: ModelConfig, *, entries: int) -> Model:
-    """A model with fresh weights, a SpinnModel if it has a tracking LSTM, else a TreeModel;
-    `entries` is the number of rows of its leaf table.
+    """A model with fresh weights; `entries` is the number of rows of its leaf table.
 
-    Raises UnknownNameError for a cell, task head or embedding that is not registered, ConfigError
-    for options it does not take, for a cell or head that does not go with the model's trees, or an
-    embedding that does not with its vocabulary.
+    Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered,
+    ConfigError for options it does not take, for a cell, encoder or head that does not go with the
+    model's trees, or an embedding that does not with its vocabulary.
     """
-    if config.encoder.tracker is not None:
-        stack_encoder = build_stack_encoder(config, config.encoder.tracker)
-        head = _head(config, stack_encoder.hidden_size, 0)
-        return SpinnModel(
-            embedding=_embedding(config.embedding, entries), encoder=stack_encoder, head=head
-        )
     encoder = build_encoder(config)
-    head = _head(config, encoder.hidden_size, encoder.word_size)
-    embedding = _embedding(config.embedding, entries)
-    return TreeModel(
-        embedding=embedding, encoder=encoder, head=head, structure=STRUCTURES[config.trees]
+    head = _head(config, encoder)
+    return Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
+
+
+def build_encoder(config: ModelConfig) -> Encoder:
+    """The encoder of a model: the registered one that it names, SPINN's if it has a tracking LSTM,
+    else layers of its cell. Raises as `build_model` does."""
+    if config.encoder.name is not None:
+        return _registered(config, config.encoder.name)
+    if config.encoder.tracker is not None:
+        return _stack_encoder(config, config.encoder.tracker)
+    return _tree_encoder(config)
+
+
+def _registered(config: ModelConfig, name: str) -> Encoder:
+    encoder = (
+        manager()
+        .encoder(name)
+        .create(
+            config.encoder.options,
+            input_size=config.embedding.size,
+            hidden_size=config.cell.hidden_size,
+            structure=STRUCTURES[config.trees],
+            words_at_leaves=_words_at_leaves(config),
+            kinds=1 + len(config.relations),
+            cell=partial(_create, config.cell, kinds=1 + len(config.relations)),
+        )
     )
+    expected = (STRUCTURES[config.trees], _words_at_leaves(config), False)
+    if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
+        raise ConfigError(
+            f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
+            f"words_at_leaves and parses {expected}, found {found}"
+        )
+    return encoder
 
 
-def _head(config: ModelConfig, hidden_size: int, word_size: int) -> TaskHead:
+def _words_at_leaves(config: ModelConfig) -> bool:
+    return config.trees in ("binary", "constituency")
+
+
+def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
     spec = manager().head(config.head.name)
     head = spec.create(
         config.head.options,
-        hidden_size=hidden_size,
-        word_size=word_size,
+        hidden_size=encoder.hidden_size,
+        word_size=encoder.word_size,
         classes=len(config.labels),
     )
     if head.reads == "candidates":
         where = f"model.head: {config.head.name} ranks"
         if config.trees != "binary":
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
-        if config.encoder.tracker is not None:
-            raise ConfigError(f"{where} trees, which a model with a tracking LSTM does not")
+        if not encoder.ranks:
+            kind = (
+                f"the encoder {config.encoder.name}" if config.encoder.name else "a tracking LSTM"
+            )
+            raise ConfigError(f"{where} trees, which a model with {kind} does not")
     return head
 
 
@@ -72,9 +103,8 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
     return spec.create(config.options, entries=entries, size=config.size, dropout=config.dropout)
 
 
-def build_encoder(config: ModelConfig) -> Encoder:
-    """The encoder of a model. Raises as `build_model` does."""
-    words_at_leaves = config.trees in ("binary", "constituency")
+def _tree_encoder(config: ModelConfig) -> TreeEncoder:
+    words_at_leaves = _words_at_leaves(config)
     size, encoder = config.embedding.size, config.encoder
     inner_size = down_size = 0 if words_at_leaves else size
     layers: list[Layer] = []
@@ -90,16 +120,19 @@ def build_encoder(config: ModelConfig) -> Encoder:
         layers.append(Layer(cell, _top_down(config, cell, down_size)))
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
-    return Encoder(
-        layers, words_at_leaves=words_at_leaves, separate=encoder.separate, readout=encoder.readout
+    return TreeEncoder(
+        layers,
+        structure=STRUCTURES[config.trees],
+        words_at_leaves=words_at_leaves,
+        separate=encoder.separate,
+        readout=encoder.readout,
     )
 
 
-def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
-    """The encoder of a model with a tracking LSTM. Raises as `build_model` does."""
+def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
     inner_size = tracker.size if tracker.feeds else 0
     try:
-        cell = _create(config.cell, config.embedding.size, inner_size, kinds=1)
+        cell = _create(config.cell, config.embedding.size, inner_size)
         problem = _misfit(cell, config.trees, inner_size, layer=1)
     except PluginError as error:
         if not tracker.feeds:
@@ -122,7 +155,7 @@ def build_stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEnc
     return StackEncoder(cell, tracking)
 
 
-def _create(config: CellConfig, input_size: int, inner_size: int, kinds: int) -> Cell:
+def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: int = 1) -> Cell:
     spec = manager().cell(config.name)
     sizes = {
         "input_size": input_size,

@@ -1,55 +1,72 @@
 """What every model is: leaf embedding, encoder and task head. It and its exports take and give
 tensors by the same names."""
 
-from typing import Literal
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
+from thinstack.core.encoder import Encoder, Encoding
 from thinstack.core.forest import Forest
 from thinstack.core.head import TaskHead
+from thinstack.core.schedule import tree_numbers
 
-__all__ = ["Model", "Structure", "check_transitions", "pair_rows"]
+__all__ = ["Joint", "Model", "parsing_loss"]
 
-Structure = Literal["transitions", "parents", "lengths"]
-"""How a model is told its trees: as transitions of binary trees, as parents of any trees, or as
-lengths of plain sentences."""
+
+class Joint(NamedTuple):
+    """What the joint objective of SPINN, (7) of Bowman et al. 2016, is made of.
+
+    Attributes:
+        logits: what the task head's `loss` takes: unnormalised scores of nodes (N, C) in node
+            order, of roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are
+            candidates.
+        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition; (N, 0)
+            without a parser.
+        free: (N,) 1 where both were possible.
+    """
+
+    logits: Tensor
+    choices: Tensor
+    free: Tensor
+
+
+def parsing_loss(choices: Tensor, wanted: Tensor) -> Tensor:
+    """Sum of the cross-entropies of the transition classifier, (7), over the choices (N, 2) whose
+    right answer `wanted` (N,) is known: 0 SHIFT, 1 REDUCE, -1 unknown or not a choice."""
+    return functional.cross_entropy(choices, wanted, ignore_index=-1, reduction="sum")
 
 
 class Model(nn.Module):
-    """A model over trees.
+    """Encodes a forest of B trees over N nodes and L words, and scores nodes, trees, or pairs of
+    trees.
+
+    Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`: those of the
+    embedding, those of the encoder, and `constituents` for a head that reads candidates. A model
+    that parses makes the trees itself where `transitions` is empty or not there; `lengths` may be
+    left out where they are given. Where every node has a word (dependency trees, sentences), L = N.
 
     Attributes:
-        structure: how it is told its trees.
         parses: whether it makes trees of its own where it is given none.
-        words_at_leaves: whether only leaves have a word.
-        arity: of its cells; kinds: number of edge types that they tell apart.
         input_names, output_names: of what `forward` takes and gives, in order.
     """
 
-    def __init__(
-        self,
-        *,
-        embedding: Embedding,
-        head: TaskHead,
-        structure: Structure = "transitions",
-        parses: bool = False,
-        words_at_leaves: bool = True,
-        arity: int = 2,
-        kinds: int = 0,
-    ):
+    def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
         super().__init__()
-        self.embedding, self.head = embedding, head
-        self.structure: str = structure
-        self.parses, self.words_at_leaves = parses, words_at_leaves
-        self.arity, self.kinds = arity, kinds
-        self.input_names = [*embedding.index_names, structure]
+        self.embedding, self.head, self.encoder = embedding, head, encoder
+        self.parses = encoder.parses
+        self.input_names = [*embedding.index_names, *encoder.input_names]
         outputs = {
             "pairs": ["pair_scores", "sentence_vectors"],
             "candidates": ["node_scores", "tree_scores"],
         }
         self.output_names = outputs.get(head.reads, ["node_scores", "root_scores"])
+        if head.reads == "candidates":
+            self.input_names.append("constituents")
+        if self.parses:
+            self.output_names = [*self.output_names, "parse"]
 
     def inputs(self, forest: Forest) -> dict[str, Tensor]:
         """The fields of a batch that the model reads, by name, on its device."""
@@ -64,8 +81,34 @@ class Model(nn.Module):
         - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B,
           C).
         - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
+        - Candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over the
+          constituents of each tree.
+        - Of a model that parses also `parse` (N,), the transitions that were taken.
+
+        Raises ValueError for inputs that do not go together.
         """
-        raise NotImplementedError("a Model must define forward")
+        encoding = self.encode(inputs, False)
+        outputs: dict[str, Tensor] = {}
+        if self.head.reads == "pairs":
+            outputs["pair_scores"] = self.head.scores(pair_rows(encoding.roots))
+            outputs["sentence_vectors"] = encoding.roots
+        elif self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding))
+            nodes = scores.new_zeros([encoding.places.shape[0], scores.shape[1]])
+            outputs["node_scores"] = nodes.index_copy(0, encoding.inner, scores)
+            outputs["tree_scores"] = tree_scores(scores, inputs["constituents"], encoding)
+        else:
+            scores = self.head.scores(encoding.stacked)
+            outputs["node_scores"] = scores.index_select(0, encoding.places)
+            outputs["root_scores"] = self.head.scores(encoding.roots)
+        if self.parses:
+            outputs["parse"] = encoding.transitions
+        return outputs
+
+    def encode(self, inputs: dict[str, Tensor], track: bool) -> Encoding:
+        """Encode the forest; `track`: whether the scores of transitions are wanted."""
+        encoding: Encoding = self.encoder.encode(self.embed(inputs), inputs, track)
+        return encoding
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of the words. Raises ValueError for pieces that do not fit their words,
@@ -81,20 +124,22 @@ class Model(nn.Module):
         return words
 
     def logits(self, inputs: dict[str, Tensor]) -> Tensor:
-        """What the task head's `loss` takes: unnormalised scores of nodes (N, C) in node order, of
-        roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are candidates."""
-        raise NotImplementedError("a Model must define logits")
+        """What the task head's `loss` takes, see `Joint`."""
+        return self.joint(inputs).logits
 
-
-def check_transitions(transitions: Tensor) -> None:
-    """Raise ValueError unless transitions (N,) are those of whole binary trees."""
-    # In torch, for TorchScript: `core.transitions.first_fault`, without saying where.
-    depth = torch.cumsum(1 - 2 * transitions.long(), 0)
-    if bool(((transitions != 0) & (transitions != 1) | (depth < 1)).any()):
-        raise ValueError(
-            "transitions must be 0 (SHIFT) or 1 (REDUCE), and each REDUCE needs two nodes on the "
-            "stack"
-        )
+    def joint(self, inputs: dict[str, Tensor]) -> Joint:
+        """The parts of the joint objective, over given trees."""
+        encoding = self.encode(inputs, True)
+        if self.head.reads == "nodes":
+            logits = self.head(encoding.stacked).index_select(0, encoding.places)
+        elif self.head.reads == "candidates":
+            scores = self.head.scores(constituent_rows(encoding))
+            logits = tree_scores(scores, inputs["constituents"], encoding).squeeze(1)
+        else:
+            logits = self.head(
+                pair_rows(encoding.roots) if self.head.reads == "pairs" else encoding.roots
+            )
+        return Joint(logits, encoding.choices, encoding.free)
 
 
 def pair_rows(roots: Tensor) -> Tensor:
@@ -103,3 +148,20 @@ def pair_rows(roots: Tensor) -> Tensor:
     if roots.shape[0] % 2 != 0:
         raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
+
+
+def constituent_rows(encoding: Encoding) -> Tensor:
+    """Rows (I, 2H + W) for a head that reads candidates: the outputs of both children and the
+    head-word vector."""
+    places, inner = encoding.places, encoding.inner
+    children = encoding.stacked.index_select(0, places.take(encoding.children - 1).flatten())
+    rows = children.view(inner.shape[0], 2 * encoding.stacked.shape[1])
+    return torch.cat([rows, encoding.words.index_select(0, places.index_select(0, inner))], 1)
+
+
+def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Tensor:
+    """Score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's own
+    label (N,). Roots come last in their trees."""
+    own = scores.gather(1, constituents.long().index_select(0, encoding.inner).unsqueeze(1))
+    tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)
+    return scores.new_zeros([encoding.root_nodes.shape[0], 1]).index_add(0, tree, own)

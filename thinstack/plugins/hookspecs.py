@@ -5,7 +5,8 @@ its module, as `THINSTACK_HOOKS = N`, an int. A thinstack of an older version th
 out, calls none of its hooks and says what to upgrade. A plugin that does not say is taken to be
 written for any version. The versions:
 
-1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_readers`.
+1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_encoders`,
+   `thinstack_readers`.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from thinstack.plugins.specs import Reader
 if TYPE_CHECKING:
     from thinstack.core.cell import Cell
     from thinstack.core.embedding import Embedding
+    from thinstack.core.encoder import Encoder
     from thinstack.core.head import TaskHead
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "hookspec",
     "thinstack_cells",
     "thinstack_embeddings",
+    "thinstack_encoders",
     "thinstack_heads",
     "thinstack_readers",
 ]
@@ -54,6 +57,12 @@ def thinstack_heads() -> "Iterable[type[TaskHead]]":
 @hookspec
 def thinstack_embeddings() -> "Iterable[type[Embedding]]":
     """The leaf embeddings that this plugin provides."""
+    raise NotImplementedError
+
+
+@hookspec
+def thinstack_encoders() -> "Iterable[type[Encoder]]":
+    """The encoders that this plugin provides."""
     raise NotImplementedError
 
 

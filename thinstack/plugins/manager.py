@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
-from thinstack.plugins.specs import CellSpec, EmbeddingSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import CellSpec, EmbeddingSpec, EncoderSpec, HeadSpec, ReaderSpec
 
 __all__ = [
     "BLOCK_VARIABLE",
@@ -52,7 +52,7 @@ BUILTINS = _found("cells", "embeddings", "heads", "readers")
 READERS = _found("readers")
 """The built-in plugins that need no torch."""
 
-AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, ReaderSpec)
+AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, EncoderSpec, ReaderSpec)
 Key = tuple[str, str]  # kind, name
 
 
@@ -61,8 +61,8 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings and readers of the built-in plugins and of the entry points
-    of group `thinstack`.
+    """The cells, heads, leaf embeddings, encoders and readers of the built-in plugins and of the
+    entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
     and one PluginWarning.
@@ -125,6 +125,10 @@ class PluginManager:
     def embedding(self, name: str) -> EmbeddingSpec:
         """The leaf embedding of this name. Raises as `cell` does."""
         return self._find(EmbeddingSpec, name)
+
+    def encoder(self, name: str) -> EncoderSpec:
+        """The encoder of this name. Raises as `cell` does."""
+        return self._find(EncoderSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
         """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError:

@@ -16,10 +16,11 @@ from thinstack.errors import ConfigError, PluginError, ThinstackError
 if TYPE_CHECKING:
     from thinstack.core.cell import Cell
     from thinstack.core.embedding import Embedding
+    from thinstack.core.encoder import Encoder
     from thinstack.core.head import TaskHead
     from thinstack.errors import TreeError
 
-__all__ = ["CellSpec", "EmbeddingSpec", "HeadSpec", "Reader", "ReaderSpec", "Spec"]
+__all__ = ["CellSpec", "EmbeddingSpec", "EncoderSpec", "HeadSpec", "Reader", "ReaderSpec", "Spec"]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 
@@ -96,7 +97,7 @@ class Spec(Generic[Product]):
                 f"options of {self.kind} {self.name!r}: {problems}; known options: {known}"
             ) from None
 
-    def _create(self, options: Mapping[str, Any], **sizes: float) -> Product:
+    def _create(self, options: Mapping[str, Any], **sizes: Any) -> Product:
         named = {size: value for size, value in sizes.items() if self._takes(size)}
         parsed = self.parse(options)
         try:
@@ -207,6 +208,23 @@ class EmbeddingSpec(Spec["Embedding"]):
                 f"embedding {self.name!r} must be a {self.contract} of {expected}, found {found}"
             )
         return product
+
+
+class EncoderSpec(Spec["Encoder"]):
+    """A registered encoder."""
+
+    kind = "encoder"
+    contract = "thinstack.core.encoder.Encoder"
+    sizes = ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
+
+    def create(self, options: Mapping[str, Any], **sizes: Any) -> "Encoder":
+        """Build the encoder of a model: for words of width `input_size`, trees given as `structure`
+        says, with words at the leaves only if `words_at_leaves`, and `kinds` edge types.
+
+        `hidden_size` is that of the configuration's cell, and `cell(input_size, inner_size)` builds
+        one of them. Raises as `CellSpec.create` does.
+        """
+        return self._create(options, **sizes)
 
 
 class Reader:

@@ -2,19 +2,20 @@
 trees, given or its own."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shift_reduce import ShiftReduce, StackEncoding
-from thinstack.core.stack_schedule import schedule_stack, timetable
+from thinstack.core.encoder import Encoder, Encoding, plain_encoding
+from thinstack.core.schedule import check_transitions, schedule_transitions
+from thinstack.core.shift_reduce import ShiftReduce
+from thinstack.core.stack_schedule import schedule_stack, sentence_lengths, timetable
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]
 
 
-class StackEncoder(nn.Module):
+class StackEncoder(Encoder):
     """Given trees go through the shift-reduce executor where the tracking LSTM feeds the
     composition; where it does not, by depth, and the tracking LSTM reads the finished states.
 
@@ -24,20 +25,58 @@ class StackEncoder(nn.Module):
         tracker: the tracking LSTM, with a transition classifier where the encoder is to parse.
 
     Attributes:
-        hidden_size: width H of a node's output.
         feeds: whether the tracking LSTM feeds the composition.
     """
 
+    onnx = "thinstack.export.onnx.shift_reduce"
+
     def __init__(self, cell: Cell, tracker: TrackingLSTM):
-        super().__init__()
+        super().__init__(hidden_size=cell.hidden_size, parses=tracker.parses)
         self.by_step, self.by_depth = ShiftReduce(cell, tracker), DepthOrdered(cell)
         self.cell, self.tracker = cell, tracker
-        self.hidden_size = cell.hidden_size
         self.feeds = cell.inner_size > 0
+
+    def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
+        """As every `Encoder`, over given trees where there are some.
+
+        Raises ValueError for sentences without words, another number of words than the trees have,
+        lengths that are not those of the trees, and where an encoder without a parser is given no
+        trees.
+        """
+        transitions = (
+            inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
+        )
+        given = transitions.shape[0] > 0 or words.shape[0] == 0
+        if not given and not self.parses:
+            raise ValueError("a model without a parser needs transitions")
+        if not given and "lengths" not in inputs:
+            raise ValueError(
+                "expected lengths, for the model to parse, or transitions; found neither"
+            )
+        if given:
+            check_transitions(transitions)
+        lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
+        if bool((lengths < 1).any()):
+            raise ValueError("lengths must be at least 1: leave out sentences without words")
+        if words.shape[0] != int(lengths.sum()):
+            raise ValueError(
+                f"expected {int(lengths.sum())} words, as many as the sentences have, found "
+                f"{words.shape[0]}"
+            )
+        if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
+            raise ValueError(
+                "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions"
+            )
+        if self.parses and not given:
+            parsed = self.parse(words, lengths)
+            if not torch.is_grad_enabled():
+                return parsed
+            transitions = parsed.transitions
+        return self.forward(words, transitions, lengths, track)
 
     def forward(
         self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
-    ) -> StackEncoding:
+    ) -> Encoding:
         """Encode sentences over given trees.
 
         Args:
@@ -48,7 +87,7 @@ class StackEncoder(nn.Module):
                 columns.
         """
         if self.feeds:
-            encoding: StackEncoding = self.by_step(words, transitions, lengths)
+            encoding: Encoding = self.by_step(words, transitions, lengths)
             return encoding
         schedule = schedule_transitions(transitions)
         leaves = words.index_select(0, schedule.leaf_words)
@@ -58,9 +97,9 @@ class StackEncoder(nn.Module):
         choices = words.new_zeros([free.shape[0], 0])
         if track:
             choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
-        return StackEncoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
+        return plain_encoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
 
-    def parse(self, words: Tensor, lengths: Tensor) -> StackEncoding:
+    def parse(self, words: Tensor, lengths: Tensor) -> Encoding:
         """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are
         those of `forward`."""
         return self.by_step.parse(words, lengths)

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
-from thinstack.core.fast import affine, lstm_gates
 from thinstack.core.shift_reduce import Tracker
+from thinstack.plugins.fast import affine, lstm_gates
 
 __all__ = ["TrackingLSTM"]
 

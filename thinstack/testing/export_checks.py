@@ -13,10 +13,10 @@ from thinstack.config import ModelConfig
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.encoder import Encoder, Layer
 from thinstack.core.head import TaskHead
 from thinstack.errors import ExportError, needs_extra
-from thinstack.models import TreeModel
+from thinstack.models import Model
+from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
 from thinstack.testing.forests import apart, batch_of, by_depth
 from thinstack.testing.subject import CellSubject, HeadSubject
@@ -158,7 +158,7 @@ CANNOT = (
 )
 
 
-def _exported(model: TreeModel, subject: CellSubject) -> bytes:
+def _exported(model: Model, subject: CellSubject) -> bytes:
     with needs_extra("testing"):
         from thinstack.export.onnx.model import export_onnx
     sizes, name = subject.sizes, subject.spec.name
@@ -202,7 +202,7 @@ def _session(runtime: Any, model: bytes) -> Any:
     return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _model(cell: Cell, subject: CellSubject) -> TreeModel:
+def _model(cell: Cell, subject: CellSubject) -> Model:
     """A model in evaluation mode whose other weights are drawn at random too."""
     size = subject.sizes["input_size"]
     with torch.random.fork_rng(devices=[]):
@@ -210,11 +210,11 @@ def _model(cell: Cell, subject: CellSubject) -> TreeModel:
         embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=size)
         nn.init.normal_(embedding.table)
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
-    encoder = Encoder([Layer(cell)], words_at_leaves=cell.inner_size == 0)
-    return TreeModel(embedding=embedding, encoder=encoder, head=head, structure="parents").eval()
+    encoder = TreeEncoder([Layer(cell)], structure="parents", words_at_leaves=cell.inner_size == 0)
+    return Model(embedding=embedding, encoder=encoder, head=head).eval()
 
 
-def _inputs(model: TreeModel, forest: Forest) -> dict[str, NDArray[np.int64]]:
+def _inputs(model: Model, forest: Forest) -> dict[str, NDArray[np.int64]]:
     words = int(forest.leaves.sum()) if model.encoder.words_at_leaves else len(forest.parents)
     ids = np.random.default_rng(0).integers(0, WORDS, words)
     filled = forest._replace(token_ids=ids)

@@ -20,8 +20,7 @@ from thinstack.config import Task, TrainingConfig
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.measure.figures import selection
-from thinstack.models.model import Model
-from thinstack.models.spinn_model import SpinnModel, parsing_loss
+from thinstack.models.model import Model, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch
@@ -181,13 +180,12 @@ def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tupl
     inputs = model.inputs(batch.forest)
     device = model.embedding.table.device
     targets = torch.from_numpy(batch.targets).to(device)
-    if not (isinstance(model, SpinnModel) and model.parses):
-        task = model.head.loss(model.logits(inputs), targets)
-        return (task, task.new_zeros([])), (labelled, 0)
     joint = model.joint(inputs)
+    task = model.head.loss(joint.logits, targets)
+    if not model.parses:
+        return (task, task.new_zeros([])), (labelled, 0)
     right = torch.where(joint.free > 0, torch.from_numpy(batch.right).to(device), -1)
-    losses = model.head.loss(joint.logits, targets), parsing_loss(joint.choices, right)
-    return losses, (labelled, int((right >= 0).sum()))
+    return (task, parsing_loss(joint.choices, right)), (labelled, int((right >= 0).sum()))
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:

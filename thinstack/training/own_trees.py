@@ -11,7 +11,6 @@ from thinstack.core.forest import without_trees
 from thinstack.core.transitions import spans_of
 from thinstack.measure.bracketing import bracketing
 from thinstack.models.model import Model
-from thinstack.models.spinn_model import SpinnModel
 from thinstack.training.examples import Example, forests_of
 
 __all__ = ["agreement", "own_trees", "take_own_trees"]
@@ -48,7 +47,7 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
         example.trees["self"] = example.gold.over(steps)
 
 
-def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float | None]:
+def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
     """How well the trees of "self", that were taken before, agree with the treebank's, by the names
     of `bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
     treebank's trees that the model makes as they do.
@@ -64,7 +63,7 @@ def agreement(model: SpinnModel, examples: Sequence[Example]) -> dict[str, float
 
 
 @torch.inference_mode()
-def _choices_right(model: SpinnModel, examples: Sequence[Example]) -> float | None:
+def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     model.eval()
     right = cases = 0
     for _, forest in forests_of(examples, "gold", BATCH):

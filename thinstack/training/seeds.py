@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from thinstack.config import Recipe
-from thinstack.models import Model, SpinnModel, build_model
+from thinstack.models import Model, build_model
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers, evaluate_model
 from thinstack.training.loop import Report, train
@@ -77,7 +77,7 @@ def run_seed(
     task = recipe.data.task
     found = {source: evaluate_model(model, datasets.dev, source, task) for source in sources}
     dev = {source: figures for source, (figures, _) in found.items()}
-    if isinstance(model, SpinnModel) and model.parses:
+    if model.parses:
         dev["self"] |= agreement(model, datasets.dev)
     answers = {source: said for source, (_, said) in found.items()}
     return SeedResult(seed, model, history, dev, answers)

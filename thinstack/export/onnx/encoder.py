@@ -1,100 +1,80 @@
-"""An encoder in an ONNX graph, as `thinstack.core.encoder` has it."""
+"""What exports an encoder: the module that its class names as `onnx`, with a function `encode`."""
 
+from importlib import import_module
 from typing import NamedTuple
 
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
+from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import export_cell, export_head, inline
-from thinstack.export.onnx.passes import Plan, depth_ordered, top_down
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Encoding", "Words", "encode", "encode_roots", "score_nodes"]
+__all__ = ["Encoding", "Words", "encode"]
 
 
 class Words(NamedTuple):
-    """Vectors (U, X), and the row of each word among them (L,), or None where each word has its
-    own."""
+    """Vectors of the L words.
+
+    Attributes:
+        vectors: (L, X), one for each word.
+        distinct: (U, X), those of equal words once, or `vectors`.
+        rows: (L,) the row of each word in `distinct`; None where each has its own.
+    """
 
     vectors: Value
+    distinct: Value
     rows: Value | None = None
 
 
 class Encoding(NamedTuple):
-    """Outputs (N, H) of all nodes, and their head-word vectors (N, W) or None, in stacked order."""
+    """As `thinstack.core.encoder.Encoding`; what is not wanted, or not there, is None.
 
-    stacked: Value
-    words: Value | None
-
-
-def score_nodes(g: Graph, encoder: Encoder, head: TaskHead, words: Words, plan: Plan) -> Value:
-    """Scores (N, C) of all nodes in stacked order, by a head that reads single nodes, from the
-    words in node order.
-
-    Over one bottom-up layer the head runs inside the loop, which then collects C numbers a node
-    instead of H.
+    Attributes:
+        root_nodes: (B,) positions of the roots.
+        places: (N,) the row of each node in `stacked`.
+        stacked: (N, H) outputs of all nodes.
+        scores: in place of `stacked`, the scores (N, C) of these outputs.
+        roots: (B, H) outputs of the roots.
+        words: (N, W) head-word vectors, as `stacked`.
+        inner: (I,) positions of the nodes with children.
+        children: (I, arity) 1 + position of each child of these.
+        transitions: (N,) int64 that were taken.
     """
-    if _is_one_pass(encoder):
-        cell, inputs = encoder.stack()[0].up.cell, _word_inputs(g, encoder, words, plan)
-        return depth_ordered(g, cell, export_cell(cell, head), *inputs, plan)[0]
-    rows = encode(g, encoder, words, plan).stacked
-    return inline(g, export_head(head, encoder.hidden_size), [rows])[0]
+
+    root_nodes: Value
+    places: Value | None = None
+    stacked: Value | None = None
+    scores: Value | None = None
+    roots: Value | None = None
+    words: Value | None = None
+    inner: Value | None = None
+    children: Value | None = None
+    transitions: Value | None = None
 
 
-def encode_roots(g: Graph, encoder: Encoder, words: Words, plan: Plan) -> Value:
-    """Outputs (B, H) of the roots, from the words in node order. Over one bottom-up layer no other
-    node is kept."""
-    if _is_one_pass(encoder):
-        cell, inputs = encoder.stack()[0].up.cell, _word_inputs(g, encoder, words, plan)
-        return depth_ordered(g, cell, export_cell(cell), *inputs, plan, roots_only=True)[0]
-    stacked = encode(g, encoder, words, plan).stacked
-    return stacked.index_select(0, plan.stacked.index_select(0, plan.roots))
+def encode(
+    g: Graph,
+    encoder: Encoder,
+    words: Words,
+    inputs: dict[str, Value],
+    *,
+    head: TaskHead | None = None,
+    roots_only: bool = False,
+) -> Encoding:
+    """Encode a forest in a graph, by the module that the encoder names; what it writes is called
+    with the same arguments.
 
-
-def encode(g: Graph, encoder: Encoder, words: Words, plan: Plan) -> Encoding:
-    """Outputs of all nodes, from the words (L,), or (N,) if every node has one, in node order."""
-    leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
-    none, leaves = g.zeros(plan.inner.size(0), 0), plan.leaves.size(0)
-    down_inputs = leaf_inputs
-    if encoder.reads_words_twice:
-        down_inputs = Value.cat([leaf_inputs, inner_inputs])
-    outputs: list[Value] = []
-    heads: Value | None = None
-    for depth, layer in enumerate(encoder.stack()):
-        if depth > 0:
-            joined = outputs[0] if encoder.separate else Value.cat(outputs, 1)
-            leaf_inputs, inner_inputs = joined[:leaves], joined[leaves:]
-            leaf_rows = Value.arange(leaves)
-            down_inputs = outputs[-1] if encoder.separate else joined
-        up, parts = layer.up.cell, export_cell(layer.up.cell)
-        found = depth_ordered(g, up, parts, leaf_inputs, leaf_rows, inner_inputs, plan)
-        outputs, heads = found[:1], found[1] if up.word_part >= 0 else None
-        if layer.down is not None:
-            read, down = heads or down_inputs, layer.down.cell
-            outputs.append(top_down(g, down, export_cell(down), read, plan))
-    if len(outputs) == 1:
-        return Encoding(outputs[0], heads)
-    parts_read = {"up": outputs[0], "down": outputs[1]}
-    if encoder.mean is not None:
-        cell = encoder.mean.cell
-        (parts_read["leaves"],) = depth_ordered(
-            g, cell, export_cell(cell), outputs[1][:leaves], Value.arange(leaves), none, plan
-        )
-    return Encoding(Value.cat([parts_read[part] for part in encoder.readout], 1), heads)
-
-
-def _is_one_pass(encoder: Encoder) -> bool:
-    return len(encoder.layers) == 1 and encoder.stack()[0].down is None
-
-
-def _word_inputs(
-    g: Graph, encoder: Encoder, words: Words, plan: Plan
-) -> tuple[Value, Value, Value]:
-    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in
-    stacked order."""
-    if encoder.words_at_leaves:
-        rows = words.rows.index_select(0, plan.leaf_words) if words.rows else plan.leaf_words
-        return words.vectors, rows, g.zeros(plan.inner.size(0), 0)
-    leaves = words.vectors.index_select(0, plan.leaves)
-    inner = words.vectors.index_select(0, plan.inner)
-    return leaves, Value.arange(plan.leaves.size(0)), inner
+    `inputs` are those of the model, of whatever integers. `head`: one that reads single nodes; its
+    scores may be given in place of the outputs that they are made of. `roots_only`: nothing but
+    `roots`, `root_nodes` and `transitions` is wanted. Raises ExportError if there is no such
+    module.
+    """
+    try:
+        written = import_module(encoder.onnx or "without a module").encode
+    except (ImportError, AttributeError) as error:
+        raise ExportError(
+            f"{type(encoder).__name__} cannot be exported to ONNX: its class must name a module "
+            f"with a function `encode` as `onnx`, found {encoder.onnx!r} ({error})"
+        ) from error
+    encoding: Encoding = written(g, encoder, words, inputs, head=head, roots_only=roots_only)
+    return encoding

@@ -85,7 +85,8 @@ class _Folder:
         ):
             return None
         weights = [
-            numpy_helper.from_array(np.ascontiguousarray(self._known[name]), name)
+            # Not np.ascontiguousarray, which makes a vector of a scalar.
+            numpy_helper.from_array(np.asarray(self._known[name], order="C"), name)
             for name in dict.fromkeys(names)
         ]
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]

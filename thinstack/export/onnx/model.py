@@ -13,25 +13,17 @@ import onnx
 
 from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
-from thinstack.core.schedule import (
-    child_rows,
-    parents_of_lengths,
-    parents_of_transitions,
-    tree_numbers,
-)
-from thinstack.core.stack_schedule import sentence_lengths
+from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
 from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
-from thinstack.export.onnx.encoder import Words, encode, encode_roots, score_nodes
+from thinstack.export.onnx.encoder import Encoding, Words, encode
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import Products, quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
-from thinstack.export.onnx.passes import Plan, schedule_parents
-from thinstack.export.onnx.shift_reduce import shift_reduce, timetable
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import Model, SpinnModel, TreeModel
+from thinstack.models import Model
 from thinstack.models.build import STRUCTURES
 
 __all__ = ["IndexType", "Outputs", "export_int8", "export_onnx"]
@@ -100,25 +92,13 @@ def _graph(
     g = Graph("thinstack", half=quantize != "none")
     inputs = _inputs(g, model, INDEX_TYPES[index_type])
     words = _words(g, model, stored, inputs, quantize)
-    if isinstance(stored, SpinnModel):
-        _score_sentences(g, stored, words.vectors, inputs, INDEX_TYPES[index_type], outputs)
-    elif isinstance(stored, TreeModel):
-        plan = _schedule(stored, inputs, words.vectors)
-        if stored.head.reads == "candidates":
-            _score_candidates(g, stored, words, plan, inputs)
-        elif stored.head.reads == "pairs" or outputs == "roots":
-            roots = encode_roots(g, stored.encoder, words, plan)
-            _output_roots(g, stored, roots, plan.roots.size(0))
-        else:
-            scores = score_nodes(g, stored.encoder, stored.head, words, plan)
-            _output_nodes(g, stored, scores.index_select(0, plan.stacked), plan.roots)
-    else:
-        raise ExportError(f"expected a TreeModel or a SpinnModel, found {type(model).__name__}")
+    _score(g, stored, words, inputs, INDEX_TYPES[index_type], outputs)
     fold_constants(g)
     table = stored.embedding.table.detach()
     # The mean of the pieces of a word is no larger than they are.
     looked_up = stored.embedding.lookup != "none"
-    return g, {words.vectors.name: float(table.abs().max())} if looked_up else {}
+    largest = float(table.abs().max()) if looked_up else 0.0
+    return g, {each.name: largest for each in words[:2] if looked_up}
 
 
 def _file(
@@ -160,10 +140,10 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
             f"the configuration has {len(config.labels)} labels, the model {model.head.classes} "
             "classes"
         )
-    if model.structure != STRUCTURES[config.trees]:
+    if model.encoder.structure != STRUCTURES[config.trees]:
         raise ExportError(
             f"the configuration says trees {config.trees!r}, the model is told its trees as "
-            f"{model.structure}"
+            f"{model.encoder.structure}"
         )
     if model.parses != config.parses:
         own = "makes trees of its own" if model.parses else "makes none"
@@ -180,7 +160,7 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
     """Declare the model's inputs."""
     axis = {"piece_ids": "P", "lengths": "B"}
-    words = "L" if model.words_at_leaves else "N"
+    words = "L" if model.encoder.words_at_leaves else "N"
     axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
     axis["transitions"] = "given" if model.parses else "N"
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
@@ -189,74 +169,55 @@ def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
 def _words(
     g: Graph, model: Model, stored: Model, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Vectors of the words; `stored` is the model with its weights rounded as the file stores them.
-
-    Where only leaves have words, a word that comes several times is computed once.
-    """
+    """Vectors of the words; `stored` is the model with its weights rounded as the file stores
+    them."""
     embedding = model.embedding
     if embedding.lookup == "none":
         indices = [inputs[name].long() for name in embedding.index_names]
-        return Words(*inline(g, export_embedding(stored.embedding), indices))
+        (vectors,) = inline(g, export_embedding(stored.embedding), indices)
+        return Words(vectors, vectors)
     table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
     if embedding.lookup != "rows":
-        return Words(mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"]))
-    if isinstance(model, TreeModel) and model.words_at_leaves:
-        ids, rows = distinct(g, inputs["token_ids"])
-        return Words(table.rows(ids), rows)
-    return Words(table.rows(inputs["token_ids"]))
+        vectors = mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
+        return Words(vectors, vectors)
+    ids, rows = distinct(g, inputs["token_ids"])
+    return Words(table.rows(inputs["token_ids"]), table.rows(ids), rows)
 
 
-def _schedule(model: TreeModel, inputs: dict[str, Value], words: Value) -> Plan:
-    """The schedule of the forest that the inputs describe, as `TreeModel.schedule` has it."""
-    given: dict[str, Any] = {name: value.long() for name, value in inputs.items()}
-    if model.structure == "transitions":
-        given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
-    if model.structure == "lengths":
-        return chains(given["lengths"], words)
-    parents = given["parents"]
-    slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
-    arity = 2 if model.structure == "transitions" else model.arity
-    return schedule_parents(parents, slots, kinds, arity)
-
-
-def chains(lengths: Any, words: Value) -> Plan:
-    """The schedule of sentences as chains. Lengths (B,) that add up to more than `words` (L, ...)
-    has rows are an error once the graph runs, and not as much memory as they say."""
-    told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
-    parents: Any = parents_of_lengths(lengths, told)
-    return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
-
-
-def _score_sentences(
-    g: Graph,
-    model: SpinnModel,
-    words: Value,
-    inputs: dict[str, Value],
-    dtype: int,
-    outputs: Outputs,
+def _score(
+    g: Graph, model: Model, words: Words, inputs: dict[str, Value], dtype: int, outputs: Outputs
 ) -> None:
-    transitions: Any = inputs["transitions"]
-    told: Any = inputs["lengths"].long() if model.parses else sentence_lengths(transitions)
-    table = timetable(told, transitions, words)
-    encoding = shift_reduce(g, model.encoder, words, table)
-    if model.head.reads == "pairs" or outputs == "roots":
-        places = encoding.places.index_select(0, table.roots)
-        _output_roots(g, model, encoding.stacked.index_select(0, places), table.roots.size(0))
+    """Encode, and declare the outputs."""
+    head, encoder = model.head, model.encoder
+    if head.reads == "candidates":
+        encoding = encode(g, encoder, words, inputs)
+        _output_candidates(g, model, encoding, inputs["constituents"])
+    elif head.reads == "pairs" or outputs == "roots":
+        encoding = encode(g, encoder, words, inputs, roots_only=True)
+        _output_roots(g, model, _there(encoding.roots), encoding.root_nodes.size(0))
     else:
-        head = export_head(model.head, model.encoder.hidden_size)
-        (scores,) = inline(g, head, [encoding.stacked])
-        _output_nodes(g, model, scores.index_select(0, encoding.places), table.roots)
+        encoding = encode(g, encoder, words, inputs, head=head)
+        scores = encoding.scores
+        if scores is None:
+            exported = export_head(head, encoder.hidden_size)
+            (scores,) = inline(g, exported, [_there(encoding.stacked)])
+        scores = scores.index_select(0, _there(encoding.places))
+        g.output(scores, "node_scores", FLOAT, ["N", head.classes])
+        roots = scores.index_select(0, encoding.root_nodes)
+        g.output(roots, "root_scores", FLOAT, ["B", head.classes])
     if model.parses:
-        g.output(encoding.transitions.op("Cast", to=dtype), "parse", dtype, ["N"])
+        parse = _there(encoding.transitions).op("Cast", to=dtype)
+        g.output(parse, "parse", dtype, ["N"])
 
 
-def _output_nodes(g: Graph, model: Model, scores: Value, roots: Value) -> None:
-    """The scores of nodes (N, C) and of the roots (B,) among them."""
-    g.output(scores, "node_scores", FLOAT, ["N", model.head.classes])
-    g.output(scores.index_select(0, roots), "root_scores", FLOAT, ["B", model.head.classes])
+def _there(value: Value | None) -> Any:
+    """What an encoder's export must have given."""
+    if value is None:
+        raise ExportError("the encoder's export left out something that it was asked for")
+    return value
 
 
-def _output_roots(g: Graph, model: TreeModel | SpinnModel, rows: Value, trees: Value) -> None:
+def _output_roots(g: Graph, model: Model, rows: Value, trees: Value) -> None:
     """The scores of roots, or of pairs of them, from the outputs (B, H) of the roots."""
     width, classes = model.encoder.hidden_size, model.head.classes
     if model.head.reads != "pairs":
@@ -270,21 +231,22 @@ def _output_roots(g: Graph, model: TreeModel | SpinnModel, rows: Value, trees: V
     g.output(rows, "sentence_vectors", FLOAT, ["B", width])
 
 
-def _score_candidates(
-    g: Graph, model: TreeModel, words: Words, plan: Plan, inputs: dict[str, Value]
-) -> None:
-    encoding, classes = encode(g, model.encoder, words, plan), model.head.classes
-    # Rows of a head that reads candidates: the outputs of both children and the head-word vector.
-    children: Any = encoding.stacked.index_select(0, child_rows(plan))  # type: ignore[arg-type]
-    rows = children.view(plan.inner.size(0), 2 * model.encoder.hidden_size)
+def _output_candidates(g: Graph, model: Model, encoding: Encoding, labels: Value) -> None:
+    """The scores of nodes, and of trees as `models.model.tree_scores` has them."""
+    classes, width = model.head.classes, 2 * model.encoder.hidden_size
+    places, inner = _there(encoding.places), _there(encoding.inner)
+    children = places.take(_there(encoding.children) - 1)
+    rows = _there(encoding.stacked).index_select(0, children).view(inner.size(0), width)
     if encoding.words is not None:
-        rows = Value.cat([rows, encoding.words[plan.leaves.size(0) :]], 1)
-    width = 2 * model.encoder.hidden_size + model.encoder.word_size
-    (scores,) = inline(g, export_head(model.head, width), [rows])
-    nodes = Value.cat([g.zeros(plan.leaves.size(0), classes), scores])
-    labels = inputs["constituents"].long().index_select(0, plan.inner)
-    own = scores.op("GatherElements", labels.unsqueeze(1), axis=1)
-    tree: Any = tree_numbers(plan).index_select(0, plan.inner)
-    totals = g.zeros(plan.roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
-    g.output(nodes.index_select(0, plan.stacked), "node_scores", FLOAT, ["N", classes])
+        read = encoding.words.index_select(0, places.index_select(0, inner))
+        rows = Value.cat([rows, read], 1)
+    head = export_head(model.head, width + model.encoder.word_size)
+    (scores,) = inline(g, head, [rows])
+    across = inner.unsqueeze(1).op("Expand", scores.op("Shape"))
+    nodes = g.zeros(places.size(0), classes).scatter(0, across, scores)
+    own = scores.op("GatherElements", labels.long().index_select(0, inner).unsqueeze(1), axis=1)
+    roots: Any = encoding.root_nodes
+    tree: Any = tree_numbers(places, roots).index_select(0, inner)
+    totals = g.zeros(roots.size(0), 1).scatter_add(0, tree.unsqueeze(1), own)
+    g.output(nodes, "node_scores", FLOAT, ["N", classes])
     g.output(totals, "tree_scores", FLOAT, ["B", 1])

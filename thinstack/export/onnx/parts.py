@@ -3,6 +3,7 @@ embedding, exported by torch."""
 
 import copy
 import re
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import onnx
@@ -41,63 +42,17 @@ class Parts(NamedTuple):
     widths: list[int]
 
 
-class _Leaf(nn.Module):
-    def __init__(self, cell: Cell):
+class _Part(nn.Module):
+    """A function of tensors, and the modules whose weights it reads, by name."""
+
+    def __init__(self, call: Callable[..., Any], **modules: nn.Module):
         super().__init__()
-        self.cell = cell
+        self._call = call
+        for name, module in modules.items():
+            self.add_module(name, module)
 
-    def forward(self, inputs: Tensor) -> tuple[Tensor, ...]:
-        return tuple(self.cell.leaf(inputs))
-
-
-class _Compose(nn.Module):
-    def __init__(self, cell: Cell):
-        super().__init__()
-        self.cell = cell
-
-    def forward(
-        self, inputs: Tensor, owner: Tensor, kind: Tensor, *children: Tensor
-    ) -> tuple[Tensor, ...]:
-        return tuple(self.cell.compose(inputs, list(children), Links(owner, kind)))
-
-
-class _Scores(nn.Module):
-    def __init__(self, cell: Cell, head: TaskHead):
-        super().__init__()
-        self.cell = cell
-        self.head = head
-
-    def forward(self, *state: Tensor) -> tuple[Tensor, ...]:
-        return (self.head.scores(self.cell.output(list(state))),)
-
-
-class _Output(nn.Module):
-    def __init__(self, cell: Cell):
-        super().__init__()
-        self.cell = cell
-
-    def forward(self, *state: Tensor) -> tuple[Tensor, ...]:
-        output = self.cell.output(list(state))
-        return (output, state[self.cell.word_part]) if self.cell.word_part >= 0 else (output,)
-
-
-class _Rows(nn.Module):
-    def __init__(self, head: TaskHead):
-        super().__init__()
-        self.head = head
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.head.scores(rows)
-
-
-class _Words(nn.Module):
-    def __init__(self, embedding: Embedding):
-        super().__init__()
-        self.embedding = embedding
-
-    def forward(self, *indices: Tensor) -> Tensor:
-        words: Tensor = self.embedding(dict(zip(self.embedding.index_names, indices, strict=True)))
-        return words
+    def forward(self, *inputs: Tensor) -> Any:
+        return self._call(*inputs)
 
 
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
@@ -108,90 +63,92 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     the method, and why it cannot be exported.
     """
     cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
-    n, edges = torch.export.Dim("n", min=0), torch.export.Dim("edges", min=0)
-    state = tuple(torch.rand(ROWS, width) for width in cell.state_sizes)
+    n, edges = {0: torch.export.Dim("n", min=0)}, {0: torch.export.Dim("edges", min=0)}
+    state = [torch.rand(ROWS, width) for width in cell.state_sizes]
     if cell.arity > 0:
-        owner, kind, count = (
-            torch.zeros(0, dtype=torch.long),
-            torch.ones(ROWS, cell.arity, dtype=torch.long),
-            n,
-        )
-        children = tuple(torch.rand(ROWS, cell.arity, width) for width in cell.state_sizes)
+        owner, kind = torch.arange(0), torch.ones(ROWS, cell.arity, dtype=torch.long)
+        children = [torch.rand(ROWS, cell.arity, width) for width in cell.state_sizes]
+        links, count = [None, n], n
     else:
-        owner, kind, count = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long), edges
-        children = tuple(torch.rand(EDGES, width) for width in cell.state_sizes)
-    inner = torch.rand(ROWS, cell.inner_size)
-    links = ({0: n}, None if cell.arity else {0: count}, {0: count})
-    name = type(cell).__name__
-    plain = type(cell).output is Cell.output
-    reading = f"{type(head).__name__}.scores of {name}.output" if head else f"{name}.output"
+        owner, kind = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long)
+        children = [torch.rand(EDGES, width) for width in cell.state_sizes]
+        links, count = [edges, edges], edges
+
+    def compose(inputs: Tensor, owner: Tensor, kind: Tensor, *below: Tensor) -> Any:
+        return tuple(cell.compose(inputs, list(below), Links(owner, kind)))
+
+    def read(*parts: Tensor) -> Any:
+        output = cell.output(list(parts))
+        if head is not None:
+            return (head.scores(output),)
+        return (output, parts[cell.word_part]) if cell.word_part >= 0 else (output,)
+
+    name, leaf = type(cell).__name__, _Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
+    leaf_inputs, inner = torch.rand(ROWS, cell.input_size), torch.rand(ROWS, cell.inner_size)
+    if head is None and type(cell).output is Cell.output:
+        reading = _first_part(cell)
+    else:
+        where = f"{type(head).__name__}.scores of {name}.output" if head else f"{name}.output"
+        modules: dict[str, nn.Module] = {"cell": cell, "head": head} if head else {"cell": cell}
+        reading = _export(where, _Part(read, **modules), state, [n] * len(state))
     words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
     return Parts(
-        leaf=_export(f"{name}.leaf", _Leaf(cell), (torch.rand(ROWS, cell.input_size),), ({0: n},)),
+        leaf=_export(f"{name}.leaf", leaf, [leaf_inputs], [n]),
         compose=_export(
             f"{name}.compose",
-            _Compose(cell),
-            (inner, owner, kind, *children),
-            (*links, tuple({0: count} for _ in children)),
+            _Part(compose, cell=cell),
+            [inner, owner, kind, *children],
+            [n, *links, *[count] * len(children)],
         ),
-        read=_export(
-            reading,
-            _Scores(cell, head) if head else _Output(cell),
-            state,
-            (tuple({0: n} for _ in state),),
-        )
-        if head or not plain
-        else _first_part(cell),
+        read=reading,
         widths=[head.classes] if head else [cell.hidden_size, *words],
     )
 
 
 def _first_part(cell: Cell) -> onnx.GraphProto:
-    """What `_Output` gives of a cell that leaves `output` as it is, without asking torch, which
-    takes a second for it."""
+    """What is read of a cell that leaves `output` as it is, without asking torch, which takes a
+    second for it."""
+    value, node = onnx.helper.make_empty_tensor_value_info, onnx.helper.make_node
     places = [0] if cell.word_part < 0 else [0, cell.word_part]
-    inputs = [
-        onnx.helper.make_empty_tensor_value_info(f"state_{k}") for k in range(len(cell.state_sizes))
-    ]
-    outputs = [onnx.helper.make_empty_tensor_value_info(f"read_{k}") for k in range(len(places))]
-    nodes = [
-        onnx.helper.make_node("Identity", [f"state_{place}"], [f"read_{k}"])
-        for k, place in enumerate(places)
-    ]
+    inputs = [value(f"state_{k}") for k in range(len(cell.state_sizes))]
+    outputs = [value(f"read_{k}") for k in range(len(places))]
+    nodes = [node("Identity", [f"state_{p}"], [f"read_{k}"]) for k, p in enumerate(places)]
     return onnx.helper.make_graph(nodes, "output", inputs, outputs)
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell`
     does."""
-    rows, sizes = (torch.rand(ROWS, width),), ({0: torch.export.Dim("n", min=0)},)
-    return _export(f"{type(head).__name__}.scores", _Rows(copy.deepcopy(head).eval()), rows, sizes)
+    head = copy.deepcopy(head).eval()
+    sizes = [{0: torch.export.Dim("n", min=0)}]
+    part = _Part(head.scores, head=head)
+    return _export(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], sizes)
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises
     as `export_cell` does."""
-    words, pieces = torch.export.Dim("words", min=0), torch.export.Dim("pieces", min=0)
+    embedding, names = copy.deepcopy(embedding).eval(), embedding.index_names
+    words, pieces = ({0: torch.export.Dim(name, min=0)} for name in ("words", "pieces"))
     spare = torch.arange(ROWS) < EDGES - ROWS
     examples = {
         "token_ids": (torch.zeros(ROWS, dtype=torch.long), words),
         "piece_ids": (torch.zeros(EDGES, dtype=torch.long), pieces),
         "pieces_per_word": (1 + spare.long(), words),
     }
-    indices, sizes = zip(*(examples[name] for name in embedding.index_names), strict=True)
-    wrapper = _Words(copy.deepcopy(embedding).eval())
-    return _export(
-        f"{type(embedding).__name__}.forward",
-        wrapper,
-        indices,
-        (tuple({0: size} for size in sizes),),
-    )
+
+    def vectors(*indices: Tensor) -> Any:
+        return embedding(dict(zip(names, indices, strict=True)))
+
+    indices, sizes = zip(*(examples[name] for name in names), strict=True)
+    part = _Part(vectors, embedding=embedding)
+    return _export(f"{type(embedding).__name__}.forward", part, indices, sizes)
 
 
 def _export(
-    name: str, wrapper: nn.Module, example: tuple[Tensor, ...], sizes: tuple[Any, ...]
+    name: str, part: _Part, example: Sequence[Tensor], sizes: Sequence[Any]
 ) -> onnx.GraphProto:
-    """Export one wrapper, called `name` in errors, for any number of rows.
+    """Export one part, called `name` in errors, for any number of rows.
 
     `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows
     without a word; with named sizes `torch.export.export` refuses it.
@@ -199,7 +156,7 @@ def _export(
     try:
         with torch.no_grad(), quiet():
             program = torch.export.export(
-                wrapper, example, dynamic_shapes=sizes
+                part, tuple(example), dynamic_shapes=(tuple(sizes),)
             ).run_decompositions({})
             exported = torch.onnx.export(
                 program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False

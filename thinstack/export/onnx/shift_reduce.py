@@ -7,12 +7,15 @@ outside the loop, and those of other nodes, written once as they are made, are a
 keeps its shape.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
 
 from thinstack.core.cell import Cell
+from thinstack.core.head import TaskHead
+from thinstack.core.stack_schedule import sentence_lengths
+from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, export_cell, inline
 from thinstack.export.onnx.tracker import FREE, REDUCE, SHIFT, WAIT, Buffer, choose, read_buffer
@@ -20,7 +23,7 @@ from thinstack.export.onnx.tracker import step as track
 from thinstack.export.onnx.value import Value
 from thinstack.spinn.stack_encoder import StackEncoder
 
-__all__ = ["StackEncoding", "Timetable", "shift_reduce", "timetable"]
+__all__ = ["Timetable", "encode", "timetable"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
@@ -45,21 +48,6 @@ class Timetable(NamedTuple):
     actions: Value
     taken: Value
     roots: Value
-
-
-class StackEncoding(NamedTuple):
-    """N nodes of B sentences.
-
-    Attributes:
-        stacked: (1 + N, H) outputs of all nodes: of the words, a row of nothing, of the others as
-            they were made.
-        places: (N,) the row of each node in `stacked`.
-        transitions: (N,) int64 that were taken.
-    """
-
-    stacked: Value
-    places: Value
-    transitions: Value
 
 
 class _Before(NamedTuple):
@@ -109,14 +97,25 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
     )
 
 
-def shift_reduce(g: Graph, encoder: StackEncoder, words: Value, table: Timetable) -> StackEncoding:
-    """Encode sentences from the vectors (L, X) of their words.
+def encode(
+    g: Graph,
+    encoder: StackEncoder,
+    words: Words,
+    inputs: dict[str, Value],
+    *,
+    head: TaskHead | None = None,
+    roots_only: bool = False,
+) -> Encoding:
+    """As `thinstack.export.onnx.encoder.encode` has it; all nodes are kept in any case.
 
     Words go by the numbers -1 .. -L, other nodes by 1 and up, in the order in which they are made,
     and 0 is no node.
     """
+    transitions: Any = inputs["transitions"]
+    told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
+    table = timetable(told, transitions, words.vectors)
     cell, parts = encoder.cell, export_cell(encoder.cell)
-    leaves = inline(g, parts.leaf, [words])
+    leaves = inline(g, parts.leaf, [words.vectors])
     outputs = inline(g, parts.read, leaves)[0]
     none = g.constant(np.zeros((1, sum(cell.state_sizes)), np.float32))
     places, queues = _queues(table)
@@ -138,9 +137,14 @@ def shift_reduce(g: Graph, encoder: StackEncoder, words: Value, table: Timetable
     # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
     number = numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken)
     reduces = number > 0
-    return StackEncoding(
-        stacked=Value.cat([outputs, inline(g, parts.read, _split(cell, store))[0]]),
-        places=reduces.where(outputs.size(0) + number, -1 - number),
+    # Outputs of the words, a row of nothing, those of the others as they were made.
+    stacked = Value.cat([outputs, inline(g, parts.read, _split(cell, store))[0]])
+    places = reduces.where(outputs.size(0) + number, -1 - number)
+    return Encoding(
+        root_nodes=table.roots,
+        places=places,
+        stacked=stacked,
+        roots=stacked.index_select(0, places.index_select(0, table.roots)),
         transitions=reduces.long(),
     )
 

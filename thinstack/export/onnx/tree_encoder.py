@@ -1,0 +1,117 @@
+"""The encoder of given trees in an ONNX graph, as `thinstack.models.tree_encoder` has it."""
+
+from typing import Any
+
+from thinstack.core.head import TaskHead
+from thinstack.core.schedule import parents_of_lengths, parents_of_transitions
+from thinstack.export.onnx.encoder import Encoding, Words
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.parts import export_cell
+from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
+from thinstack.export.onnx.value import Value
+from thinstack.models.tree_encoder import TreeEncoder
+
+__all__ = ["chains", "encode"]
+
+
+def encode(
+    g: Graph,
+    encoder: TreeEncoder,
+    words: Words,
+    inputs: dict[str, Value],
+    *,
+    head: TaskHead | None = None,
+    roots_only: bool = False,
+) -> Encoding:
+    """As `thinstack.export.onnx.encoder.encode` has it.
+
+    Over one bottom-up layer `head` runs inside the loop, which then collects C numbers a node
+    instead of H; and with `roots_only` no other node is kept.
+    """
+    plan = _schedule(encoder, inputs, words.vectors)
+    one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
+    if one_pass and (head or roots_only):
+        cell, read = encoder.stack()[0].up.cell, _word_inputs(g, encoder, words, plan)
+        parts = export_cell(cell, head)
+        found = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
+        if roots_only:
+            return Encoding(plan.roots, roots=found)
+        return Encoding(plan.roots, plan.stacked, scores=found)
+    stacked, heads = _encode(g, encoder, words, plan)
+    roots = stacked.index_select(0, plan.stacked.index_select(0, plan.roots))
+    return Encoding(
+        root_nodes=plan.roots,
+        places=plan.stacked,
+        stacked=stacked,
+        roots=roots,
+        words=heads,
+        inner=plan.inner,
+        children=plan.child_nodes,
+    )
+
+
+def _schedule(encoder: TreeEncoder, inputs: dict[str, Value], words: Value) -> Plan:
+    """The schedule of the forest that the inputs describe."""
+    given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
+    if encoder.structure == "transitions":
+        given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
+    if encoder.structure == "lengths":
+        return chains(given["lengths"], words)
+    parents = given["parents"]
+    slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
+    arity = 2 if encoder.structure == "transitions" else encoder.arity
+    return schedule_parents(parents, slots, kinds, arity)
+
+
+def chains(lengths: Any, words: Value) -> Plan:
+    """The schedule of sentences as chains. Lengths (B,) that add up to more than `words` (L, ...)
+    has rows are an error once the graph runs, and not as much memory as they say."""
+    told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
+    parents: Any = parents_of_lengths(lengths, told)
+    return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
+
+
+def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[Value, Value | None]:
+    """Outputs (N, H) and head-word vectors (N, W) of all nodes in stacked order, from the words
+    (L,), or (N,) if every node has one, in node order."""
+    leaf_inputs, leaf_rows, inner_inputs = _word_inputs(g, encoder, words, plan)
+    none, leaves = g.zeros(plan.inner.size(0), 0), plan.leaves.size(0)
+    down_inputs = leaf_inputs
+    if encoder.reads_words_twice:
+        down_inputs = Value.cat([leaf_inputs, inner_inputs])
+    outputs: list[Value] = []
+    heads: Value | None = None
+    for depth, layer in enumerate(encoder.stack()):
+        if depth > 0:
+            joined = outputs[0] if encoder.separate else Value.cat(outputs, 1)
+            leaf_inputs, inner_inputs = joined[:leaves], joined[leaves:]
+            leaf_rows = Value.arange(leaves)
+            down_inputs = outputs[-1] if encoder.separate else joined
+        up, parts = layer.up.cell, export_cell(layer.up.cell)
+        found = depth_ordered(g, up, parts, leaf_inputs, leaf_rows, inner_inputs, plan)
+        outputs, heads = found[:1], found[1] if up.word_part >= 0 else None
+        if layer.down is not None:
+            read, down = heads or down_inputs, layer.down.cell
+            outputs.append(top_down(g, down, export_cell(down), read, plan))
+    if len(outputs) == 1:
+        return outputs[0], heads
+    parts_read = {"up": outputs[0], "down": outputs[1]}
+    if encoder.mean is not None:
+        cell = encoder.mean.cell
+        (parts_read["leaves"],) = depth_ordered(
+            g, cell, export_cell(cell), outputs[1][:leaves], Value.arange(leaves), none, plan
+        )
+    return Value.cat([parts_read[part] for part in encoder.readout], 1), heads
+
+
+def _word_inputs(
+    g: Graph, encoder: TreeEncoder, words: Words, plan: Plan
+) -> tuple[Value, Value, Value]:
+    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in
+    stacked order."""
+    if encoder.words_at_leaves:
+        rows = words.rows.index_select(0, plan.leaf_words) if words.rows else plan.leaf_words
+        return words.distinct, rows, g.zeros(plan.inner.size(0), 0)
+    leaves = words.vectors.index_select(0, plan.leaves)
+    inner = words.vectors.index_select(0, plan.inner)
+    return leaves, Value.arange(plan.leaves.size(0)), inner
