@@ -27,7 +27,6 @@ from plain_parts import PlainCell, S, W, plain_export, plain_spinn
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
-from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
 from thinstack.export.onnx import tracker as onnx_tracker
 from thinstack.export.onnx import verify as onnx_verify
@@ -245,10 +244,12 @@ def turn_columns(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
-    right = onnx_model.timetable
-    patch.setattr(
-        onnx_model, "timetable", lambda lengths, given, words: right(lengths, given[:0], words)
-    )
+    right = onnx_shift_reduce.timetable
+
+    def without(lengths: Value, given: Value, words: Value) -> Timetable:
+        return right(lengths, given[:0], words)
+
+    patch.setattr(onnx_shift_reduce, "timetable", without)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,8 @@ Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 in half precision; or both in 8 bits, and products with matrices computed so. All but the last
 compute in float32."""
 
-WEIGHT_LEVELS = (
-    64  # not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow
-)
+# Not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow.
+WEIGHT_LEVELS = 64
 
 
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

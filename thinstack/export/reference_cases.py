@@ -18,10 +18,8 @@ from thinstack.models import Model
 __all__ = ["reference_cases"]
 
 TOLERANCE = 1e-4
-LEAD, DRAWS = (
-    1e-2,
-    30,
-)  # by which the better transition should score more, and how often words are drawn for its sake
+# By which the better transition should score more, and how often words are drawn for its sake.
+LEAD, DRAWS = 1e-2, 30
 
 
 def reference_cases(
@@ -76,9 +74,7 @@ def _case(model: Model, forest: Forest) -> dict[str, Any]:
     return {
         "inputs": {name: getattr(forest, name).tolist() for name in model.input_names},
         "outputs": {
-            name: values.tolist()
-            if values.dtype.kind == "i"
-            else values.astype(float).round(7).tolist()
+            name: (values if values.dtype.kind == "i" else values.astype(float).round(7)).tolist()
             for name, values in outputs.items()
         },
     }

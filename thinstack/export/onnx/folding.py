@@ -63,16 +63,12 @@ class _Folder:
             self._renamed[name] = self._g.weight(value, name).name
             self._known[self._renamed[name]] = value
         elif value.size:
-            nodes.append(
-                helper.make_node(
-                    "Constant", [], [name], name=name, value=numpy_helper.from_array(value)
-                )
-            )
+            stored = numpy_helper.from_array(value)
+            nodes.append(helper.make_node("Constant", [], [name], name=name, value=stored))
         else:
             shape, axes = self._g.unique(f"{name}_shape"), np.array(value.shape, np.int64)
-            nodes.append(
-                helper.make_node("Constant", [], [shape], value=numpy_helper.from_array(axes))
-            )
+            stored = numpy_helper.from_array(axes)
+            nodes.append(helper.make_node("Constant", [], [shape], value=stored))
             none = numpy_helper.from_array(np.zeros(1, value.dtype))
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 

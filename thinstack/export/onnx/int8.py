@@ -76,13 +76,10 @@ class _Rewriter:
         """The nodes in place of a product that can be computed in 8 bits; none for any other
         node."""
         weight = self._weights.get(node.input[1]) if node.op_type in ("Gemm", "MatMul") else None
-        options = {
-            attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute
-        }
+        options = {one.name: helper.get_attribute_value(one) for one in node.attribute}
         transposed = bool(options.get("transB", 0))
-        plain = options.get("alpha", 1.0) == options.get("beta", 1.0) == 1.0 and not options.get(
-            "transA", 0
-        )
+        scaled = {options.get("alpha", 1.0), options.get("beta", 1.0)} != {1.0}
+        plain = not scaled and not options.get("transA", 0)
         if weight is None or weight.ndim != 2 or weight.dtype != np.float32:
             return []
         self.seen += 1
@@ -96,14 +93,8 @@ class _Rewriter:
         )
         last = made[-1]
         if added:
-            made.append(
-                helper.make_node(
-                    "Add",
-                    [last.output[0], node.input[2]],
-                    list(node.output),
-                    name=self._unique("Add"),
-                )
-            )
+            inputs, name = [last.output[0], node.input[2]], self._unique("Add")
+            made.append(helper.make_node("Add", inputs, list(node.output), name=name))
         else:
             last.output[0] = node.output[0]
         return made

@@ -20,21 +20,8 @@ SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
 MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
     **dict.fromkeys(("Gather", "GatherElements", "Slice", "Split", "Compress"), slice(1)),
-    **dict.fromkeys(
-        (
-            "Identity",
-            "Cast",
-            "Reshape",
-            "Flatten",
-            "Squeeze",
-            "Unsqueeze",
-            "Expand",
-            "Tile",
-            "Transpose",
-        ),
-        slice(1),
-    ),
-    **dict.fromkeys(("Relu", "Abs", "Neg"), slice(1)),
+    **dict.fromkeys(("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), slice(1)),
+    **dict.fromkeys(("Expand", "Tile", "Transpose", "Relu", "Abs", "Neg"), slice(1)),
     "Where": slice(1, 3),
     "ScatterElements": slice(0, 3, 2),
 }
@@ -88,9 +75,7 @@ class Bounds:
         body = next(attribute.g for attribute in node.attribute if attribute.name == "body")
         carried = [value.name for value in body.input][2:]
         found = [value.name for value in body.output][1:]
-        self._found |= {
-            inner: self[outer] for inner, outer in zip(carried, node.input[2:], strict=True)
-        }
+        self._take(carried, node.input[2:])
         rounds, grown = 0, carried
         while grown:
             self.follow(body.node)
@@ -101,10 +86,12 @@ class Bounds:
             }
             rounds, grown = rounds + 1, list(larger)
             self._found |= larger if rounds < ROUNDS else dict.fromkeys(larger, inf)
-        self._found |= {outer: self[made] for outer, made in zip(node.output, found, strict=True)}
-        self._found |= {
-            outer: self[name] for outer, name in zip(node.output, carried, strict=False)
-        }
+        self._take(node.output, found)
+        self._take(node.output, carried)
+
+    def _take(self, names: Iterable[str], others: Iterable[str]) -> None:
+        """Give values the bounds of others."""
+        self._found |= {name: self[other] for name, other in zip(names, others, strict=False)}
 
 
 def _largest(tensor: onnx.TensorProto) -> float:

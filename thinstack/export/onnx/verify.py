@@ -202,10 +202,8 @@ def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
         "head": config.head.name,
         "trees": config.trees,
     }
-    stored = {
-        **{key: found.get(key) for key in expected},
-        "labels": json.loads(found.get("labels", "null")),
-    }
+    stored: dict[str, Any] = {key: found.get(key) for key in expected}
+    stored["labels"] = json.loads(found.get("labels", "null"))
     if stored != expected:
         raise ExportError(
             f"the ONNX file is of another model: expected {expected}, its metadata say {stored}"
@@ -267,8 +265,7 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     if not error <= tolerance:
         raise ExportError(
             f"the scores of a tree change by {error:.2g} with the trees beside it; allowed "
-            f"{tolerance:.0e}. "
-            "A cell or task head must treat each row by itself in evaluation mode"
+            f"{tolerance:.0e}. A cell or task head must treat each row by itself in evaluation mode"
         )
     return error
 
