@@ -3,6 +3,7 @@
 import copy
 import functools
 import io
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,7 +25,7 @@ def exported_once() -> Iterator[None]:
         buffer = io.BytesIO()
         try:
             torch.save((wrapper, [tuple(part.shape) for part in example]), buffer)
-        except (AttributeError, TypeError):  # of a class that pickle does not find by its name
+        except (AttributeError, TypeError, pickle.PicklingError):  # a class of no importable module
             return export(name, wrapper, example, sizes)
         key = (name, buffer.getvalue())
         if key not in kept:

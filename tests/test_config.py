@@ -15,6 +15,8 @@ MODEL = {
     "cell": {"name": "nary_lstm.v1", "hidden_size": 150, "options": {"arity": 2}},
     "head": {"name": "node_classifier.v1", "options": {"dropout": 0.5}},
     "encoder": {
+        "name": None,
+        "options": {},
         "layers": 2,
         "top_down": {"name": "down.v1", "hidden_size": 150, "options": {"inputs": "per_side"}},
         "separate": True,

@@ -129,7 +129,7 @@ def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
     tree = Tree.from_parents([1, -1, 1], ["a", "b", "c"])
     with pytest.raises(TreeError, match="node 1 has both a word and children; transitions"):
         _ = tree.transitions
-    with pytest.raises(TreeError, match="node 1 has both a word and children; brackets"):
+    with pytest.raises(TreeError, match="node 1 has both a word and children; a const"):
         to_brackets(tree.with_labels("xyz"))
 
 

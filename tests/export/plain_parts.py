@@ -14,7 +14,6 @@ from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Structure
 from thinstack.core.head import Reads, TaskHead
-from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
 from thinstack.export.onnx import tree_encoder as onnx_tree_encoder
@@ -26,6 +25,7 @@ from thinstack.models import Model
 from thinstack.models.tree_encoder import TreeEncoder
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.plugins.subtree_mean import SubtreeMean
 from thinstack.spinn.stack_encoder import StackEncoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 

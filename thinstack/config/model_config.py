@@ -141,8 +141,7 @@ class EncoderConfig(Strict):
             raise ValueError("a tracker goes with one layer and no top_down")
         if len(set(self.readout)) != len(self.readout):
             raise ValueError(f"readout names a part twice: {list(self.readout)}")
-        fields = type(self).model_fields
-        idle = [n for n in ("separate", "readout") if getattr(self, n) != fields[n].default]
+        idle = [name for name in ("separate", "readout") if name in changed]
         if self.top_down is None and idle:
             raise ValueError(f"{' and '.join(idle)} say how two directions go: no top_down")
         return self

@@ -16,9 +16,9 @@ from thinstack.core.schedule import (
     schedule_parents,
     schedule_transitions,
 )
-from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.core.top_down import TopDown
 from thinstack.errors import UnknownNameError
+from thinstack.plugins.subtree_mean import SubtreeMean
 
 __all__ = ["Layer", "TreeEncoder"]
 

@@ -1,7 +1,7 @@
 """The mean of the word vectors below a node, the baseline that the papers compare with."""
 
-from thinstack.core.subtree_mean import SubtreeMean
 from thinstack.errors import ConfigError
+from thinstack.plugins.subtree_mean import SubtreeMean
 
 __all__ = ["WordMean"]
 
