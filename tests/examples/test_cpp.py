@@ -13,6 +13,7 @@ from predict_program import command
 
 from thinstack.bundle import open_bundle
 from thinstack.config import ModelConfig
+from thinstack.core.forest import Forest
 from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import Model, build_model
@@ -64,10 +65,8 @@ def predict(folder: Path, text: str, model: str = "sst.pt") -> subprocess.Comple
 
 def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:
     """Compare the printed outputs, of which other lines may stand before, with the model's."""
-    arrays = {
-        name: np.array(values, np.int64) for name, values in {"transitions": [], **inputs}.items()
-    }
-    expected = eager_scores(model, arrays)
+    arrays = {name: np.array(values, np.int64) for name, values in inputs.items()}
+    expected = eager_scores(model, Forest(**arrays))
     found = outputs(text)
     assert found.keys() == expected.keys()
     for name, values in expected.items():
