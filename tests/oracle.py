@@ -1,7 +1,7 @@
 """What whole encoders and models give, one node at a time, straight from their definitions: the
 recursion of `thinstack.testing.reference` layer by layer and head by head."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,26 @@ def gradients(parts: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]
     loss = sum((part.flatten() * weight).sum() for part, weight in zip(parts, weights, strict=True))
     found = torch.autograd.grad(loss, wanted, retain_graph=True, materialize_grads=True)
     return list(found)
+
+
+def assert_agrees(
+    run: Callable[[], Sequence[Tensor]],
+    expected: Sequence[Tensor],
+    wanted: Sequence[Tensor],
+    *,
+    atol: float = 1e-12,
+    rtol_of_gradients: float = 0.0,
+) -> None:
+    """What `run` gives, with and without recording, and its gradients."""
+    found = list(run())
+    torch.testing.assert_close(found, list(expected), rtol=0, atol=atol)
+    with torch.no_grad():
+        torch.testing.assert_close(list(run()), list(expected), rtol=0, atol=atol)
+    if len(found[0]):
+        of_expected = gradients(expected, wanted)
+        torch.testing.assert_close(
+            gradients(found, wanted), of_expected, rtol=rtol_of_gradients, atol=1e-10
+        )
 
 
 def outputs_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from core.random_trees import ANY, BINARY, nodes_of, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import encode, gradients
+from oracle import assert_agrees, encode
 from torch import Tensor
 
 from thinstack.core import Forest, Tree
@@ -33,19 +33,19 @@ READOUTS = [
 TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
-def wordy_child_sum(x: int) -> Cell:
-    """A cell with an input at every node whose memory passes for the head word."""
-    cell = child_sum(x, inner=True)
-    cell.word_part = 1
-    return cell
-
-
-def nary(x: int, *, inner: bool) -> Cell:
+def nary(x: int, *, inner: bool = False) -> Cell:
     return NaryLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=H)
 
 
-def child_sum(x: int, *, inner: bool, wide: int = H) -> Cell:
-    return ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
+def child_sum(x: int, *, inner: bool = True, wide: int = H, word_part: int = -1) -> Cell:
+    """With an input at every node; its memory, part 1, may pass for the head word."""
+    cell = ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
+    cell.word_part = word_part
+    return cell
+
+
+def over_dependencies(*layers: Layer, separate: bool = False) -> TreeEncoder:
+    return TreeEncoder(list(layers), words_at_leaves=False, separate=separate)
 
 
 def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> TreeEncoder:
@@ -54,44 +54,34 @@ def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> TreeE
 
 
 def shared() -> TreeEncoder:
-    cell = child_sum(X, inner=True)
-    return TreeEncoder([Layer(cell, cell)], words_at_leaves=False)
+    cell = child_sum(X)
+    return over_dependencies(Layer(cell, cell))
 
 
-def deep_bidirectional(*, separate: bool) -> TreeEncoder:
-    """Three layers, the directions of other widths."""
-    layers, up, down = [], X, X
-    for _ in range(3):
-        layers.append(Layer(child_sum(up, inner=True), child_sum(down, inner=True, wide=D)))
-        up, down = (H, D) if separate else (H + D, H + D)
-    return TreeEncoder(layers, words_at_leaves=False, separate=separate)
-
-
-def deep_with_head_words() -> TreeEncoder:
-    layers, x = [], X
-    for _ in range(2):
-        layers.append(Layer(wordy_child_sum(x), child_sum(H, inner=True, wide=D)))
-        x = H + D
-    return TreeEncoder(layers, words_at_leaves=False)
+def both_ways(up: int, down: int, **changes: int) -> Layer:
+    """Of other widths in the two directions."""
+    return Layer(child_sum(up, **changes), child_sum(down, wide=D))
 
 
 ENCODERS = {
-    "one_layer": lambda: TreeEncoder([Layer(nary(X, inner=False))]),
-    "two_layers": lambda: TreeEncoder([Layer(nary(X, inner=False)), Layer(nary(H, inner=True))]),
+    "one_layer": lambda: TreeEncoder([Layer(nary(X))]),
+    "two_layers": lambda: TreeEncoder([Layer(nary(X)), Layer(nary(H, inner=True))]),
     "three_layers_of_any_arity": lambda: TreeEncoder(
         [Layer(child_sum(X if k == 0 else H, inner=k > 0)) for k in range(3)]
     ),
-    "word_at_every_node": lambda: TreeEncoder(
-        [Layer(child_sum(X, inner=True))], words_at_leaves=False
-    ),
+    "word_at_every_node": lambda: over_dependencies(Layer(child_sum(X))),
     "lexicalized": lexicalized,
     "shared": shared,
-    "own": lambda: TreeEncoder(
-        [Layer(child_sum(X, inner=True), child_sum(X, inner=True, wide=D))], words_at_leaves=False
+    "own": lambda: over_dependencies(both_ways(X, X)),
+    "deep_bidirectional": lambda: over_dependencies(
+        both_ways(X, X), both_ways(H + D, H + D), both_ways(H + D, H + D)
     ),
-    "deep_bidirectional": lambda: deep_bidirectional(separate=False),
-    "deep_separate": lambda: deep_bidirectional(separate=True),
-    "deep_with_head_words": deep_with_head_words,
+    "deep_separate": lambda: over_dependencies(
+        both_ways(X, X), both_ways(H, D), both_ways(H, D), separate=True
+    ),
+    "deep_with_head_words": lambda: over_dependencies(
+        both_ways(X, H, word_part=1), both_ways(H + D, H, word_part=1)
+    ),
 }
 
 
@@ -129,15 +119,10 @@ def check(encoder: TreeEncoder, run, forest: Forest) -> None:
     words = words_of(encoder, forest)
     outputs, heads = encode(encoder, forest, words)
     roots = outputs[torch.from_numpy(forest.parents) < 0]
-    found = found_by(run, forest, words)
-    torch.testing.assert_close(found, (outputs, heads, roots), rtol=0, atol=1e-12)
-    assert found[0].shape[1] == encoder.hidden_size
-    assert found[1].shape[1] == encoder.word_size
-    with torch.no_grad():
-        torch.testing.assert_close(found_by(run, forest, words), found, rtol=0, atol=1e-12)
-    wanted = [words, *encoder.parameters()]
-    expected = gradients([outputs], wanted)
-    torch.testing.assert_close(gradients(found[:1], wanted), expected, rtol=0, atol=1e-10)
+    assert outputs.shape[1] == encoder.hidden_size
+    assert heads.shape[1] == encoder.word_size
+    expected, wanted = (outputs, heads, roots), [words, *encoder.parameters()]
+    assert_agrees(lambda: found_by(run, forest, words), expected, wanted)
 
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
@@ -149,11 +134,8 @@ def test_layers_and_directions(name: str) -> None:
     check(encoder, scripted, forest)
     check(encoder, scripted, Forest.of([Tree.left(["a"])]))
     none = found_by(scripted, Forest.of([]), words_of(encoder, Forest.of([])))
-    assert [tuple(part.shape) for part in none] == [
-        (0, encoder.hidden_size),
-        (0, encoder.word_size),
-        (0, encoder.hidden_size),
-    ]
+    widths = [encoder.hidden_size, encoder.word_size, encoder.hidden_size]
+    assert [tuple(part.shape) for part in none] == [(0, width) for width in widths]
 
 
 @settings(max_examples=10)
@@ -202,7 +184,7 @@ def test_a_readout_that_the_encoder_does_not_know_is_refused() -> None:
 
 
 def test_the_readout_of_a_bottom_up_layer_is_its_one_state() -> None:
-    encoder = TreeEncoder([Layer(nary(X, inner=False))], readout=("leaves", "down"))
+    encoder = TreeEncoder([Layer(nary(X))], readout=("leaves", "down"))
     assert encoder.readout == ["up"]
     assert encoder.hidden_size == H
 
@@ -211,9 +193,7 @@ def test_shared_weights_are_one_set_and_own_weights_two() -> None:
     def count(encoder: TreeEncoder) -> int:
         return sum(part.numel() for part in encoder.parameters())
 
-    own = TreeEncoder(
-        [Layer(child_sum(X, inner=True), child_sum(X, inner=True))], words_at_leaves=False
-    )
+    own = over_dependencies(Layer(child_sum(X), child_sum(X)))
     assert count(own) == 2 * count(shared())
 
 
@@ -231,11 +211,9 @@ def test_gradcheck_of_the_whole_encoder(name: str) -> None:
     names, weights = zip(*encoder.named_parameters(), strict=True)
 
     def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
-        encoding = torch.func.functional_call(
-            encoder,
-            dict(zip(names, values, strict=True)),
-            (words, schedule_of(forest, arity_of(forest))),
-        )
+        inputs = (words, schedule_of(forest, arity_of(forest)))
+        parts = dict(zip(names, values, strict=True))
+        encoding = torch.func.functional_call(encoder, parts, inputs)
         return encoding.stacked, encoding.roots
 
     assert torch.autograd.gradcheck(run, (words_of(encoder, forest), *weights), fast_mode=True)

@@ -87,17 +87,13 @@ def test_other_trees_have_no_transitions(tree: Tree) -> None:
 
 
 def test_a_joined_batch_is_its_parts_end_to_end() -> None:
-    first = Forest(
-        token_ids=np.array([5, 6, 7]), parents=np.array([1, -1, 1]), slots=np.array([0, 0, 1])
+    first, second = (
+        Forest(token_ids=np.array(words), parents=np.array(parents))
+        for words, parents in (([5, 6, 7], [1, -1, 1]), ([8, 9], [-1, 0]))
     )
-    second = Forest(token_ids=np.array([8, 9]), parents=np.array([-1, 0]), slots=np.array([0, 1]))
     joined = join([Forest(), first, Forest(), second, first])
     filled = {name: part.tolist() for name, part in joined._asdict().items() if len(part)}
-    assert filled == {
-        "token_ids": [5, 6, 7, 8, 9, 5, 6, 7],
-        "parents": [1, -1, 1, -1, 3, 6, -1, 6],
-        "slots": [0, 0, 1, 0, 1, 0, 0, 1],
-    }
+    assert filled == {"token_ids": [5, 6, 7, 8, 9, 5, 6, 7], "parents": [1, -1, 1, -1, 3, 6, -1, 6]}
 
 
 def test_trees_are_left_out() -> None:

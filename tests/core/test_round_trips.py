@@ -4,7 +4,7 @@ ones."""
 import pickle
 
 import pytest
-from core.random_trees import ANY, WORDS, tree_of
+from core.random_trees import ANY, WORDS, nodes_of, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,16 +40,12 @@ def test_labelled_brackets(tree: Tree) -> None:
 @given(ANY, st.sampled_from(SPACE))
 def test_unlabelled_brackets(nested, space: str) -> None:
     def write(part: str | list) -> str:
-        return (
-            part if isinstance(part, str) else f"( {' '.join([write(child) for child in part])} )"
-        )
+        return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
 
-    tree = tree_of(nested)
+    tree = tree_of(nested).with_labels([None] * len(nodes_of(nested)))
     text = to_brackets(tree, labelled=False)
     assert text == write(nested)
-    assert from_brackets(text.replace(" ", space), labelled=False) == tree.with_labels(
-        [None] * len(tree)
-    )
+    assert from_brackets(text.replace(" ", space), labelled=False) == tree
 
 
 @thorough
@@ -103,17 +99,10 @@ def test_a_cycle_as_long_as_the_tree_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "branching"),
-    [
-        ("left", "right"),
-        ("right", "left"),
-        ("unary", "head"),
-        ("flat", "right"),
-        ("flat", "left"),
-        ("flat", "head"),
-    ],
+    "case", ["left right", "right left", "unary head", "flat right", "flat left", "flat head"]
 )
-def test_deep_trees_made_binary(shape: str, branching: str) -> None:
+def test_deep_trees_made_binary(case: str) -> None:
+    shape, branching = case.split()
     tree = deep(shape)
     binary = to_binary(tree, branching=branching, heads=lambda label, below: len(below) // 2)
     assert len(binary.transitions) == 2 * len(tree.words) - 1

@@ -86,15 +86,11 @@ def edges_of(trees: list, arity: int) -> Edges:
 def check_child_rows(found: Schedule, edges: Edges) -> None:
     """Where no child is missing."""
     nodes = [*found.leaves.tolist(), *found.inner.tolist()]
-    child = {
-        (parent, slot): i
-        for i, (parent, slot) in enumerate(zip(edges.parents, edges.slots, strict=True))
-    }
+    places = list(zip(edges.parents, edges.slots, strict=True))
     rows = found.stacked.take(found.child_nodes - 1)
     assert rows.shape == (len(found.inner), edges.arity)
-    assert [[nodes[row] for row in below] for below in rows.tolist()] == [
-        [child[node, slot] for slot in range(edges.arity)] for node in found.inner.tolist()
-    ]
+    for node, below in zip(found.inner.tolist(), rows.tolist(), strict=True):
+        assert [places[nodes[row]] for row in below] == [(node, s) for s in range(edges.arity)]
 
 
 @given(st.lists(BINARY, max_size=4), st.sampled_from([torch.int8, torch.int32, torch.int64]))

@@ -83,18 +83,13 @@ def test_gradients(name: str) -> None:
 def test_gradcheck(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
     batch = batch_of([4, 1, 3])
-    names, weights = zip(*executor.named_parameters(), strict=True)
+    inputs = (batch.words.requires_grad_(), *executor.parameters())
 
-    def outputs(words: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        inputs = (words, batch.transitions, batch.lengths)
-        encoding = torch.func.functional_call(
-            executor, dict(zip(names, values, strict=True)), inputs
-        )
+    def outputs(words: Tensor, *_: Tensor) -> tuple[Tensor, ...]:
+        encoding = executor(words, batch.transitions, batch.lengths)
         return encoding.stacked, encoding.roots, encoding.choices
 
-    assert torch.autograd.gradcheck(
-        outputs, (batch.words.requires_grad_(), *weights), fast_mode=True
-    )
+    assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
@@ -241,20 +236,15 @@ class Parse(torch.nn.Module):
 @pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1)])
 def test_scripted(name: str, lookahead: int) -> None:
     executor = executor_of(name, lookahead)
-    scripted = torch.jit.script(executor)
-    parse = torch.jit.script(Parse(executor))
+    scripted, parse = torch.jit.script(executor), torch.jit.script(Parse(executor))
     for batch in (batch_of([4, 1, 7, 2]), batch_of([]), batch_of([1, 1]), batch_of([4, 1, 7, 2])):
-        words = batch.words.requires_grad_()
+        wanted = [batch.words.requires_grad_(), *executor.parameters()]
         expected, found = run(executor, batch), run(scripted, batch)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
-        wanted = [words, *executor.parameters()]
-        expected_gradients = gradients(expected[:3], wanted)
-        torch.testing.assert_close(
-            gradients(found[:3], wanted), expected_gradients, rtol=0, atol=1e-12
-        )
+        of_found, of_expected = (gradients(each[:3], wanted) for each in (found, expected))
+        torch.testing.assert_close(of_found, of_expected, rtol=0, atol=1e-12)
         with torch.no_grad():
-            torch.testing.assert_close(run(scripted, batch), expected, rtol=0, atol=1e-13)
-            own = in_node_order(executor.parse(batch.words, batch.lengths))
-            torch.testing.assert_close(
-                in_node_order(parse(batch.words, batch.lengths)), own, rtol=0, atol=1e-13
-            )
+            pairs = [(run(scripted, batch), expected)]
+            pairs += [[in_node_order(of(*batch[:2])) for of in (parse, executor.parse)]]
+        for one, other in pairs:
+            torch.testing.assert_close(one, other, rtol=0, atol=1e-13)

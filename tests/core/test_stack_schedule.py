@@ -17,6 +17,7 @@ from thinstack.core.stack_schedule import (
 SIZES = [[], [1], [2], [3], [1, 1, 1], [3, 1, 2], [1, 5, 2, 5, 1], [7, 7, 7]]
 SIZES += [mixed_sizes(20, seed) for seed in range(6)]
 SHIFT, REDUCE = 0, 1
+every_size = pytest.mark.parametrize("sizes", SIZES, ids=str)
 
 
 def transitions_of(trees: list[list[int]]) -> Tensor:
@@ -72,10 +73,8 @@ def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
     stacks, taken = [[] for _ in trees], [0] * len(trees)
     starts = np.cumsum([0, *((len(tree) + 1) // 2 for tree in trees)]).tolist()
     firsts = np.cumsum([0, *map(len, trees)]).tolist()
-    found = {
-        name: []
-        for name in ("places", "times", "pairs", "fronts", "reduce_counts", "reducing", "counts")
-    }
+    names = "places", "times", "pairs", "fronts", "reduce_counts", "reducing", "counts"
+    found = {name: [] for name in names}
     free = [0] * firsts[-1]
     for time in range(max(map(len, trees), default=0)):
         going = [k for k in order if len(trees[k]) > time]
@@ -99,7 +98,7 @@ def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
     return found | {"free": free, "order": order}
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes[:6])))
+@every_size
 @pytest.mark.parametrize("shape", ["random", "left", "right"])
 def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
     random = np.random.default_rng(sum(sizes))
@@ -117,9 +116,7 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
     # Numbers by making: words in order, then the others as the steps make them.
     in_order = [node for node in table.places.tolist() if transitions[node] == REDUCE]
     words = [node for node in range(len(transitions)) if transitions[node] == SHIFT]
-    assert [by_making[node].item() for node in words + in_order] == list(
-        range(1, len(transitions) + 1)
-    )
+    assert by_making[words + in_order].tolist() == list(range(1, len(transitions) + 1))
 
     ends, nodes = np.cumsum(sizes, dtype=int), 2 * np.array(sizes, int) - 1
     assert table.word_ends.tolist() == np.repeat(ends, sizes).tolist()
@@ -128,7 +125,7 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
     assert table.roots.tolist() == [2 * end - k - 1 for k, end in enumerate(ends.tolist(), 1)]
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: "-".join(map(str, sizes[:6])))
+@every_size
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: torch.dtype) -> None:
     for make in (None, shapes.left, shapes.right, shapes.balanced):

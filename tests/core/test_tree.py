@@ -16,14 +16,6 @@ from thinstack.errors import TreeError
 
 
 @given(ANY)
-def test_from_brackets_and_back(tree) -> None:
-    text = brackets_of(tree)
-    found = from_brackets(text)
-    assert found == tree_of(tree)
-    assert to_brackets(found) == text
-
-
-@given(ANY)
 def test_what_a_tree_says_of_its_nodes(tree) -> None:
     nodes, found = nodes_of(tree), from_brackets(brackets_of(tree))
     assert len(found) == len(nodes)
@@ -125,49 +117,25 @@ def test_gaps_are_where_a_subtree_is_less_than_its_extent(
     assert tree.gaps.tolist() == [max(words) - min(words) + 1 > len(words) for words in below]
 
 
-def test_a_dependency_tree_of_two_children_a_node_has_no_transitions() -> None:
-    tree = Tree.from_parents([1, -1, 1], ["a", "b", "c"])
-    with pytest.raises(TreeError, match="node 1 has both a word and children; transitions"):
-        _ = tree.transitions
-    with pytest.raises(TreeError, match="node 1 has both a word and children; a const"):
-        to_brackets(tree.with_labels("xyz"))
-
-
-@pytest.mark.parametrize(
-    ("text", "node", "arity"), [("(3 (2 (1 a)) (2 b))", 1, 1), ("(3 (2 a) (2 b) (2 c))", 3, 3)]
-)
-def test_transitions_of_a_tree_that_is_not_binary(text: str, node: int, arity: int) -> None:
-    with pytest.raises(TreeError, match=f"node {node} has {arity} children; .* binarize"):
-        _ = from_brackets(text).transitions
-
-
 @pytest.mark.parametrize(
     ("parents", "tokens", "message"),
     [
-        ([], [], r"non-empty array of integers, got float64 \(0,\)"),
-        ([[-1]], ["a"], r"flat, .* got int64 \(1, 1\)"),
-        ([-1.0], ["a"], "integers, got float64"),
-        ([2, 2, -1], ["a", "b"], "3 parents need 3 tokens .* got 2"),
-        ([2, 3, -1], ["a", "b", None], "node 1 has parent 3; expected -1 or 0 to 2"),
+        ([], [], r"float64 \(0,\)"),
+        ([[-1]], ["a"], r"int64 \(1, 1\)"),
+        ([-1.0], ["a"], "float64"),
+        ([2, 2, -1], ["a", "b"], "3 tokens .* got 2"),
+        ([2, 3, -1], ["a", "b", None], "node 1 has parent 3"),
         ([2, -2, -1], ["a", "b", None], "node 1 has parent -2"),
-        ([1, 0], ["a", "b"], r"exactly one root \(parent -1\), got 0"),
-        ([-1, -1], ["a", "b"], "exactly one root .* got 2"),
+        ([1, 0], ["a", "b"], "one root .* got 0"),
+        ([-1, -1], ["a", "b"], "one root .* got 2"),
         ([-1, 2, 1], ["a", "b", "c"], "node 1 is its own ancestor"),
         ([-1, 1], ["a", "b"], "node 1 is its own ancestor"),
         ([-1, 2, 3, 4, 2, 4], list("abcdef"), "node 2 is its own ancestor"),
         ([2, 2, -1], ["a", None, None], "leaf 1 has no word"),
         ([2, 2, -1], ["a", None, "c"], "leaf 1 has no word"),
         ([-1], [None], "leaf 0 has no word"),
-        (
-            [4, 5, 5, 4, 6, 6, -1],
-            [*"abcd", None, None, None],
-            "word at node 1 lies inside a phrase that it is not part of",
-        ),
-        (
-            [5, 4, 5, 6, 6, 4, -1],
-            [*"abcd", None, None, None],
-            "word at node 1 lies inside a phrase",
-        ),
+        ([4, 5, 5, 4, 6, 6, -1], [*"abcd", None, None, None], "node 1 lies inside a phrase"),
+        ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "node 1 lies inside a phrase"),
     ],
 )
 def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -> None:
@@ -175,31 +143,26 @@ def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -
         Tree.from_parents(parents, tokens)
 
 
+BARE = Tree.from_parents([1, -1, 1], list("abc"), list("xyz"))
+
+
 @pytest.mark.parametrize(
-    ("steps", "words", "message"),
+    ("call", "message"),
     [
-        ([], [], "at least one word, got 0"),
-        ([0, 0], ["a", "b"], "the tree over 2 words has 3 transitions, got 2"),
-        ([0, 0, 1, 0], ["a", "b", "c"], "the tree over 3 words has 5 transitions, got 4"),
-        ([0, 0, 1], ["a"], "over 1 words has 1 transitions, got 3"),
-        ([0, 1, 0], ["a", "b"], "transition 1 is a REDUCE"),
+        (lambda: Tree.from_transitions([0, 0], ["a", "b"]), "2 words has 3 transitions, got 2"),
+        (lambda: Tree.from_transitions([0, 0, 1], ["a"]), "1 words has 1 transitions, got 3"),
+        (lambda: Tree.from_transitions([0, 1, 0], ["a", "b"]), "transition 1 is a REDUCE"),
+        (lambda: Tree.from_transitions([0, 0, 1], "ab", "xy"), "3 labels .* got 2"),
+        (lambda: Tree.left(["a", "b"]).with_labels("wxyz"), "3 labels .* got 4"),
+        (lambda: BARE.transitions, "node 1 has both a word and children; transitions"),
+        (lambda: to_brackets(BARE), "node 1 has both a word and children; a const"),
+        (lambda: from_brackets("(3 (2 (1 a)) (2 b))").transitions, "node 1 has 1 children"),
+        (lambda: from_brackets("(3 (2 a) (2 b) (2 c))").transitions, "node 3 has 3 children"),
     ],
 )
-def test_transitions_that_are_not_one_tree(steps: list, words: list, message: str) -> None:
+def test_what_does_not_go_together_is_refused(call, message: str) -> None:
     with pytest.raises(TreeError, match=message):
-        Tree.from_transitions(steps, words)
-
-
-def test_labels_of_another_number_than_nodes() -> None:
-    with pytest.raises(TreeError, match=r"3 nodes need 3 labels .* got 2"):
-        Tree.from_transitions([0, 0, 1], ["a", "b"], ["x", "y"])
-    with pytest.raises(TreeError, match=r"3 nodes need 3 labels .* got 4"):
-        Tree.left(["a", "b"]).with_labels("wxyz")
-
-
-def test_errors_of_brackets_say_where() -> None:
-    with pytest.raises(TreeError, match=r"^dev\.txt:4:9: unbalanced"):
-        from_brackets("(3 (2 a)", source="dev.txt", line=4)
+        call()
 
 
 @pytest.mark.parametrize(
@@ -243,14 +206,6 @@ def test_equal_trees_and_others() -> None:
     assert Tree.left(["a", "b", "c"]) != Tree.right(["a", "b", "c"])
     assert Tree.from_parents([1, 2, -1], list("abc")) != Tree.from_parents([2, 2, -1], list("abc"))
     assert tree != "(3 (2 a) (4 b))"
-
-
-def test_brackets_without_labels() -> None:
-    tree = from_brackets("( ( The cat ) sat )", labelled=False)
-    assert tree == Tree.left(["The", "cat", "sat"])
-    assert to_brackets(tree.with_labels("ABCDE"), labelled=False) == "( ( The cat ) sat )"
-    with pytest.raises(TreeError, match=r"^dev\.txt:4:3: expected one tree, found '\('"):
-        from_brackets("a\n  ( b )", labelled=False, source="dev.txt", line=3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from thinstack.core.cell import Cell, Links, sum_by_owner
 
 class Good(Cell):
     """h = tanh(x W + sum_k h_k U + b), a leaf has no children; the rule breakers are derived from
-    it."""
+    it and have another way to add up, or to squash the sums of a node or a leaf."""
 
     name = "good.v1"
 
@@ -26,12 +26,16 @@ class Good(Cell):
         self.w = nn.Parameter(torch.rand(input_size, hidden_size))
         self.u = nn.Parameter(torch.rand(max(arity, 1), hidden_size, hidden_size))
         self.b = nn.Parameter(torch.zeros(hidden_size))
+        self.add()
+
+    def add(self) -> None:
+        """The end of the constructor."""
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [torch.tanh(inputs @ self.w + self.b)]
+        return [self.squash_leaf(inputs @ self.w + self.b)]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        return [torch.tanh(self.total(inputs, children, links))]
+        return [self.squash(self.total(inputs, children, links))]
 
     def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
         total = inputs @ self.w if self.inner_size > 0 else self.b
@@ -39,47 +43,41 @@ class Good(Cell):
             return total + sum_by_owner(children[0] @ self.u[0], links.owner, inputs.shape[0])
         return total + children[0].flatten(1) @ self.u.flatten(0, 1)
 
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total)
+
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return torch.tanh(total)
+
 
 class RowMixing(Good):
     """Normalises over the batch."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        total = self.total(inputs, children, links)
-        return [torch.tanh(total - total.mean(0, keepdim=True))]
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total - total.mean(0, keepdim=True))
 
 
 class CountsRows(Good):
     """Branches on the number of rows."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        total = self.total(inputs, children, links)
-        return [torch.tanh(total * 2 if inputs.shape[0] > 4 else total)]
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total * 2 if total.shape[0] > 4 else total)
 
 
 class InOrder(Good):
     """Takes the child states to come in the order of their nodes, and of equal number."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size, arity=0)
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        weight = (
-            torch.arange(links.owner.shape[0], device=inputs.device).to(inputs.dtype).unsqueeze(1)
-        )
-        return [
-            torch.tanh(
-                sum_by_owner(children[0] @ self.u[0] * weight, links.owner, inputs.shape[0])
-                + self.b
-            )
-        ]
+    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
+        weight = torch.arange(links.owner.shape[0]).to(inputs.dtype).unsqueeze(1)
+        below = children[0] @ self.u[0] * weight
+        return sum_by_owner(below, links.owner, inputs.shape[0]) + self.b
 
 
 class LeafMixing(Good):
     """Normalises leaves over the batch."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        total = inputs @ self.w
-        return [torch.tanh(total - total.mean(0, keepdim=True) + self.b)]
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return torch.tanh(total - total.mean(0, keepdim=True) + self.b)
 
 
 class CountsResults(Good):
@@ -121,35 +119,31 @@ class WrongSize(Good):
 class SinglePrecision(Good):
     """Makes a tensor of torch's default type."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [torch.tanh(inputs @ self.w + self.b).float()]
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return torch.tanh(total).float()
 
 
 class Reshapes(Good):
     """Reshapes with -1, which has no answer where there are no rows."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [torch.tanh(inputs @ self.w + self.b).view(inputs.shape[0], -1)]
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return torch.tanh(total).view(total.shape[0], -1)
 
 
 class Averages(Good):
     """Divides by the number of children."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size, arity=0)
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
         n = inputs.shape[0]
         count = sum_by_owner(torch.ones_like(children[0][:, :1]), links.owner, n)
-        return [torch.tanh(sum_by_owner(children[0] @ self.u[0], links.owner, n) / count + self.b)]
+        return sum_by_owner(children[0] @ self.u[0], links.owner, n) / count + self.b
 
 
 class DeadParameter(Good):
     """Registers a parameter that nothing reads."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size)
-        self.gate = nn.Parameter(torch.zeros(hidden_size))
+    def add(self) -> None:
+        self.gate = nn.Parameter(torch.zeros(self.hidden_size))
 
 
 class DeadInput(Good):
@@ -162,102 +156,83 @@ class DeadInput(Good):
 class Unscriptable(Good):
     """Has a lambda."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size)
-        self.squash = lambda values: torch.tanh(values)
+    def add(self) -> None:
+        self.curve = lambda values: torch.tanh(values)
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        return [self.squash(self.total(inputs, children, links))]
+    def squash(self, total: Tensor) -> Tensor:
+        return self.curve(total)
 
 
 class BranchesOnValues(Good):
     """Has an `if` on values, which the exporter of ONNX cannot follow."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        total = self.total(inputs, children, links)
-        if bool((total > 1000).any()):
-            total = total.clamp(max=1000)
-        return [torch.tanh(total)]
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total.clamp(max=1000) if bool((total > 1000).any()) else total)
 
 
 class Detached(Good):
     """Cuts the gradient of its bias."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        return [torch.tanh(self.total(inputs, children, links) + (2 * self.b).detach())]
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total + (2 * self.b).detach())
 
 
 class Remembers(Good):
     """Counts the calls of compose, and so knows the depth."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size)
+    def add(self) -> None:
         self.calls = 0
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+    def squash(self, total: Tensor) -> Tensor:
         self.calls += 1
-        return [torch.tanh(self.total(inputs, children, links) / self.calls)]
+        return torch.tanh(total / self.calls)
 
 
 class FewKinds(Good):
     """Has room for two edge types however many the model has."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size)
+    def add(self) -> None:
         self.kinds = 2
-        self.types = nn.Parameter(torch.zeros(3, hidden_size))
+        self.types = nn.Parameter(torch.zeros(3, self.hidden_size))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        types = self.types.index_select(0, links.kind.flatten()).view(
-            inputs.shape[0], self.arity, self.hidden_size
-        )
+        shape = [inputs.shape[0], self.arity, self.hidden_size]
+        types = self.types.index_select(0, links.kind.flatten()).view(shape)
         return [torch.tanh(self.total(inputs, children, links) + types.sum(1))]
 
 
 class Lazy(Good):
     """Makes a parameter when it is first called."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
+    def squash_leaf(self, total: Tensor) -> Tensor:
         if not hasattr(self, "late"):
-            self.late = nn.Parameter(torch.ones(self.hidden_size, dtype=inputs.dtype))
-        return [torch.tanh(inputs @ self.w + self.b) * self.late.to(inputs.dtype)]
+            self.late = nn.Parameter(torch.ones(self.hidden_size, dtype=total.dtype))
+        return torch.tanh(total) * self.late.to(total.dtype)
 
 
 class Uninitialised(Good):
     """Leaves a parameter as it finds it."""
 
-    def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(input_size=input_size, hidden_size=hidden_size)
+    def add(self) -> None:
         nn.init.constant_(self.b, torch.nan)
 
 
 class Random(Good):
     """Drops out in evaluation mode too."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [nn.functional.dropout(torch.tanh(inputs @ self.w + self.b))]
-
-
-class CountsRowsOfChains(CountsRows):
-    """As CountsRows, with one child."""
-
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int):
-        super().__init__(
-            input_size=input_size, hidden_size=hidden_size, inner_size=inner_size, arity=1
-        )
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return nn.functional.dropout(torch.tanh(total))
 
 
 class OtherwiseScripted(Good):
     """Computes something else in TorchScript."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        total = self.total(inputs, children, links)
-        return [total.sigmoid() if torch.jit.is_scripting() else total.tanh()]
+    def squash(self, total: Tensor) -> Tensor:
+        return total.sigmoid() if torch.jit.is_scripting() else total.tanh()
 
 
 class OtherwiseExported(Good):
     """Computes something else while it is exported."""
 
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        total = self.total(inputs, children, links)
-        return [total.sigmoid() if torch.compiler.is_compiling() else total.tanh()]
+    def squash(self, total: Tensor) -> Tensor:
+        return total.sigmoid() if torch.compiler.is_compiling() else total.tanh()

@@ -19,6 +19,10 @@ class Good(TaskHead):
     def __init__(self, *, hidden_size: int, classes: int):
         super().__init__(hidden_size=hidden_size, classes=classes, reads=self.reading)
         self.linear = nn.Linear(hidden_size * (2 if self.reading == "pairs" else 1), classes)
+        self.add()
+
+    def add(self) -> None:
+        """The end of the constructor."""
 
     def forward(self, rows: Tensor) -> Tensor:
         return self.linear(rows)
@@ -49,16 +53,15 @@ class GoodRatings(GoodOfPairs):
 class WrongSize(Good):
     """Has more classes than it was asked for."""
 
-    def __init__(self, *, hidden_size: int, classes: int):
-        super().__init__(hidden_size=hidden_size, classes=classes + 1)
+    def add(self) -> None:
+        self.classes += 1
 
 
 class WrongWidth(Good):
     """Reads pairs, and says that it reads nodes."""
 
-    def __init__(self, *, hidden_size: int, classes: int):
-        super().__init__(hidden_size=hidden_size, classes=classes)
-        self.linear = nn.Linear(2 * hidden_size, classes)
+    def add(self) -> None:
+        self.linear = nn.Linear(2 * self.hidden_size, self.classes)
 
 
 class ReadsElse(Good):
@@ -72,9 +75,7 @@ class Overwrites(Good):
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         weight = (labels >= 0).to(logits.dtype)
-        return (
-            functional.cross_entropy(logits, labels.clamp_(min=0), reduction="none") * weight
-        ).sum()
+        return functional.cross_entropy(logits, labels.clamp_(min=0), reduction="none") @ weight
 
 
 class Mean(Good):
@@ -101,9 +102,8 @@ class NoGradient(Good):
 class Normalises(Good):
     """Cannot be trained on a last batch of one row."""
 
-    def __init__(self, *, hidden_size: int, classes: int):
-        super().__init__(hidden_size=hidden_size, classes=classes)
-        self.linear = nn.Sequential(nn.BatchNorm1d(hidden_size), self.linear)
+    def add(self) -> None:
+        self.linear = nn.Sequential(nn.BatchNorm1d(self.hidden_size), self.linear)
 
 
 class RowMixing(Good):
@@ -138,8 +138,7 @@ class Detached(Good):
 class Unscriptable(Good):
     """Keeps a lambda."""
 
-    def __init__(self, *, hidden_size: int, classes: int):
-        super().__init__(hidden_size=hidden_size, classes=classes)
+    def add(self) -> None:
         self.squash = lambda logits: logits.tanh()
 
     def scores(self, rows: Tensor) -> Tensor:
@@ -164,6 +163,5 @@ class OtherwiseExported(Good):
     """Computes something else while it is exported."""
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows) * (
-            torch.arange(3) if torch.compiler.is_compiling() else torch.ones(3)
-        )
+        compiling = torch.compiler.is_compiling()
+        return self.linear(rows) * (torch.arange(3) if compiling else torch.ones(3))

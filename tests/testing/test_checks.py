@@ -17,6 +17,8 @@ from thinstack.testing import CELL_CHECKS, HEAD_CHECKS
 
 ROOT = Path(__file__).parents[2]
 INNER: dict[str, Any] = {"inner_size": 5}
+ANY: dict[str, Any] = {"options": {"arity": 0}}
+CHAINS, CLASSIFIER = CELL_CHECKS["chains"], "node_classifier.v1"
 EAGER = [name for name in CELL_CHECKS if name != "onnx"]  # which takes seconds
 
 
@@ -27,29 +29,31 @@ class Bad(NamedTuple):
     check: str
     named: str
     alone: bool = True
-    sizes: dict[str, Any] = {}  # noqa: RUF012 - it is only read
+    asked: dict[str, Any] = {}  # noqa: RUF012 - it is only read
 
 
 CELLS = {
     "WrongSize": Bad("built_as_asked", "hidden_size is 5 where 4 was asked for"),
     "WrongWidth": Bad("built_as_asked", "output gives shapes [(6, 5)]", alone=False),
     "SinglePrecision": Bad("built_as_asked", "leaf gives ['torch.float32']", alone=False),
-    "FewKinds": Bad("built_as_asked", "kinds is 2", sizes={"kinds": 5}),
+    "FewKinds": Bad("built_as_asked", "kinds is 2", asked={"kinds": 5}),
     "Lazy": Bad("built_as_asked", "parameters ['late'] appear at the first call", alone=False),
     "Uninitialised": Bad("built_as_asked", "parameter 'b' has no finite", alone=False),
     "Overwrites": Bad("inputs_are_kept", "compose overwrites inputs", False, INNER),
     "OverwritesState": Bad("inputs_are_kept", "output overwrites state", alone=False),
-    "Reshapes": Bad("no_rows", "leaf of no rows raises RuntimeError", alone=False),
-    "Averages": Bad("no_rows", "compose of nodes without children is not finite"),
+    "Reshapes": Bad(
+        "no_rows", "leaf of shapes {'inputs': [(0, 5)]} raises RuntimeError", alone=False
+    ),
+    "Averages": Bad("no_rows", "compose of nodes without children is not finite", True, ANY),
     "RowMixing": Bad("rows_are_independent", "other rows of `children` than its own", alone=False),
     "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
     "Remembers": Bad("rows_are_independent", "compose gives other results", alone=False),
     "Random": Bad("rows_are_independent", "leaf gives other results", alone=False),
-    "InOrder": Bad("rows_are_independent", "the order of the child states", alone=False),
+    "InOrder": Bad("rows_are_independent", "the order of the child states", False, ANY),
     "DeadInput": Bad("inner_inputs_are_read", "column 0", True, INNER),
     "Detached": Bad("gradients", "the gradient of compose with respect to b "),
     "DeadParameter": Bad("parameters_are_used", "['gate']"),
-    "Unscriptable": Bad("torchscript", "squash"),
+    "Unscriptable": Bad("torchscript", "curve"),
     "CountsResults": Bad("torchscript", "take the number of rows from `inputs`"),
     "BranchesOnValues": Bad("onnx", "BranchesOnValues.compose cannot be exported"),
 }
@@ -62,15 +66,15 @@ HEADS = {
     "Mean": ("loss_is_a_sum", "no sum over rows"),
     "CountsUnlabelled": ("unlabelled_rows", "rows labelled -1 count"),
     "NoGradient": ("unlabelled_rows", "no gradient with respect to the scores"),
-    "Normalises": ("few_rows", "forward of 1 rows in training mode raises ValueError"),
+    "Normalises": ("few_rows", "forward of shapes {'rows': [(1, 4)]} raises ValueError"),
     "RowMixing": ("rows_are_independent", "forward reads other rows"),
     "CountsRows": ("rows_are_independent", "forward depends on the number of rows"),
     "Random": ("rows_are_independent", "forward gives other results"),
     "Detached": ("gradients", "the gradient of forward "),
     "Unscriptable": ("torchscript", "squash"),
-    "OtherwiseScripted": ("torchscript", "the scores of 7 rows differ"),
+    "OtherwiseScripted": ("torchscript", "the scores of 7 rows: results differ"),
     "BranchesOnValues": ("onnx", "BranchesOnValues.scores cannot be exported"),
-    "OtherwiseExported": ("onnx", "the scores of 7 rows differ"),
+    "OtherwiseExported": ("onnx", "the scores of 7 rows: results differ"),
 }
 
 
@@ -94,7 +98,7 @@ def test_a_bad_cell_is_found_out(name: str) -> None:
     checks = list(CELL_CHECKS) if bad.check == "onnx" else EAGER
     if not bad.alone:
         checks = checks[: checks.index(bad.check) + 1]
-    found = failures(cell, checks, **bad.sizes)
+    found = failures(cell, checks, **bad.asked)
     assert list(found) == [bad.check]
     assert found[bad.check].startswith(f"{cell.name}, {bad.check}: ")
     assert bad.named in found[bad.check]
@@ -110,30 +114,27 @@ def test_a_bad_head_is_found_out(name: str) -> None:
     assert named in found[check]
 
 
+TREES = ["mixed_forests", "neighbours", "gradients_of_forests"]
+
+
 @pytest.mark.parametrize(
-    ("plugin", "named", "asked"),
+    ("plugin", "checks", "said", "asked"),
     [
-        (
-            bad_cells.RowMixing,
-            {
-                "mixed_forests": "mend that first",
-                "neighbours": "mend that first",
-                "gradients_of_forests": "mend that first",
-            },
-            {},
-        ),
-        (bad_cells.LeafMixing, {"one_word_trees": "differ by", "mixed_forests": "differ by"}, {}),
-        (bad_cells.Remembers, {"chains": "differ by", "stars": "differ by"}, {}),
-        (bad_cells.CountsRowsOfChains, {"top_down": "from the root down"}, INNER),
-        (bad_cells.OtherwiseScripted, {"torchscript": "scripted, the cell's outputs"}, {}),
-        (bad_cells.OtherwiseExported, {"onnx": "in onnxruntime the scores"}, {}),
-        (bad_heads.CountsRows, {"onnx": "cannot be exported"}, {}),
+        (bad_cells.RowMixing, TREES, "mend that first", {}),
+        (bad_cells.LeafMixing, ["one_word_trees", "mixed_forests"], "differ by", {}),
+        (bad_cells.Remembers, ["chains", "stars"], "differ by", {}),
+        (bad_cells.CountsRows, ["top_down"], "root down", INNER | {"options": {"arity": 1}}),
+        (bad_cells.OtherwiseScripted, ["torchscript"], "scripted, the cell's outputs", {}),
+        (bad_cells.OtherwiseExported, ["onnx"], "in onnxruntime the scores", {}),
+        (bad_heads.CountsRows, ["onnx"], "cannot be exported", {}),
     ],
 )
-def test_what_other_checks_find(plugin: type, named: dict[str, str], asked: dict[str, Any]) -> None:
-    found = failures(plugin, named, **asked)
-    assert list(found) == list(named)
-    assert all(said in found[check] for check, said in named.items())
+def test_what_other_checks_find(
+    plugin: type, checks: list[str], said: str, asked: dict[str, Any]
+) -> None:
+    found = failures(plugin, checks, **asked)
+    assert list(found) == checks
+    assert all(said in message for message in found.values())
 
 
 @pytest.mark.parametrize("sizes", [{}, INNER, {"input_size": 3, "hidden_size": 2}], ids=str)
@@ -160,22 +161,23 @@ def test_the_number_of_examples() -> None:
     assert len(calls) == 2 * 7
 
 
-def test_what_is_not_there() -> None:
-    chains, gradients = CELL_CHECKS["chains"], HEAD_CHECKS["gradients"]
-    with pytest.raises(UnknownNameError, match=r"no_such_cell\.v1"):
-        chains("no_such_cell.v1")
-    with pytest.raises(ConfigError, match="arity"):
-        chains("nary_lstm.v1", {"arity": 0})
-    with pytest.raises(PluginError, match="derived from"):
-        chains(dict)
-    with pytest.raises(ValueError, match="inner_size must be 0 or input_size = 5"):
-        chains("nary_lstm.v1", inner_size=3)
-    with pytest.raises(TypeError, match="classes"):
-        chains("nary_lstm.v1", classes=3)
-    with pytest.raises(UnknownNameError, match=r"no_such_head\.v1"):
-        gradients("no_such_head.v1")
-    with pytest.raises(ConfigError, match="hidden"):
-        gradients("node_classifier.v1", {"hidden": -1})
+@pytest.mark.parametrize(
+    ("check", "plugin", "asked", "error", "named"),
+    [
+        (CHAINS, "no_such_cell.v1", {}, UnknownNameError, "no_such_cell"),
+        (CHAINS, "nary_lstm.v1", {"options": {"arity": 0}}, ConfigError, "arity"),
+        (CHAINS, dict, {}, PluginError, "derived from"),
+        (CHAINS, "nary_lstm.v1", {"inner_size": 3}, ValueError, "input_size = 5"),
+        (CHAINS, "nary_lstm.v1", {"classes": 3}, TypeError, "classes"),
+        (HEAD_CHECKS["gradients"], "no_such_head.v1", {}, UnknownNameError, "no_such_head"),
+        (HEAD_CHECKS["gradients"], CLASSIFIER, {"options": {"hidden": -1}}, ConfigError, "hidden"),
+    ],
+)
+def test_what_is_not_there(
+    check: Any, plugin: Any, asked: dict[str, Any], error: type, named: str
+) -> None:
+    with pytest.raises(error, match=named):
+        check(plugin, **asked)
 
 
 @pytest.mark.parametrize("checks", [CELL_CHECKS, HEAD_CHECKS])

@@ -56,12 +56,8 @@ def test_random_forests_leave_slots_empty_and_nodes_in_any_order() -> None:
     forest = random_forest([30], arity=3, kinds=1, seed=0)
     children = np.bincount(forest.parents[forest.parents >= 0])
     assert set(children.tolist()) >= {1, 2}
-    assert any(
-        slot > 0
-        for slot in forest.slots[
-            [node for node in range(30) if children[forest.parents[node]] == 1]
-        ]
-    )
+    only_children = children[forest.parents] == 1
+    assert (forest.slots[only_children] > 0).any()
     steps = np.sign(forest.parents - np.arange(30))[forest.parents >= 0]
     assert {-1, 1} == set(steps.tolist())
 
@@ -96,31 +92,32 @@ def test_both_ways_give_node_order() -> None:
     """Of two trees whose nodes are mixed, the second with its root in the middle."""
     cell = Good(input_size=2, hidden_size=2, arity=0).double()
     none = np.zeros(5, np.int64)
-    forest = Forest(
-        parents=np.array([1, -1, 3, -1, 1]), slots=none, kinds=none + 1, sizes=np.array([5])
-    )
-    batch = CellInputs(
-        forest, torch.tensor([[1.0, 0], [0, 1], [1, 1]]).double(), torch.zeros(2, 0).double()
-    )
+    forest = Forest(np.array([1, -1, 3, -1, 1]), none, none + 1, np.array([5]))
+    words = torch.tensor([[1.0, 0], [0, 1], [1, 1]]).double()
+    batch = CellInputs(forest, words, torch.zeros(2, 0).double())
     w, u = cell.w.detach(), cell.u[0].detach()
     leaves = torch.tanh(batch.leaves @ w)
     first, second = torch.tanh((leaves[0] + leaves[2]) @ u), torch.tanh(leaves[1] @ u)
-    expected = [
-        torch.stack([leaves[0], first, leaves[1], second, leaves[2]]),
-        torch.stack([first, second]),
-        torch.zeros(5, 0),
-    ]
+    nodes = torch.stack([leaves[0], first, leaves[1], second, leaves[2]])
+    expected = [nodes, nodes[[1, 3]], torch.zeros(5, 0)]
     for found in (by_recursion(cell, batch), by_depth(DepthOrdered(cell), cell, batch)):
         assert apart(found, expected) < 1e-15
 
 
-def test_apart() -> None:
-    one, other = torch.tensor([1.0, 100.0]), torch.tensor([1.5, 110.0])
-    assert apart([one], [one]) == 0
-    assert apart([one, one], [one, other]) == pytest.approx(0.5 / 1.5)
-    assert apart([torch.tensor([2.0])], [torch.tensor([0.5])]) == 1.5
-    assert apart([one[:0]], [one[:0]]) == 0
-    assert apart([one], [one[:1]]) == math.inf
-    assert apart([torch.tensor([math.nan])], [torch.tensor([math.nan])]) == math.inf
-    assert apart([torch.tensor([math.inf])], [torch.tensor([math.inf])]) == 0
-    assert apart([torch.tensor([math.inf])], [torch.tensor([1.0])]) == math.inf
+@pytest.mark.parametrize(
+    ("found", "expected", "difference"),
+    [
+        ([1.0, 100.0], [1.0, 100.0], 0),
+        ([1.0, 100.0], [1.5, 110.0], 0.5 / 1.5),
+        ([2.0], [0.5], 1.5),
+        ([], [], 0),
+        ([1.0, 100.0], [1.0], math.inf),
+        ([math.nan], [math.nan], math.inf),
+        ([math.inf], [math.inf], 0),
+        ([math.inf], [1.0], math.inf),
+    ],
+)
+def test_apart(found: list[float], expected: list[float], difference: float) -> None:
+    same = torch.ones(2)
+    parts = [same, torch.tensor(found)], [same, torch.tensor(expected)]
+    assert apart(*parts) == pytest.approx(difference)

@@ -9,6 +9,8 @@ from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell, sum_by_owner
 from thinstack.testing import reference
 
+Parts = tuple[np.ndarray, ...]
+
 PARENTS, SLOTS, KINDS = [4, 2, 4, 2, -1], [0, 1, 2, 0, 0], [3, 1, 2, 2, 1]
 
 
@@ -29,6 +31,13 @@ def inputs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return random.normal(size=(3, X)), random.normal(size=(2, X)), random.normal(size=(2, INNER))
 
 
+def assert_states(states: list[list[torch.Tensor]], expected: list[Parts]) -> None:
+    """h and m of each node."""
+    for state, parts in zip(states, expected, strict=True):
+        for found, part in zip(state, parts, strict=True):
+            np.testing.assert_allclose(found[0].detach(), part, rtol=0, atol=1e-14)
+
+
 def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs) -> None:
     torch.manual_seed(1)
     cell = OwnLeaf(3)
@@ -38,35 +47,14 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
 
     leaf_h = np.tanh(leaf_x @ p["w_leaf"])
     leaf_m = leaf_h @ p["v"]
+    u, e = p["u"], p["e"]
     # Slot 0: word 3 by edge type 2; slot 1: word 1 by edge type 1; slot 2 is empty, type 0.
-    h2 = np.tanh(
-        inner_x[0] @ p["w"]
-        + leaf_h[2] @ p["u"][0]
-        + leaf_h[1] @ p["u"][1]
-        + p["e"][2]
-        + p["e"][1]
-        + p["e"][0]
-    )
+    h2 = np.tanh(inner_x[0] @ p["w"] + leaf_h[2] @ u[0] + leaf_h[1] @ u[1] + e[2] + e[1] + e[0])
     m2 = h2 @ p["v"] + leaf_m[2] + 2 * leaf_m[1]
-    h4 = np.tanh(
-        inner_x[1] @ p["w"]
-        + leaf_h[0] @ p["u"][0]
-        + h2 @ p["u"][2]
-        + p["e"][3]
-        + p["e"][0]
-        + p["e"][2]
-    )
+    h4 = np.tanh(inner_x[1] @ p["w"] + leaf_h[0] @ u[0] + h2 @ u[2] + e[3] + e[0] + e[2])
     m4 = h4 @ p["v"] + leaf_m[0] + 3 * m2
-    expected = [
-        (leaf_h[0], leaf_m[0]),
-        (leaf_h[1], leaf_m[1]),
-        (h2, m2),
-        (leaf_h[2], leaf_m[2]),
-        (h4, m4),
-    ]
-    for state, (h, m) in zip(states, expected, strict=True):
-        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
+    words = list(zip(leaf_h, leaf_m, strict=True))
+    assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
     np.testing.assert_allclose(cell.output(states[4])[0].detach(), h4 + m4[:4], rtol=0, atol=1e-14)
 
 
@@ -77,41 +65,26 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs) -> None:
     p = arrays(cell)
     states = reference.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
 
-    leaf_h = np.tanh(leaf_x @ p["w"])
-    leaf_m = leaf_h + 1
-
     def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
         return (h @ p["u"] + p["e"][kind]) * m / 2
 
-    h2 = np.tanh(
-        inner_x[0] @ p["w"] + message(leaf_h[1], leaf_m[1], 1) + message(leaf_h[2], leaf_m[2], 2)
-    )
+    leaf_h = np.tanh(leaf_x @ p["w"])
+    words = list(zip(leaf_h, leaf_h + 1, strict=True))
+    h2 = np.tanh(inner_x[0] @ p["w"] + message(*words[1], 1) + message(*words[2], 2))
     m2 = h2 + 1 - leaf_h[1] - leaf_h[2]
-    h4 = np.tanh(inner_x[1] @ p["w"] + message(leaf_h[0], leaf_m[0], 3) + message(h2, m2, 2))
-    expected = [
-        (leaf_h[0], leaf_m[0]),
-        (leaf_h[1], leaf_m[1]),
-        (h2, m2),
-        (leaf_h[2], leaf_m[2]),
-        (h4, h4 + 1 - leaf_h[0] - h2),
-    ]
-    for state, (h, m) in zip(states, expected, strict=True):
-        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
+    h4 = np.tanh(inner_x[1] @ p["w"] + message(*words[0], 3) + message(h2, m2, 2))
+    m4 = h4 + 1 - leaf_h[0] - h2
+    assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
 
 
 def test_the_default_leaf_of_fixed_arity_sees_missing_children_only() -> None:
     torch.manual_seed(3)
     cell = FixedArity(2)
-    x = torch.randn(4, X, dtype=torch.float64)
+    x = torch.randn(1, X, dtype=torch.float64)
     p = arrays(cell)
-    h, m = cell.leaf(x)
-    assert h.shape == (4, H)
-    assert m.shape == (4, MEMORY)
-    np.testing.assert_allclose(
-        h.detach(), np.tanh(x.numpy() @ p["w"] + 2 * p["e"][0]), rtol=0, atol=1e-14
-    )
-    np.testing.assert_allclose(m.detach(), h.detach().numpy() @ p["v"], rtol=0, atol=1e-14)
+    h = np.tanh(x.numpy()[0] @ p["w"] + 2 * p["e"][0])
+    assert_states([cell.leaf(x)], [(h, h @ p["v"])])
+    assert [part.shape for part in cell.leaf(torch.cat([x] * 4))] == [(4, H), (4, MEMORY)]
 
 
 def test_a_forest_of_two_trees_without_inner_inputs() -> None:
@@ -125,59 +98,33 @@ def test_a_forest_of_two_trees_without_inner_inputs() -> None:
     torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
 
 
-def test_top_down_by_hand(forest) -> None:
-    """Each node composes its parent, by the edge type 1 + its slot."""
+def under_fixed_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
+    h = np.tanh(x @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
+    return h, h @ p["v"] + above[1]
+
+
+def under_any_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
+    h = np.tanh(x @ p["w"] + (above[0] @ p["u"] + p["e"][kind]) * above[1] / 2)
+    return h, h + 1 - above[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "step"), [(lambda: FixedArity(1), under_fixed_arity), (AnyArity, under_any_arity)]
+)
+def test_top_down_by_hand(forest, make, step) -> None:
+    """Each node composes its parent, by the edge type 1 + its slot; the root composes zeros."""
     torch.manual_seed(5)
-    cell = FixedArity(1)
-    x = np.random.default_rng(2).normal(size=(5, X))
+    cell, x = make(), np.random.default_rng(2).normal(size=(5, X))
     p = arrays(cell)
-
-    def step(
-        node: int, above: tuple[np.ndarray, np.ndarray], kind: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        h = np.tanh(x[node] @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
-        return h, h @ p["v"] + above[1]
-
-    root = step(4, (np.zeros(H), np.zeros(MEMORY)), 0)
-    under = step(2, root, 3)
-    expected = [step(0, root, 1), step(1, under, 2), under, step(3, under, 1), root]
+    root = step(p, x[4], tuple(map(np.zeros, cell.state_sizes)), 0)
+    under = step(p, x[2], root, 3)
+    of_words = step(p, x[0], root, 1), step(p, x[1], under, 2), step(p, x[3], under, 1)
     states = reference.encode_top_down(cell, forest, torch.from_numpy(x))
-    for state, (h, m) in zip(states, expected, strict=True):
-        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
-
-
-def test_top_down_with_a_cell_of_any_arity(forest) -> None:
-    torch.manual_seed(6)
-    cell = AnyArity()
-    x = np.random.default_rng(3).normal(size=(5, X))
-    p = arrays(cell)
-
-    def step(
-        node: int, above: tuple[np.ndarray, np.ndarray], kind: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        h = np.tanh(x[node] @ p["w"] + (above[0] @ p["u"] + p["e"][kind]) * above[1] / 2)
-        return h, h + 1 - above[0]
-
-    h = np.tanh(x[4] @ p["w"])
-    root = (h, h + 1)
-    under = step(2, root, 3)
-    expected = [step(0, root, 1), step(1, under, 2), under, step(3, under, 1), root]
-    states = reference.encode_top_down(cell, forest, torch.from_numpy(x))
-    for state, (h, m) in zip(states, expected, strict=True):
-        np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(state[1][0].detach(), m, rtol=0, atol=1e-14)
+    assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])
 
 
 def test_sum_by_owner() -> None:
-    values = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
-    assert sum_by_owner(values, torch.tensor([2, 0, 2]), 4).tolist() == [
-        [2, 20],
-        [0, 0],
-        [5, 50],
-        [0, 0],
-    ]
-    assert sum_by_owner(values[:0], torch.zeros(0, dtype=torch.long), 2).tolist() == [
-        [0, 0],
-        [0, 0],
-    ]
+    values, owner = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]]), torch.tensor([2, 0, 2])
+    expected = [[2, 20], [0, 0], [5, 50], [0, 0]]
+    assert sum_by_owner(values, owner, 4).tolist() == expected
+    assert sum_by_owner(values[:0], owner[:0], 2).tolist() == [[0, 0]] * 2

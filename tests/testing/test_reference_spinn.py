@@ -30,30 +30,18 @@ def test_spot_sat_down_by_hand() -> None:
     x = np.random.default_rng(1).normal(size=(3, X))
     nothing = np.zeros(H)
 
-    def track(
-        h: np.ndarray, c: np.ndarray, below, top, front, second
-    ) -> tuple[np.ndarray, np.ndarray]:
-        w_below, w_top = p["w_stack"][:, : 4 * T], p["w_stack"][:, 4 * T :]
-        w_front, w_second = p["w_buffer"][:, : 4 * T], p["w_buffer"][:, 4 * T :]
-        a = (
-            below @ w_below
-            + top @ w_top
-            + front @ w_front
-            + second @ w_second
-            + h @ p["u"]
-            + p["b"]
-        )
+    def track(h: np.ndarray, c: np.ndarray, *reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The stack's second and its top, the buffer's front and its second."""
+        weights = [*np.split(p["w_stack"], 2, axis=1), *np.split(p["w_buffer"], 2, axis=1)]
+        a = sum(read @ w for read, w in zip(reads, weights, strict=True)) + h @ p["u"] + p["b"]
         i, o, f, g = sigmoid(a[0:2]), sigmoid(a[2:4]), sigmoid(a[4:6]), np.tanh(a[6:8])
         c = f * c + i * g
         return o * np.tanh(c), c
 
     def compose(left, right, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a = np.concatenate([left[0], right[0], e]) @ p["w_comp"] + p["b_comp"]
-        i, o, f_left, f_right, g = (
-            *(sigmoid(part) for part in np.split(a, 5)[:4]),
-            np.tanh(a[4 * H :]),
-        )
-        c = f_left * left[1] + f_right * right[1] + i * g
+        i, o, f_left, f_right = np.split(sigmoid(a[: 4 * H]), 4)
+        c = f_left * left[1] + f_right * right[1] + i * np.tanh(a[4 * H :])
         return o * np.tanh(c), c
 
     spot, sat, down = (np.split(row @ p["w_word"] + p["b_word"], 2) for row in x)
@@ -73,10 +61,8 @@ def test_spot_sat_down_by_hand() -> None:
     for state, (h, c) in zip(found.states, [spot, sat, down, sat_down, whole], strict=True):
         np.testing.assert_allclose(state[0][0].detach(), h, rtol=0, atol=1e-14)
         np.testing.assert_allclose(state[1][0].detach(), c, rtol=0, atol=1e-14)
-    for choice, h in zip(found.choices, [h1, h2, h3, h4, h5], strict=True):
-        np.testing.assert_allclose(
-            choice[0].detach(), h @ p["w_transition"] + p["b_transition"], rtol=0, atol=1e-14
-        )
+    choices = np.stack([h1, h2, h3, h4, h5]) @ p["w_transition"] + p["b_transition"]
+    np.testing.assert_allclose(torch.cat(found.choices).detach(), choices, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +76,8 @@ def test_the_rule_of_its_own_transitions(bias: list[float], expected: str) -> No
     tracker = tracker_of(cell)
     tracker.w_transition.data.zero_()
     tracker.b_transition.data = torch.tensor(bias, dtype=torch.float64)
-    found = reference.encode_spinn(
-        cell, tracker, torch.randn(3, X, dtype=torch.float64), torch.tensor([3])
-    )
+    words = torch.randn(3, X, dtype=torch.float64)
+    found = reference.encode_spinn(cell, tracker, words, torch.tensor([3]))
     assert "".join("SR"[step] for step in found.transitions) == expected
 
 
@@ -102,9 +87,8 @@ def test_a_sentence_alone_is_what_it_is_in_a_batch(name: str) -> None:
     tracker = tracker_of(cell, lookahead=2)
     both = batch_of([2, 3])
     found = reference.encode_spinn(cell, tracker, *both)
-    alone = reference.encode_spinn(
-        cell, tracker, both.words[2:], both.lengths[1:], both.transitions[3:]
-    )
+    second = (both.words[2:], both.lengths[1:], both.transitions[3:])
+    alone = reference.encode_spinn(cell, tracker, *second)
     for in_batch, expected in zip(found.states[3:], alone.states, strict=True):
         torch.testing.assert_close(in_batch, expected, rtol=0, atol=0)
     assert found.states[3][0].shape == (1, H)

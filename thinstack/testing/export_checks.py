@@ -2,6 +2,7 @@
 model."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,11 @@ from thinstack.errors import ExportError, needs_extra
 from thinstack.models import Model
 from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
-from thinstack.testing.forests import apart, batch_of, by_depth
+from thinstack.testing.forests import batch_of, by_depth, require_alike
 from thinstack.testing.subject import CellSubject, HeadSubject
 
 __all__ = ["onnx", "onnx_of_head", "torchscript", "torchscript_of_head"]
 
-SCRIPTED, EXPORTED = 1e-10, 1e-5
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
 """Sizes of the trees of some forests."""
 ROWS = (7, 1, 0)
@@ -53,7 +53,8 @@ def torchscript(subject: CellSubject) -> None:
         for with_gradients in (True, False):
             with torch.set_grad_enabled(with_gradients):
                 found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, eager))
-            _is_scripted_alike(found, expected, f"the cell's outputs of trees of {sizes} nodes")
+            what = f"scripted, the cell's outputs of trees of {sizes} nodes"
+            require_alike(found, expected, what, OTHERWISE_SCRIPTED)
     _saved(subject)
 
 
@@ -63,7 +64,8 @@ def torchscript_of_head(subject: HeadSubject) -> None:
     scripted = _compiled(_Scores(head), "head")
     for n in ROWS:
         rows = subject.rows(head, n)
-        _is_scripted_alike([scripted(rows)], [head.scores(rows)], f"the scores of {n} rows")
+        what = f"scripted, the scores of {n} rows"
+        require_alike([scripted(rows)], [head.scores(rows)], what, OTHERWISE_SCRIPTED)
 
 
 def _compiled(module: nn.Module, what: str) -> Any:
@@ -79,13 +81,10 @@ def _compiled(module: nn.Module, what: str) -> Any:
             ) from None
 
 
-def _is_scripted_alike(found: list[Tensor], expected: list[Tensor], what: str) -> None:
-    if (difference := apart(found, expected)) > SCRIPTED:
-        raise AssertionError(
-            f"scripted, {what} differ by {difference:.2g} from those of eager torch; look for what "
-            "TorchScript fixes when it compiles: attributes that change, is_scripting() branches, "
-            "default arguments"
-        )
+OTHERWISE_SCRIPTED = (
+    "look for what TorchScript fixes when it compiles: attributes that change, is_scripting() "
+    "branches, default arguments"
+)
 
 
 def _saved(subject: CellSubject) -> None:
@@ -113,17 +112,16 @@ def onnx(subject: CellSubject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
-    runtime = _runtime()
     cell = subject.random(torch.float32)
     model = _model(cell, subject)
-    session = _session(runtime, _exported(model, subject))
+    run = _in_onnxruntime(_exported(model, subject))
     for sizes in FORESTS:
         inputs = _inputs(model, subject.forest(cell, sizes, len(sizes)))
-        found = session.run(model.output_names, inputs)
         with torch.no_grad():
-            expected = model({name: torch.from_numpy(values) for name, values in inputs.items()})
-        wanted = [expected[name] for name in model.output_names]
-        _is_exported_alike(found, wanted, f"the scores of trees of {sizes} nodes")
+            scores = model({name: torch.from_numpy(values) for name, values in inputs.items()})
+        expected = [scores[name] for name in model.output_names]
+        what = f"in onnxruntime the scores of trees of {sizes} nodes"
+        require_alike(run(inputs), expected, what, OTHERWISE_EXPORTED, 1e-5)
 
 
 def onnx_of_head(subject: HeadSubject) -> None:
@@ -132,26 +130,20 @@ def onnx_of_head(subject: HeadSubject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
-    runtime = _runtime()
     head = subject.random().float()
-    session = _session(runtime, _exported_head(head, subject.width(head)))
+    run = _in_onnxruntime(_exported_head(head, subject.width(head)))
     for n in ROWS:
         rows = subject.rows(head, n).float()
-        found = session.run(None, {"rows": rows.numpy()})
         with torch.no_grad():
-            _is_exported_alike(found, [head.scores(rows)], f"the scores of {n} rows")
+            expected = [head.scores(rows)]
+        what = f"in onnxruntime the scores of {n} rows"
+        require_alike(run({"rows": rows.numpy()}), expected, what, OTHERWISE_EXPORTED, 1e-5)
 
 
-def _is_exported_alike(found: list[NDArray[Any]], expected: list[Tensor], what: str) -> None:
-    if (difference := apart([torch.from_numpy(each) for each in found], expected)) > EXPORTED:
-        raise AssertionError(
-            f"in onnxruntime {what} differ by {difference:.2g} from those of torch. The export "
-            "fixes whatever is not computed from a tensor: use no branch on sizes or values, no "
-            "number kept from an earlier call, and no operation that gives other results for "
-            "float32"
-        )
-
-
+OTHERWISE_EXPORTED = (
+    "the export fixes whatever is not computed from a tensor: use no branch on sizes or values, no "
+    "number kept from an earlier call, and no operation that gives other results for float32"
+)
 CANNOT = (
     "The exporter follows tensors only: no Python branch or loop over values or rows, and "
     "operators that ONNX has"
@@ -190,16 +182,14 @@ def _exported_head(head: TaskHead, width: int) -> bytes:
     return g.model({}, producer_version="")
 
 
-def _runtime() -> Any:
+def _in_onnxruntime(model: bytes) -> Callable[[dict[str, NDArray[Any]]], list[Tensor]]:
+    """A function of the inputs that returns all outputs."""
     with needs_extra("cpu"):
         import onnxruntime
-    return onnxruntime
-
-
-def _session(runtime: Any, model: bytes) -> Any:
-    options = runtime.SessionOptions()
+    options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return lambda inputs: [torch.from_numpy(values) for values in session.run(None, inputs)]
 
 
 def _model(cell: Cell, subject: CellSubject) -> Model:

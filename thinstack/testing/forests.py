@@ -1,7 +1,7 @@
-"""Random forests with inputs, and the outputs that an executor or the recursion of `core.reference`
-gives for them."""
+"""Forests with random inputs, and the outputs that an executor or the recursion gives for them."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.forest import join
 from thinstack.core.schedule import Schedule, schedule_parents
 from thinstack.testing import reference
 
@@ -22,6 +23,7 @@ __all__ = [
     "by_recursion",
     "chain",
     "random_forest",
+    "require_alike",
     "schedule_of",
     "star",
 ]
@@ -54,23 +56,19 @@ def random_forest(sizes: Sequence[int], *, arity: int, kinds: int, seed: int) ->
     """Random trees of so many nodes each, their nodes in random order; of fixed arity with gaps
     where children are missing."""
     generator = np.random.default_rng(seed)
-    parts: list[list[int]] = [[], [], []]
-    for size in sizes:
-        first = len(parts[0])
+
+    def tree(size: int) -> Forest:
+        parents, slots = np.full(size, -1), np.zeros(size, np.int64)
         place = generator.permutation(size)
-        parents, slots = [-1] * size, [0] * size
         free = {0: generator.permutation(arity or size).tolist()}
         for node in range(1, size):
             above = int(generator.choice([i for i in free if free[i]]))
-            parents[place[node]] = first + int(place[above])
-            slots[place[node]] = free[above].pop()
+            parents[place[node]], slots[place[node]] = place[above], free[above].pop()
             free[node] = generator.permutation(arity or size).tolist()
-        parts[0] += parents
-        parts[1] += slots
-        parts[2] += np.where(
-            np.array(parents) < 0, 1, generator.integers(1, kinds + 1, size)
-        ).tolist()
-    return _forest(*parts, sizes=sizes)
+        types = np.where(parents < 0, 1, generator.integers(1, kinds + 1, size))
+        return Forest(parents, slots, types, np.array([size]))
+
+    return join([tree(size) for size in sizes])
 
 
 def chain(length: int, *, arity: int, kinds: int) -> Forest:
@@ -80,25 +78,17 @@ def chain(length: int, *, arity: int, kinds: int) -> Forest:
     if arity != 1:
         parents += range(3, length, 3)
         slots += [(slots[i - 1] + 1) % max(arity, 2) for i in range(3, length, 3)]
-    types = [1 + i % kinds for i in range(len(parents))]
-    return _forest(parents, slots, types, sizes=[len(parents)])
+    return _tree(parents, slots, [1 + i % kinds for i in range(len(parents))])
 
 
 def star(children: int, *, kinds: int) -> Forest:
     """One node with so many children."""
-    return _forest(
-        [-1, *[0] * children],
-        [0, *range(children)],
-        [1, *(1 + i % kinds for i in range(children))],
-        sizes=[children + 1],
-    )
+    types = [1, *(1 + i % kinds for i in range(children))]
+    return _tree([-1, *[0] * children], [0, *range(children)], types)
 
 
-def _forest(
-    parents: list[int], slots: list[int], kinds: list[int], *, sizes: Sequence[int]
-) -> Forest:
-    arrays = (np.array(values, np.int64) for values in (parents, slots, kinds, sizes))
-    return Forest(*arrays)
+def _tree(parents: list[int], slots: list[int], kinds: list[int]) -> Forest:
+    return Forest(*map(np.array, (parents, slots, kinds, [len(parents)])))
 
 
 def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> CellInputs:
@@ -113,9 +103,7 @@ def batch_of(cell: Cell, forest: Forest, seed: int = 1) -> CellInputs:
 
 def schedule_of(forest: Forest, arity: int) -> Schedule:
     """The forest's schedule."""
-    parents, slots, kinds = (
-        torch.from_numpy(part) for part in (forest.parents, forest.slots, forest.kinds)
-    )
+    parents, slots, kinds = map(torch.from_numpy, (forest.parents, forest.slots, forest.kinds))
     return schedule_parents(parents, slots, kinds, arity)
 
 
@@ -143,15 +131,22 @@ def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:
 def apart(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
     """Largest difference, relative where numbers are above 1; infinite where one is not a number or
     shapes differ."""
-    largest = 0.0
+    differences = [0.0]
     for one, other in zip(found, expected, strict=True):
         if one.shape != other.shape:
-            return float("inf")
+            return inf
         difference = torch.where(one == other, 0.0, (one - other).abs() / other.abs().clamp(min=1))
-        largest = max(
-            [
-                largest,
-                *difference.nan_to_num(nan=float("inf"), posinf=float("inf")).flatten().tolist(),
-            ]
-        )
-    return largest
+        differences += difference.nan_to_num(nan=inf, posinf=inf).flatten().tolist()
+    return max(differences)
+
+
+def require_alike(
+    found: Sequence[Tensor],
+    expected: Sequence[Tensor],
+    what: str,
+    mend: str,
+    tolerance: float = 1e-10,
+) -> None:
+    """Raise AssertionError where they are further apart: `what` they are, and what to do."""
+    if (difference := apart(found, expected)) > tolerance:
+        raise AssertionError(f"{what}: results differ by {difference:.2g}; {mend}")

@@ -4,30 +4,24 @@ import re
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.autograd.gradcheck import GradcheckError
 
 from thinstack.core.head import TaskHead
-from thinstack.testing.forests import apart
-from thinstack.testing.methods import OWNER, Method, Values
+from thinstack.testing.forests import apart, require_alike
+from thinstack.testing.methods import LINKED, OWNER, Method, Values
 from thinstack.testing.subject import Subject
 
-__all__ = [
-    "built_as_asked",
-    "gradients",
-    "inputs_are_kept",
-    "rows_are_independent",
-    "takes_no_rows",
-]
+__all__ = ["built_as_asked", "gradients", "has_shapes", "inputs_are_kept", "rows_are_independent"]
 
 AnySubject = Subject[Any]
 
-ROWS, TOLERANCE = 6, 1e-10
+ROWS = 6
 
 
 def built_as_asked(subject: AnySubject) -> None:
-    """It has the sizes that it was asked for, its methods return them, and its parameters are there
-    from the start."""
+    """It has the sizes that it was asked for, its methods return them from inputs of the sizes
+    handed to the contract's __init__, and its parameters are there from the start."""
     plugin, contract = subject.create(), subject.contract
     if not isinstance(plugin, contract):
         raise AssertionError(
@@ -42,8 +36,8 @@ def built_as_asked(subject: AnySubject) -> None:
             )
     if (misfit := subject.misfit(plugin)) is not None:
         raise AssertionError(misfit)
-    names = set(dict(plugin.named_parameters()))
-    for name, parameter in plugin.named_parameters():
+    before = dict(plugin.named_parameters())
+    for name, parameter in before.items():
         uninitialised = isinstance(parameter, nn.parameter.UninitializedParameter)
         if uninitialised or not bool(parameter.isfinite().all()):
             raise AssertionError(
@@ -52,29 +46,21 @@ def built_as_asked(subject: AnySubject) -> None:
             )
     for dtype in (torch.float32, torch.float64):
         for method in subject.methods(plugin.to(dtype).eval(), ROWS, dtype=dtype).values():
-            _is_as_asked(method, dtype)
-    if added := set(dict(plugin.named_parameters())) - names:
+            has_shapes(method, method.values, ROWS, dtype)
+    if added := sorted(dict(plugin.named_parameters()).keys() - before):
         raise AssertionError(
-            f"parameters {sorted(added)} appear at the first call; create them in __init__, from "
-            "the sizes"
+            f"parameters {added} appear at the first call; create them in __init__, from the sizes"
         )
 
 
-def _is_as_asked(method: Method, dtype: torch.dtype) -> None:
-    given = {name: [tuple(part.shape) for part in of] for name, of in method.values.items()}
-    try:
-        found = method()
-    except Exception as error:
+def has_shapes(method: Method, values: Values, n: int, dtype: torch.dtype = torch.float64) -> None:
+    """Check that values of n rows have results of n rows, and of the type of the inputs."""
+    found = method(values)
+    shapes = [tuple(part.shape) for part in found]
+    if shapes != method.shapes(n):
         raise AssertionError(
-            f"{method.name} of shapes {given} raises {type(error).__name__}: {error!s:.200}. Make "
-            "the weights fit the sizes handed to the contract's __init__, or hand on others; a "
-            "head gets rows of the width that it `reads` (thinstack.core.head.Reads)"
-        ) from None
-    shapes, expected = [tuple(part.shape) for part in found], method.shapes(ROWS)
-    if shapes != expected:
-        raise AssertionError(
-            f"{method.name} gives shapes {shapes} for {ROWS} rows, expected {expected}: mend it, "
-            "or the sizes handed to the contract's __init__"
+            f"{method.name} gives shapes {shapes} for {n} rows, expected {method.shapes(n)}: mend "
+            "it, or the sizes handed to the contract's __init__"
         )
     if any(part.dtype != dtype for part in found):
         raise AssertionError(
@@ -85,7 +71,8 @@ def _is_as_asked(method: Method, dtype: torch.dtype) -> None:
 
 
 def inputs_are_kept(subject: AnySubject) -> None:
-    """No method overwrites what it is given; only `children` are compose's to overwrite."""
+    """No method overwrites what it is given, which others read after it; only `children` are
+    compose's to overwrite."""
     plugin = subject.random()
     with torch.no_grad():
         for method in subject.methods(plugin, ROWS).values():
@@ -94,26 +81,9 @@ def inputs_are_kept(subject: AnySubject) -> None:
             for name in sorted(method.values.keys() - {"children"}):
                 if apart(method.values[name], before[name]) > 0:
                     raise AssertionError(
-                        f"{method.name} overwrites {name}, which others read after it; take the "
-                        f"operation without the trailing underscore, or clone {name} first"
+                        f"{method.name} overwrites {name}; take the operation without the trailing "
+                        f"underscore, or clone {name} first"
                     )
-
-
-def takes_no_rows(method: Method) -> None:
-    """Check that no rows have results of no rows."""
-    try:
-        shapes = [tuple(part.shape) for part in method(method.only(None))]
-    except Exception as error:
-        raise AssertionError(
-            f"{method.name} of no rows raises {type(error).__name__}: {error!s:.200}. Take widths "
-            "from attributes and not from a -1 in view or reshape, and use no maximum or mean over "
-            "rows"
-        ) from None
-    if shapes != method.shapes(0):
-        raise AssertionError(
-            f"{method.name} of no rows gives shapes {shapes}, expected {method.shapes(0)}; make as "
-            "many rows as there are"
-        )
 
 
 def rows_are_independent(subject: AnySubject) -> None:
@@ -128,46 +98,35 @@ def rows_are_independent(subject: AnySubject) -> None:
 
 
 def _rows_are_independent(method: Method, other: Values) -> None:
-    whole = method()
-    _stays(method(), whole, f"{method.name} gives other results when it is called again", AGAIN)
-    if OWNER in method.values and len(method.values[OWNER][0]) > 0:
-        linked = ("children", OWNER, "links.kind")
-        turned = {name: [part.flip(0) for part in method.values[name]] for name in linked}
-        _stays(
-            method(method.values | turned),
-            whole,
-            f"{method.name} depends on the order of the child states",
-            "They come in no promised order: find the node of each by `links.owner`, as "
-            "sum_by_owner does",
-        )
+    whole, again = method(), method()
+    require_alike(again, whole, f"{method.name} gives other results when called again", AGAIN)
+    if method.has_owners:
+        turned = {name: [part.flip(0) for part in method.values[name]] for name in LINKED}
+        found = method(method.values | turned)
+        what = f"{method.name} depends on the order of the child states"
+        require_alike(found, whole, what, IN_ORDER)
     for row in range(ROWS):
         rest = torch.arange(ROWS) != row
+        others = [part[rest] for part in whole]
         for name in sorted(method.values.keys() - {OWNER}):
-            _stays(
-                [part[rest] for part in method(method.replaced(row, other, name))],
-                [part[rest] for part in whole],
-                f"{method.name} reads other rows of `{name}` than its own, such as row {row}",
-                "Work on each row by itself: no mean, sum, maximum or normalisation along "
-                "dimension 0; sum over children with sum_by_owner; normalise with LayerNorm "
-                "instead of BatchNorm",
-            )
-        _stays(
-            method(method.only(row)),
-            [part[row : row + 1] for part in whole],
-            f"{method.name} depends on the number of rows: row {row} of {ROWS} by itself",
-            "Do not branch on the number of rows, nor calculate with it",
-        )
+            found = [part[rest] for part in method(method.replaced(row, other, name))]
+            what = f"{method.name} reads other rows of `{name}` than its own, such as row {row}"
+            require_alike(found, others, what, MIXED)
+        mine = [part[row : row + 1] for part in whole]
+        what = f"{method.name} depends on the number of rows: row {row} of {ROWS} by itself"
+        require_alike(method(method.only(row)), mine, what, COUNTED)
 
 
 AGAIN = (
-    "Keep nothing between two calls, and draw no random numbers in evaluation mode (nn.Dropout "
+    "keep nothing between two calls, and draw no random numbers in evaluation mode (nn.Dropout "
     "knows it, functional.dropout must be told)"
 )
-
-
-def _stays(found: list[Tensor], expected: list[Tensor], what: str, mend: str) -> None:
-    if (moved := apart(found, expected)) > TOLERANCE:
-        raise AssertionError(f"{what}: results differ by {moved:.2g}. {mend}")
+IN_ORDER = "find the node of each by `links.owner`, as sum_by_owner does"
+MIXED = (
+    "take no mean, sum, maximum or normalisation along dimension 0; sum over children with "
+    "sum_by_owner; normalise with LayerNorm instead of BatchNorm"
+)
+COUNTED = "do not branch on the number of rows, nor calculate with it"
 
 
 def gradients(subject: AnySubject) -> None:
@@ -182,14 +141,12 @@ def gradients(subject: AnySubject) -> None:
 
 
 def _gradients(method: Method, parameters: dict[str, nn.Parameter], *, fast: bool) -> None:
-    names = [name for name in method.smooth for _ in method.values[name]]
-    given = [
-        part.clone().requires_grad_() for name in method.smooth for part in method.values[name]
-    ]
+    smooth = [(name, part) for name in method.smooth for part in method.values[name]]
+    given = [part.clone().requires_grad_() for _, part in smooth]
 
-    def run(*tensors: Tensor) -> tuple[Tensor, ...]:
+    def run(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         taken: Values = {name: [] for name in method.smooth}
-        for name, tensor in zip(names, tensors, strict=False):
+        for (name, _), tensor in zip(smooth, tensors, strict=False):
             taken[name].append(tensor)
         return tuple(method(method.values | taken))
 
@@ -197,7 +154,7 @@ def _gradients(method: Method, parameters: dict[str, nn.Parameter], *, fast: boo
         torch.autograd.gradcheck(run, (*given, *parameters.values()), fast_mode=fast)
     except GradcheckError as error:
         found = re.search(r"with respect to input (\d+)", str(error))
-        names += parameters
+        names = [*(name for name, _ in smooth), *parameters]
         of = f" with respect to {names[int(found[1])]}" if found else ""
         raise AssertionError(
             f"the gradient of {method.name}{of} is not that of finite differences. Mend the "

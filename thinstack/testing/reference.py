@@ -3,6 +3,7 @@ never optimised."""
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -41,8 +42,8 @@ def encode(
             states[node] = _compose(cell, inner_inputs[row : row + 1], children, slots, kinds)
         return states[node]
 
-    for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
-        visit(root)
+    for root in np.flatnonzero(forest.parents < 0):
+        visit(int(root))
     return [states[node] for node in range(len(forest.parents))]
 
 
@@ -63,15 +64,11 @@ def encode_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> list[list[Ten
     def visit(node: int, state: list[Tensor]) -> None:
         states[node] = state
         for child in below[node]:
-            visit(
-                child,
-                _compose(
-                    cell, inputs[child : child + 1], [state], [0], [1 + int(forest.slots[child])]
-                ),
-            )
+            x, kind = inputs[child : child + 1], 1 + int(forest.slots[child])
+            visit(child, _compose(cell, x, [state], [0], [kind]))
 
-    for root in (node for node, parent in enumerate(forest.parents.tolist()) if parent < 0):
-        visit(root, cell.leaf(inputs[root : root + 1]))
+    for root in np.flatnonzero(forest.parents < 0):
+        visit(int(root), cell.leaf(inputs[root : root + 1]))
     return [states[node] for node in range(len(forest.parents))]
 
 
@@ -127,9 +124,8 @@ def encode_spinn(
                 stack.append(buffer.pop(0))
             else:
                 right, left = stack.pop(), stack.pop()
-                stack.append(
-                    _compose(cell, hidden[:, : cell.inner_size], [left, right], [0, 1], [1, 1])
-                )
+                e = hidden[:, : cell.inner_size]
+                stack.append(_compose(cell, e, [left, right], [0, 1], [1, 1]))
             nodes.states.append(stack[-1])
             nodes.transitions.append(transition)
             nodes.choices.append(scores)
@@ -151,11 +147,8 @@ def _track(
     reads = [nothing, nothing, *map(cell.output, stack)][-2:]
     reads += [*map(cell.output, buffer), *[nothing] * tracker.lookahead][: tracker.lookahead]
     gates = hidden @ tracker.u + tracker.b
-    for read, weight in zip(
-        reads,
-        [*tracker.w_stack.chunk(2, 1), *tracker.w_buffer.chunk(tracker.lookahead, 1)],
-        strict=True,
-    ):
+    weights = [*tracker.w_stack.chunk(2, 1), *tracker.w_buffer.chunk(tracker.lookahead, 1)]
+    for read, weight in zip(reads, weights, strict=True):
         gates = gates + read @ weight
     i, o, f, g = gates.chunk(4, 1)
     memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
@@ -163,11 +156,7 @@ def _track(
 
 
 def _children(forest: Forest) -> list[list[int]]:
-    below: list[list[int]] = [[] for _ in forest.parents]
-    for node, parent in enumerate(forest.parents.tolist()):
-        if parent >= 0:
-            below[parent].append(node)
-    return below
+    return [np.flatnonzero(forest.parents == node).tolist() for node in range(len(forest.parents))]
 
 
 def _compose(

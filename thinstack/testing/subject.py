@@ -61,10 +61,8 @@ class Subject(Generic[Plugin]):
         generator = torch.Generator().manual_seed(SEED)
         with torch.no_grad():
             for part in plugin.parameters():
-                drawn = torch.randn(part.shape, generator=generator, dtype=torch.float64)
-                part.copy_(
-                    drawn * (min(STD, 2 * max(part.shape) ** -0.5) if part.dim() > 1 else STD)
-                )
+                std = min(STD, 2 * max(part.shape) ** -0.5) if part.dim() > 1 else STD
+                part.copy_(std * torch.randn(part.shape, generator=generator, dtype=torch.float64))
         return plugin
 
     def methods(
@@ -163,10 +161,9 @@ class HeadSubject(Subject[TaskHead]):
 
     def width(self, head: TaskHead) -> int:
         """Width of the rows that the head says it reads."""
-        pair = 2 * self.sizes["hidden_size"]
-        return {"pairs": pair, "candidates": pair + self.sizes["word_size"]}.get(
-            head.reads, self.sizes["hidden_size"]
-        )
+        width = self.sizes["hidden_size"]
+        others = {"pairs": 2 * width, "candidates": 2 * width + self.sizes["word_size"]}
+        return others.get(head.reads, width)
 
     def rows(self, head: TaskHead, n: int, *, seed: int = 0) -> Tensor:
         """Random rows (n, width), float64."""
@@ -225,16 +222,16 @@ def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callab
 def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
     """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it
     and the rule. The errors of thinstack itself are raised as they are."""
-    rule = f"{subject.spec.name}, {check.__name__.removesuffix('_of_head')}"
     try:
         check(subject)
-    except AssertionError as error:
-        raise AssertionError(f"{rule}: {error}") from None
     except ThinstackError:
         raise
     except Exception as error:
+        found = " ".join(str(error).split())
+        if not isinstance(error, AssertionError):
+            found = f"{type(error).__name__}: {found:.300}"
         raise AssertionError(
-            f"{rule}: {type(error).__name__}: {' '.join(str(error).split()):.300}. The rule is: "
-            f"{' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
+            f"{subject.spec.name}, {check.__name__.removesuffix('_of_head')}: {found}. The rule "
+            f"is: {' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
             "that first"
         ) from error

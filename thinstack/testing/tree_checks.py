@@ -19,10 +19,11 @@ from thinstack.testing.forests import (
     by_recursion,
     chain,
     random_forest,
+    require_alike,
     schedule_of,
     star,
 )
-from thinstack.testing.method_checks import takes_no_rows
+from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import CellSubject
 
 __all__ = [
@@ -38,7 +39,6 @@ __all__ = [
     "top_down",
 ]
 
-TOLERANCE, OF_GRADIENTS = 1e-10, 1e-8
 LONG, WIDE = 300, 50
 MIXED = [(1, 12, 2), (25, 1, 9, 4), (3, 3, 40)]
 """Sizes of the trees of some forests."""
@@ -78,11 +78,13 @@ def mixed_forests(subject: CellSubject) -> None:
 
 
 def no_rows(subject: CellSubject) -> None:
-    """n = 0 rows work, and so do nodes without a child, in every method and in the executor."""
+    """n = 0 rows work, and so do nodes without a child, in every method and in the executor: take
+    widths from attributes and not from a -1 in view or reshape, and use no maximum or mean over
+    rows."""
     cell = subject.random()
     methods = subject.methods(cell, 6)
     for method in methods.values():
-        takes_no_rows(method)
+        has_shapes(method, method.only(None), 0)
     compose = methods["compose"]
     below = compose.values if cell.arity > 0 else compose.only(None)
     childless = {
@@ -105,26 +107,23 @@ def no_rows(subject: CellSubject) -> None:
 def _agree(cell: Cell, forest: Forest, what: str) -> None:
     batch = batch_of(cell, forest)
     expected = by_recursion(cell, batch.copied())
-    found = by_depth(DepthOrdered(cell), cell, batch.copied())
-    with torch.no_grad():
-        without = by_depth(DepthOrdered(cell), cell, batch.copied())
-    for name, outputs in (("", found), (" without gradients", without)):
-        if (difference := apart(outputs, expected)) > TOLERANCE:
-            raise AssertionError(
-                f"on {what} the outputs of nodes computed depth by depth{name} differ by "
-                f"{difference:.2g} from the same nodes computed one by one. compose must treat "
-                "every row by itself, take each child from its place (`links.owner`, or dimension "
-                "1), and keep nothing between two calls; where rows_are_independent fails too, "
-                "mend that first"
-            )
+    for how in ("", " without gradients"):
+        with torch.set_grad_enabled(how == ""):
+            found = by_depth(DepthOrdered(cell), cell, batch.copied())
+        require_alike(found, expected, f"{what}, depth by depth{how} and one by one", IN_PLACE)
+
+
+IN_PLACE = (
+    "let compose treat every row by itself, take each child from its place (`links.owner`, or "
+    "dimension 1), and keep nothing between two calls"
+)
+BY_ITSELF = "let leaf, compose and output treat every row by itself"
 
 
 def top_down(subject: CellSubject) -> None:
     """A cell of one child or any number that reads an input at every node can also run from the
-    roots down.
-
-    The executor is compared with the recursion.
-    """
+    roots down, where the executor agrees with the recursion: a node's one child is its parent, the
+    kind of the link tells which child it is, and the root is a leaf."""
     cell = subject.random()
     if cell.arity > 1 or cell.inner_size != cell.input_size:
         return
@@ -140,13 +139,7 @@ def top_down(subject: CellSubject) -> None:
         found = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
         states = reference.encode_top_down(cell, forest, inputs)
         expected = torch.cat([cell.output(state) for state in states])
-        if (difference := apart([found], [expected])) > TOLERANCE:
-            raise AssertionError(
-                f"from the root down, outputs differ by {difference:.2g} from those of the same "
-                "nodes computed one by one. There a node's one child is its parent, the kind of "
-                "the link tells which child it is, and the root is a leaf: compose must treat "
-                "every row by itself"
-            )
+        require_alike([found], [expected], "from the root down, by level and one by one", BY_ITSELF)
 
 
 def inner_inputs_are_read(subject: CellSubject) -> None:
@@ -197,12 +190,8 @@ def neighbours(subject: CellSubject) -> None:
         with torch.no_grad():
             together = by_depth(run, cell, batch.copied())
             alone = by_depth(run, cell, batch.tree(start, stop))
-        if (difference := apart(alone[:1], [together[0][start:stop]])) > TOLERANCE:
-            raise AssertionError(
-                f"a tree of {sizes[own]} nodes has outputs that differ by {difference:.2g} alone "
-                f"and in a batch of trees of {sizes} nodes. leaf, compose and output must treat "
-                "every row by itself; where rows_are_independent fails too, mend that first"
-            )
+        what = f"a tree of {sizes[own]} nodes, alone and in a batch of trees of {sizes} nodes"
+        require_alike(alone[:1], [together[0][start:stop]], what, BY_ITSELF)
 
     alike()
 
@@ -220,12 +209,8 @@ def gradients_of_forests(subject: CellSubject) -> None:
     found = _gradients(by_depth(DepthOrdered(cell), cell, batch.copied()), wanted)
     expected = _gradients(by_recursion(cell, batch.copied()), wanted)
     for name, gradient in found.items():
-        if (difference := apart([gradient], [expected[name]])) > OF_GRADIENTS:
-            raise AssertionError(
-                f"the gradient of {name} differs by {difference:.2g} when a forest is computed "
-                "depth by depth instead of node by node. Where `gradients` fails too, mend that "
-                "first; else let compose treat every row by itself"
-            )
+        what = f"the gradient of {name}, depth by depth and one by one"
+        require_alike([gradient], [expected[name]], what, BY_ITSELF, tolerance=1e-8)
 
 
 def parameters_are_used(subject: CellSubject) -> None:
@@ -246,10 +231,10 @@ def parameters_are_used(subject: CellSubject) -> None:
 def _gradients(outputs: Sequence[Tensor], wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Gradients of a sum that weighs each output and root output differently; zero for what has no
     part in it."""
-    loss = torch.zeros((), dtype=torch.float64)
-    for part in outputs[:2]:
-        weight = torch.linspace(-1, 2, part.numel(), dtype=part.dtype).view_as(part)
-        loss = loss + (part * weight).sum()
+    weights = [torch.linspace(-1, 2, part.numel(), dtype=part.dtype) for part in outputs[:2]]
+    loss = torch.stack(
+        [part.flatten() @ of for part, of in zip(outputs, weights, strict=False)]
+    ).sum()
     if not (wanted and loss.requires_grad):
         return {name: torch.zeros_like(tensor) for name, tensor in wanted.items()}
     tensors = tuple(wanted.values())

@@ -1,0 +1,207 @@
+"""The depth-ordered executor and the one from the roots down against the reference recursion, in
+float64, over forests of any shape."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from core.cells import KINDS, AnyArity, FixedArity, OwnLeaf, X
+from core.random_trees import ANY, BINARY, Edges, forests, tree_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import assert_agrees, forest_of, outputs_top_down
+from torch import Tensor
+
+from thinstack.core import Forest, Tree
+from thinstack.core.cell import Cell
+from thinstack.core.depth_ordered import DepthOrdered, in_node_order
+from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
+from thinstack.core.top_down import TopDown
+from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
+
+SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[int, list[Cell]]:
+    """Cells by arity."""
+    torch.manual_seed(7)
+    fixed = {arity: [FixedArity(arity), OwnLeaf(arity)] for arity in (1, 2, 3)}
+    return {0: [AnyArity()], **fixed}
+
+
+@pytest.fixture(scope="module")
+def downward(cells) -> list[Cell]:
+    """Cells that also run from the roots down."""
+    return [cells[1][0], cells[0][0]]
+
+
+def check_up(cell: Cell, run, forest: Forest, seed: int = 3, eager=None) -> None:
+    """Outputs of nodes, of roots and head words, against the recursion or another executor."""
+    batch = batch_of(cell, forest, seed)
+    wanted = [*(part.requires_grad_() for part in batch[1:]), *cell.parameters()]
+    expected = by_depth(eager, cell, batch) if eager else by_recursion(cell, batch)
+    tolerance = {"atol": 1e-14 if eager else 1e-12, "rtol_of_gradients": 1e-10}
+    assert_agrees(lambda: by_depth(run, cell, batch), expected, wanted, **tolerance)
+
+
+def check_down(cell: Cell, run, forest: Forest, schedule: Schedule, seed: int = 0) -> None:
+    inputs = random_inputs(len(forest.parents), seed).requires_grad_()
+    expected = [outputs_top_down(cell, forest, inputs)]
+    assert_agrees(lambda: [down(run, schedule, inputs)], expected, [inputs, *cell.parameters()])
+
+
+def random_inputs(nodes: int, seed: int = 0) -> Tensor:
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(nodes, X, generator=random, dtype=torch.float64)
+
+
+def down(run, schedule: Schedule, inputs: Tensor) -> Tensor:
+    """Outputs from the roots down, in node order."""
+    rows = torch.cat([schedule.leaves, schedule.inner])
+    return in_node_order(run(inputs[rows], schedule), schedule)
+
+
+def few_kinds(forest: Forest) -> Forest:
+    """With no more slots than the cells know kinds."""
+    return forest._replace(slots=forest.slots % KINDS)
+
+
+@settings(max_examples=100)
+@given(edges=forests(), seed=st.integers(0, 2**31))
+def test_any_forest_in_any_order(cells, downward, edges: Edges, seed: int) -> None:
+    for cell in cells[edges.arity]:
+        check_up(cell, DepthOrdered(cell), edges.forest, seed)
+    forest = few_kinds(edges.forest)
+    for cell in downward:
+        check_down(cell, TopDown(cell), forest, schedule_of(forest, edges.arity), seed)
+
+
+@settings(max_examples=25)
+@given(trees=st.lists(BINARY, max_size=4))
+def test_binary_trees_by_their_transitions(downward, trees: list) -> None:
+    forest = Forest.of(map(tree_of, trees))
+    steps = torch.from_numpy(Forest.of_binary(map(tree_of, trees)).transitions)
+    for cell in downward:
+        check_down(cell, TopDown(cell), forest, schedule_transitions(steps))
+
+
+@settings(max_examples=25)
+@given(trees=st.lists(ANY, max_size=3))
+def test_trees_of_up_to_four_children(downward, trees: list) -> None:
+    forest = few_kinds(Forest.of(map(tree_of, trees)))
+    for cell in downward:
+        check_down(cell, TopDown(cell), forest, schedule_of(forest, 0))
+
+
+@pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])
+def test_sentences_no_trees_and_one_node(downward, lengths: list[int]) -> None:
+    sizes = torch.tensor(lengths, dtype=torch.long)
+    for cell in downward:
+        chains = forest_of({"lengths": sizes.numpy()})
+        check_down(cell, TopDown(cell), chains, schedule_lengths(sizes))
+
+
+def few_shapes(arity: int) -> list[Edges]:
+    star = Edges([-1, 0, 0, *[-1] * 3], [0, 1, 0, 0, 0, 0], [1, 2, 3, 1, 1, 1], arity)
+    deep = Edges([1, 2, 3, -1, 1, 3], [0, 1, 0, 0, 1, 1], [1, 2, 3, 1, 2, 2], arity)
+    return [star, deep, Edges([-1], [0], [1], arity), Edges([], [], [], arity), deep, star]
+
+
+@pytest.mark.filterwarnings(SCRIPT_WARNING)
+@pytest.mark.parametrize(
+    "make", [AnyArity, lambda: FixedArity(2), lambda: OwnLeaf(3)], ids=["any", "fixed", "own_leaf"]
+)
+def test_scripted(make: Callable[[], Cell]) -> None:
+    torch.manual_seed(1)
+    cell = make()
+    eager = DepthOrdered(cell)
+    scripted = torch.jit.script(eager)
+    for edges in few_shapes(cell.arity):
+        check_up(cell, scripted, edges.forest, eager=eager)
+
+
+@pytest.mark.filterwarnings(SCRIPT_WARNING)
+@pytest.mark.parametrize("number", [0, 1])
+def test_scripted_from_the_roots_down(downward, number: int) -> None:
+    cell = downward[number]
+    scripted = torch.jit.script(TopDown(cell))
+    for edges in few_shapes(3):
+        check_down(cell, scripted, edges.forest, edges.schedule)
+
+
+SIZE = 1500
+"""Neither a chain of so many nodes nor such a star could be computed by recursion."""
+
+
+@pytest.fixture
+def by_hand() -> tuple[Cell, Tensor, dict[str, Tensor]]:
+    """A cell, words and the cell's parameters."""
+    torch.manual_seed(2)
+    cell = AnyArity()
+    return cell, random_inputs(SIZE), {name: p.detach() for name, p in cell.named_parameters()}
+
+
+@torch.no_grad()
+def test_a_long_chain(by_hand) -> None:
+    """Against a loop."""
+    cell, x, p = by_hand
+    h = torch.tanh(x[0] @ p["w"])
+    m = h + 1
+    for word in x[1:]:
+        last = h
+        h = torch.tanh(word @ p["w"] + (h @ p["u"] + p["e"][1]) * m / 2)
+        m = h + 1 - last
+    line = Edges([*range(1, SIZE), -1], [0] * SIZE, [1] * SIZE, 0).forest
+    _, root, _ = by_depth(DepthOrdered(cell), cell, CellInputs(line, x[:1], x[1:]))
+    torch.testing.assert_close(root[0], h, rtol=0, atol=1e-12)
+    found = down(TopDown(cell), schedule_lengths(torch.tensor([SIZE])), x.flip(0))
+    torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_a_wide_star(by_hand) -> None:
+    cell, x, p = by_hand
+    slots = torch.arange(SIZE) % KINDS
+    star = Edges([-1, *[0] * (SIZE - 1)], slots.tolist(), [2] * SIZE, 0)
+    h = torch.tanh(x[1:] @ p["w"])
+    messages = (h @ p["u"] + p["e"][2]) * (h + 1) / 2
+    _, root, _ = by_depth(DepthOrdered(cell), cell, CellInputs(star.forest, x[1:], x[:1]))
+    expected = torch.tanh(x[0] @ p["w"] + messages.sum(0))
+    torch.testing.assert_close(root[0], expected, rtol=0, atol=1e-12)
+
+    h = torch.tanh(x[0] @ p["w"])
+    messages = (h @ p["u"] + p["e"][1 + slots[1:]]) * (h + 1) / 2
+    found = down(TopDown(cell), star.schedule, x)
+    expected = torch.tanh(x[1:] @ p["w"] + messages)
+    torch.testing.assert_close(found[1:], expected, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5),
+    shapes=st.randoms(use_true_random=False),
+)
+def test_a_tree_does_not_feel_its_neighbours(cells, sizes: list[int], shapes) -> None:
+    cell = cells[2][0]
+    trees = [shapes.choice([Tree.left, Tree.right, Tree.balanced])(["w"] * n) for n in sizes]
+    batch, start = batch_of(cell, Forest.of(trees), 5), 0
+    with torch.no_grad():
+        outputs, roots, words = by_depth(DepthOrdered(cell), cell, batch)
+        for rank, tree in enumerate(trees):
+            nodes = slice(start, start := start + len(tree))
+            alone = by_depth(DepthOrdered(cell), cell, batch.tree(nodes.start, nodes.stop))
+            expected = [outputs[nodes], roots[rank : rank + 1], words[nodes]]
+            torch.testing.assert_close(alone, expected, rtol=0, atol=1e-13)
+
+
+def test_inputs_are_left_as_they_were(cells, downward) -> None:
+    edges = Edges([2, 2, -1, 0], [0, 1, 0, 1], [1, 2, 1, 3], 2)
+    batch = batch_of(cells[2][0], edges.forest)
+    before = batch.copied()
+    by_depth(DepthOrdered(cells[2][0]), cells[2][0], batch)
+    assert all(map(torch.equal, batch[1:], before[1:]))
+    for cell in downward:
+        inputs = random_inputs(4)
+        TopDown(cell)(inputs, edges.schedule)
+        assert torch.equal(inputs, random_inputs(4))
