@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 from torch import Tensor, nn
 
 from thinstack.plugins.heads.entailment import Entailment
@@ -30,16 +31,6 @@ def numpy(part: Tensor) -> np.ndarray:
     return part.detach().numpy()
 
 
-def softmax(o: np.ndarray) -> np.ndarray:
-    return np.exp(o) / np.exp(o).sum(1, keepdims=True)
-
-
-def normalised(
-    x: np.ndarray, norm: nn.BatchNorm1d, mean: np.ndarray, variance: np.ndarray
-) -> np.ndarray:
-    return (x - mean) / np.sqrt(variance + norm.eps) * numpy(norm.weight) + numpy(norm.bias)
-
-
 def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndarray:
     """Logits with no normalisation (`none`), or one by the statistics of the rows (`batch`) or the
     running ones (`running`)."""
@@ -47,9 +38,11 @@ def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndar
     def norm(x: np.ndarray, place: nn.Sequential) -> np.ndarray:
         if statistics == "none":
             return x
+        mean, variance = numpy(place[0].running_mean), numpy(place[0].running_var)
         if statistics == "batch":
-            return normalised(x, place[0], x.mean(0), x.var(0))
-        return normalised(x, place[0], numpy(place[0].running_mean), numpy(place[0].running_var))
+            mean, variance = x.mean(0), x.var(0)
+        normal = (x - mean) / np.sqrt(variance + place[0].eps)
+        return normal * numpy(place[0].weight) + numpy(place[0].bias)
 
     premise, hypothesis = numpy(pairs)[:, :H], numpy(pairs)[:, H:]
     x = np.concatenate([premise, hypothesis, premise - hypothesis, premise * hypothesis], axis=1)
@@ -67,7 +60,9 @@ def test_the_equations(layers: int, batch_norm: bool) -> None:
     assert sum(isinstance(layer, nn.Linear) for layer in head.mlp) == layers
     expected = expected_logits(head, pairs, "running" if batch_norm else "none")
     np.testing.assert_allclose(numpy(head(pairs)), expected, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(numpy(head.scores(pairs)), softmax(expected), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        numpy(head.scores(pairs)), softmax(expected, axis=1), rtol=0, atol=1e-10
+    )
 
 
 def test_training_normalises_by_the_batch() -> None:

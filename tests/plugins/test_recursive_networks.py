@@ -1,6 +1,7 @@
 """Recursive networks (Socher et al. 2011-2014; Irsoy & Cardie 2014) and the mean of words against
 their equations, in NumPy."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,28 +37,20 @@ WORDS = {"leaf": "word", "input_size": H}
 
 
 @pytest.mark.parametrize("inner_size", [0, X])
-def test_dt_rnn(inner_size: int) -> None:
-    cell = random_cell(DTRNN, inner_size=inner_size)
-    w, u, b = parameters(cell).values()
-
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
-        return (np.tanh((0 if x is None else x @ w) + b + sum(h_k @ u for (h_k,) in children)),)
-
-    assert_equations(cell, node)
-
-
-@pytest.mark.parametrize("inner_size", [0, X])
-@pytest.mark.parametrize("kinds", [1, 2, 9])
-def test_sdt_rnn(kinds: int, inner_size: int) -> None:
-    """Several children of one relation and of several, and relations that do not occur."""
-    cell = random_cell(SDTRNN, inner_size=inner_size, kinds=kinds)
+@pytest.mark.parametrize("kinds", [0, 1, 2, 9])
+def test_dt_rnn_and_sdt_rnn(kinds: int, inner_size: int) -> None:
+    """One U for all children, or one for each relation: several children of one relation and of
+    several, and relations that do not occur."""
+    asked = {"kinds": kinds} if kinds else {}
+    cell = random_cell(SDTRNN if kinds else DTRNN, inner_size=inner_size, **asked)
     w, u, b = parameters(cell).values()
 
     def node(x: Array | None, children: list[State], relations: list[int]) -> State:
-        below = sum(h_k @ u[r - 1] for (h_k,), r in zip(children, relations, strict=True))
+        pairs = zip(children, relations, strict=True)
+        below = sum(h_k @ (u[relation - 1] if kinds else u) for (h_k,), relation in pairs)
         return (np.tanh((0 if x is None else x @ w) + b + below),)
 
-    assert_equations(cell, node, kinds=kinds)
+    assert_equations(cell, node, kinds=kinds or 1)
 
 
 def test_sdt_rnn_counts_a_child_of_kind_0_as_none() -> None:
@@ -67,6 +60,11 @@ def test_sdt_rnn_counts_a_child_of_kind_0_as_none() -> None:
     (found,) = composed(cell, x, [h], Links(OWNER, kind * some))
     (expected,) = composed(cell, x, [h[some]], Links(OWNER[some], kind[some]))
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def word_leaf(part: dict[str, Array]) -> Callable[[Array], State]:
+    """The word itself, or a map of it where there is one."""
+    return lambda x: (np.tanh(x @ part["w_x"] + part["b_x"]) if "w_x" in part else x,)
 
 
 @pytest.mark.parametrize("asked", [{}, {"inner_size": X}, WORDS, WORDS | {"inner_size": H}])
@@ -79,10 +77,7 @@ def test_rvnn(asked: dict[str, Any]) -> None:
         (a,), (b,) = children
         return (np.tanh(a @ w_left + b @ w_right + (0 if x is None else x @ v) + part["b"]),)
 
-    def leaf(x: Array) -> State:
-        return (x if "leaf" in asked else np.tanh(x @ part["w_x"] + part["b_x"]),)
-
-    assert_equations(cell, node, leaf)
+    assert_equations(cell, node, word_leaf(part))
 
 
 @pytest.mark.parametrize("asked", [{}, WORDS])
@@ -95,10 +90,7 @@ def test_rntn(asked: dict[str, Any]) -> None:
         products = [pair @ part["v"][:, k] @ pair for k in range(H)]
         return (np.tanh(products + pair @ part["w"] + part["b"]),)
 
-    def leaf(x: Array) -> State:
-        return (x if "leaf" in asked else np.tanh(x @ part["w_x"] + part["b_x"]),)
-
-    assert_equations(cell, node, leaf)
+    assert_equations(cell, node, word_leaf(part))
 
 
 def mv_rnn_width(rank: int | None) -> int:

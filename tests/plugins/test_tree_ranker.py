@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from scipy.special import log_softmax
 
 from thinstack.plugins.heads.tree_ranker import TreeRanker
 
@@ -26,8 +27,7 @@ def test_the_score_of_a_constituent(word_size: int) -> None:
     o = np.maximum(0, before)
     rows = torch.from_numpy(np.concatenate([n_b, n_c, h_a], axis=1))
     np.testing.assert_allclose(head(rows).detach(), o, rtol=0, atol=1e-10)
-    expected = np.log(np.exp(o) / np.exp(o).sum(1, keepdims=True))
-    np.testing.assert_allclose(head.scores(rows).detach(), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(head.scores(rows).detach(), log_softmax(o, 1), rtol=0, atol=1e-10)
 
 
 def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
@@ -46,10 +46,8 @@ def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
 def test_the_loss(seed: int, kappa: float) -> None:
     """Sentences of one to ten candidates, mixed."""
     random = np.random.default_rng(seed)
-    candidates = np.array(
-        [(s, wrong) for s, size in enumerate([4, 1, 10, 3, 2]) for wrong in range(size)]
-    )
-    candidates = random.permutation(candidates)
+    sizes = enumerate([4, 1, 10, 3, 2])
+    candidates = random.permutation([(s, wrong) for s, size in sizes for wrong in range(size)])
     f = random.normal(size=len(candidates)) * 3
     loss = random_head(kappa=kappa).loss(torch.from_numpy(f), torch.from_numpy(candidates))
     assert loss.item() == pytest.approx(margin_loss(f, candidates, kappa), abs=1e-10)

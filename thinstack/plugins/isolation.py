@@ -79,9 +79,8 @@ class Source:
         self, status: Status, error: str | None = None, *, spec: AnySpec | None = None
     ) -> PluginRecord:
         """Record of one spec of this plugin, or of the plugin as a whole."""
-        if spec is None:
-            return PluginRecord(self.name, "plugin", self.distribution, self.version, status, error)
-        return PluginRecord(spec.name, spec.kind, self.distribution, self.version, status, error)
+        name, kind = (self.name, "plugin") if spec is None else (spec.name, spec.kind)
+        return PluginRecord(name, kind, self.distribution, self.version, status, error)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
         """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable,
@@ -89,13 +88,11 @@ class Source:
         log.debug("plugin of %s, %s", self, doing, exc_info=error)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
-        reason = (
-            str(error) if isinstance(error, ThinstackError) else f"{type(error).__name__}: {error}"
-        )
-        if (
-            isinstance(error, ImportError)
-            and (error.name or "").partition(".")[0] == hookspecs.PROJECT
-        ):
+        reason = str(error)
+        if not isinstance(error, ThinstackError):
+            reason = f"{type(error).__name__}: {error}"
+        missing = error.name or "" if isinstance(error, ImportError) else ""
+        if missing.split(".")[0] == hookspecs.PROJECT:
             reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 

@@ -82,32 +82,24 @@ class PluginManager:
         blocked: Iterable[str] | None = None,
     ):
         found = metadata.entry_points(group=GROUP) if entry_points is None else entry_points
-        barred = {
-            name.strip()
-            for name in (
-                os.environ.get(BLOCK_VARIABLE, "").split(",") if blocked is None else blocked
-            )
-        }
+        names = os.environ.get(BLOCK_VARIABLE, "").split(",") if blocked is None else blocked
+        barred = {name.strip() for name in names}
+        others = sorted(map(_installed, found), key=lambda s: (s.distribution, s.name))
+        loaded = [
+            (source, *_load(source, barred)) for source in [*map(_builtin, builtins), *others]
+        ]
         self._providers: dict[Key, list[tuple[AnySpec, Source]]] = {}
-        self._records: list[PluginRecord] = []
-        loaded: list[tuple[Source, list[AnySpec], list[PluginRecord]]] = []
-        for source in [
-            *map(_builtin, builtins),
-            *sorted(map(_installed, found), key=lambda s: (s.distribution, s.name)),
-        ]:
-            if _is_blocked(source, barred):
-                loaded.append(
-                    (source, [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")])
-                )
-                continue
-            specs, failures = collect(source)
-            loaded.append((source, specs, failures))
+        for source, specs, _ in loaded:
             for spec in specs:
                 self._providers.setdefault((spec.kind, spec.name), []).append((spec, source))
+        self._records: list[PluginRecord] = []
         for source, specs, failures in loaded:
-            self._records += [self._settle(spec, source) for spec in specs]
-            self._records += failures if specs or failures else [source.record("ok")]
-        self._warn()
+            records = [*(self._settle(spec, source) for spec in specs), *failures]
+            self._records += records or [source.record("ok")]
+        for record in self._records:
+            if record.status == "failed":
+                origin = f"{record.kind} {record.name!r} of {record.distribution} {record.version}"
+                warnings.warn(f"{origin} was left out: {record.error}", PluginWarning, stacklevel=2)
 
     def cell(self, name: str) -> CellSpec:
         """The cell of this name.
@@ -142,42 +134,31 @@ class PluginManager:
     def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:
         key = (wanted.kind, name)
         if key not in self._providers:
-            if wanted is not ReaderSpec and any(
-                record.status == "unavailable" for record in self._records
-            ):
+            lacking = any(record.status == "unavailable" for record in self._records)
+            if lacking and wanted is not ReaderSpec:
                 raise MissingExtraError("torch", "train")
-            raise UnknownNameError(
-                wanted.kind, name, [known for kind, known in self._providers if kind == wanted.kind]
-            )
+            known = [known for kind, known in self._providers if kind == wanted.kind]
+            raise UnknownNameError(wanted.kind, name, known)
         spec, source = self._providers[key][0]
-        if self._is_contested(key) and not source.builtin:
-            raise PluginError(self._contest(key))
+        if (contest := self._contest(key, source)) is not None:
+            raise PluginError(contest)
         return cast(AnySpecType, spec)
 
     def _settle(self, spec: AnySpec, source: Source) -> PluginRecord:
-        """Record of one spec: the name of a built-in stays its own, any other name of two providers
-        is nobody's."""
-        key = (spec.kind, spec.name)
-        if self._is_contested(key) and not source.builtin:
-            return source.record("failed", self._contest(key), spec=spec)
-        return source.record("ok", spec=spec)
+        contest = self._contest((spec.kind, spec.name), source)
+        return source.record("ok" if contest is None else "failed", contest, spec=spec)
 
-    def _is_contested(self, key: Key) -> bool:
-        return len(self._providers[key]) > 1
-
-    def _contest(self, key: Key) -> str:
+    def _contest(self, key: Key, source: Source) -> str | None:
+        """Why the source cannot have the name, if so: that of a built-in stays its own, any other
+        name of two providers is nobody's."""
+        if source.builtin or len(self._providers[key]) == 1:
+            return None
         kind, name = key
         providers = " and by ".join(str(source) for _, source in self._providers[key])
         return (
             f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with "
             f"{BLOCK_VARIABLE}"
         )
-
-    def _warn(self) -> None:
-        for record in self._records:
-            if record.status == "failed":
-                origin = f"{record.kind} {record.name!r} of {record.distribution} {record.version}"
-                warnings.warn(f"{origin} was left out: {record.error}", PluginWarning, stacklevel=3)
 
 
 @cache
@@ -194,13 +175,8 @@ def readers() -> PluginManager:
 
 
 def _builtin(module: str) -> Source:
-    return Source(
-        module.rpartition(".")[2],
-        "thinstack",
-        __version__,
-        partial(_class_of, module),
-        builtin=True,
-    )
+    load = partial(_class_of, module)
+    return Source(module.rpartition(".")[2], "thinstack", __version__, load, builtin=True)
 
 
 def _class_of(module: str) -> object:
@@ -211,17 +187,17 @@ def _class_of(module: str) -> object:
 
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
-    distribution = entry_point.dist
-    name, version = (
-        (distribution.name, distribution.version) if distribution else ("unknown", "unknown")
-    )
-    return Source(entry_point.name, name, version, entry_point.load)
+    found = entry_point.dist
+    origin = (found.name, found.version) if found else ("unknown", "unknown")
+    return Source(entry_point.name, *origin, entry_point.load)
 
 
-def _is_blocked(source: Source, barred: set[str]) -> bool:
-    return not source.builtin and (
-        source.name in barred or _normal(source.distribution) in map(_normal, barred)
-    )
+def _load(source: Source, barred: set[str]) -> tuple[list[AnySpec], list[PluginRecord]]:
+    """What the source provides, and records of failures; nothing where it is barred."""
+    named = source.name in barred or _normal(source.distribution) in map(_normal, barred)
+    if named and not source.builtin:
+        return [], [source.record("blocked", f"blocked by {BLOCK_VARIABLE}")]
+    return collect(source)
 
 
 def _normal(distribution: str) -> str:
