@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from thinstack.core import Forest, Tree
 from thinstack.core.schedule import Schedule
-from thinstack.testing.forests import schedule_of
+from thinstack.testing.forests import random_forest, schedule_of
 
 # Anything but ASCII white space and brackets: no-break spaces, quotes, combining marks, emoji.
 WORDS = st.text(
@@ -98,20 +98,16 @@ class Edges(NamedTuple):
         return schedule_of(self.forest, self.arity)
 
 
-@st.composite
-def forests(draw, max_nodes: int = 12) -> Edges:
-    """A forest of any shape, its nodes in any order, trees interleaved; fixed arity leaves slots
+def _mixed(sizes: list[int], arity: int, seed: int) -> Edges:
+    forest = random_forest(sizes, arity=arity, kinds=3, seed=seed)
+    place = np.random.default_rng(seed).permutation(len(forest.parents))
+    edges = np.zeros([3, len(place)], np.int64)
+    edges[:, place] = np.append(place, -1)[forest.parents], forest.slots, forest.kinds
+    return Edges(*edges.tolist(), arity)
+
+
+def forests() -> st.SearchStrategy[Edges]:
+    """Forests of any shape, their nodes in any order, trees interleaved; fixed arity leaves slots
     empty."""
-    arity = draw(st.integers(0, 3))
-    nodes = draw(st.integers(0, max_nodes))
-    place = draw(st.permutations(range(nodes)))
-    parents, slots, free = [-1] * nodes, [0] * nodes, {}
-    for node in range(nodes):
-        free[node] = draw(st.permutations(range(arity or nodes)))
-        above = draw(st.sampled_from([-1, *[i for i in range(node) if free[i]]]))
-        if above >= 0:
-            parents[place[node]] = place[above]
-            slots[place[node]] = free[above][0]
-            free[above] = free[above][1:]
-    kinds = draw(st.lists(st.integers(1, 3), min_size=nodes, max_size=nodes))
-    return Edges(parents, slots, kinds, arity)
+    sizes = st.lists(st.integers(1, 8), max_size=3)
+    return st.builds(_mixed, sizes, st.integers(0, 3), st.integers(0, 2**31))

@@ -106,26 +106,12 @@ class Normalises(Good):
         self.linear = nn.Sequential(nn.BatchNorm1d(self.hidden_size), self.linear)
 
 
-class RowMixing(Good):
-    """Subtracts the mean of the rows."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows) - rows.sum() / max(rows.shape[0], 1)
-
-
 class CountsRows(Good):
     """Branches on the number of rows."""
 
     def forward(self, rows: Tensor) -> Tensor:
         logits = self.linear(rows)
         return logits * torch.arange(3) if rows.shape[0] > 4 else logits
-
-
-class Random(Good):
-    """Drops out in evaluation mode too."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(functional.dropout(rows))
 
 
 class Detached(Good):
