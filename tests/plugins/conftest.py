@@ -18,6 +18,11 @@ class Site:
     def __init__(self, path: Path):
         self.path = path
 
+    def write(self, module: str, source: str) -> None:
+        """Write a module of no distribution."""
+        (self.path / f"{module}.py").write_text(source, encoding="utf-8")
+        importlib.invalidate_caches()
+
     def install(
         self,
         distribution: str,
@@ -30,7 +35,7 @@ class Site:
     ) -> None:
         """Write a distribution with an entry point `module`, or the class that it `names` in it,
         called `entry`, or as the module; one more, if it is there."""
-        (self.path / f"{module}.py").write_text(source, encoding="utf-8")
+        self.write(module, source)
         info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(exist_ok=True)
         (info / "METADATA").write_text(
@@ -40,18 +45,12 @@ class Site:
         known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"
         target = f"{module}:{names}" if names else module
         points.write_text(f"{known}{entry or module} = {target}\n", encoding="utf-8")
-        importlib.invalidate_caches()
 
     def entry_points(self) -> list[metadata.EntryPoint]:
         """Entry points of these distributions alone, so that a plugin installed for real changes no
         test."""
         found = metadata.distributions(path=[str(self.path)])
-        return [
-            point
-            for distribution in found
-            for point in distribution.entry_points
-            if point.group == "thinstack"
-        ]
+        return [point for distribution in found for point in distribution.entry_points]
 
     def manager(self, **changes: Any) -> PluginManager:
         """The plugin manager of these distributions, without built-ins."""
