@@ -30,9 +30,9 @@ def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
 @pytest.mark.parametrize("rows", ROWS)
 def test_affine(rows: int, grad: bool) -> None:
     bias, values, weight = arguments(rows)
+    expected = bias.double() + values.double() @ weight.double()
     with torch.set_grad_enabled(grad):
         found = affine(bias, values, weight).double()
-    expected = bias.double() + values.double() @ weight.double()
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
 
 
@@ -57,9 +57,9 @@ def test_a_gradient_of_one_argument_alone(needed: int) -> None:
     torch.testing.assert_close(found, expected.detach(), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("shape", [(0, 8), (3, 8), (600, 8)])
-def test_tanh(shape: tuple[int, int]) -> None:
-    values = torch.linspace(-30, 30, shape[0] * shape[1]).view(shape)
+@pytest.mark.parametrize("rows", [0, 3, 600])
+def test_tanh(rows: int) -> None:
+    values = torch.linspace(-30, 30, rows * 8).view(rows, 8)
     exact = values.double().tanh()
     found = fast._tanh_(values)
     assert found is values

@@ -30,11 +30,11 @@ def cell(base: type = FakeCell, **changes: object) -> CellSpec:
     return CellSpec(type("Changed", (base,), changes))
 
 
-@pytest.mark.parametrize("name", ["a.v1", "nary_lstm.v12", "x2_y.v0"])
-def test_versioned_names_are_taken(name: str) -> None:
-    spec = cell(name=name, summary="one line")
-    assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
-    assert cell(name=name).summary == ""
+def test_versioned_names_are_taken() -> None:
+    for name in ("a.v1", "nary_lstm.v12", "x2_y.v0"):
+        spec = cell(name=name, summary="one line")
+        assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
+    assert cell().summary == ""
 
 
 @pytest.mark.parametrize(
@@ -127,38 +127,30 @@ def test_an_option_without_a_default_must_be_given() -> None:
     assert found.arguments == {"model_depth": 2, "free": [1]}
 
 
-class Unknown(FakeCell):
-    def __init__(self, *, depth: "NoSuchType" = 1): ...  # noqa: F821
+def of_no_such_type(self, *, depth: "NoSuchType" = 1): ...  # noqa: F821
 
 
-class Failing(FakeCell):
-    def __init__(self, *, hidden_size: int):
-        raise RuntimeError("no such gate")
+def failing(self, *, hidden_size: int):
+    raise RuntimeError("no such gate")
 
 
-class Refusing(FakeCell):
-    def __init__(self) -> None:
-        raise DataError("expected 2 columns")
-
-
-class Lost(FakeCell):
-    @classmethod
-    def build(cls, **_: int) -> None: ...
+def refusing(self):
+    raise DataError("expected 2 columns")
 
 
 @pytest.mark.parametrize(
-    ("base", "error", "cause", "said"),
+    ("name", "method", "error", "cause", "said"),
     [
-        (Unknown, PluginError, NameError, r"'fake\.v1': .* Changed .*NoSuchType"),
-        (Failing, PluginError, RuntimeError, r"'fake\.v1' .*: RuntimeError: no such gate"),
-        (Refusing, DataError, type(None), "^expected 2 columns$"),
-        (Lost, PluginError, type(None), r"thinstack\.core\.cell\.Cell, found None"),
+        ("__init__", of_no_such_type, PluginError, NameError, r"'fake\.v1': .*NoSuchType"),
+        ("__init__", failing, PluginError, RuntimeError, "'fake.v1' .*RuntimeError: no such gate"),
+        ("__init__", refusing, DataError, type(None), "^expected 2 columns$"),
+        ("build", classmethod(lambda _, **__: None), PluginError, type(None), "Cell, found None"),
     ],
 )
 def test_what_goes_wrong_in_a_class_is_named(
-    base: type, error: type[Exception], cause: type, said: str
+    name: str, method: object, error: type[Exception], cause: type, said: str
 ) -> None:
     """Its own typed errors are kept."""
     with pytest.raises(error, match=said) as caught:
-        cell(base).create({}, **SIZES)
+        cell(**{name: method}).create({}, **SIZES)
     assert isinstance(caught.value.__cause__, cause)

@@ -76,40 +76,36 @@ HEADS = {
 }
 
 
+CHECKS: dict[str, dict[str, Any]] = {"cell": CELL_CHECKS, "head": HEAD_CHECKS}
+
+
 def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str]:
     """Messages of the checks that fail."""
-    table: dict[str, Any] = HEAD_CHECKS
-    if plugin.plugin_kind == "cell":
-        table, asked = CELL_CHECKS, {"examples": 30, **asked}
+    asked = {"examples": 30, **asked} if plugin.plugin_kind == "cell" else asked
     found = {}
     for name in checks:
         try:
-            table[name](plugin, **asked)
+            CHECKS[plugin.plugin_kind][name](plugin, **asked)
         except AssertionError as error:
             found[name] = str(error)
     return found
 
 
-@pytest.mark.parametrize("name", CELLS)
-def test_a_bad_cell_is_found_out(name: str) -> None:
-    bad, cell = CELLS[name], getattr(bad_cells, name)
-    checks = list(CELL_CHECKS) if bad.check == "onnx" else EAGER
+@pytest.mark.parametrize(
+    ("plugin", "bad"),
+    [
+        *((getattr(bad_cells, name), bad) for name, bad in CELLS.items()),
+        *((getattr(bad_heads, name), Bad(*bad, alone=False)) for name, bad in HEADS.items()),
+    ],
+)
+def test_what_is_bad_is_found_out(plugin: type, bad: Bad) -> None:
+    checks = [name for name in CHECKS[plugin.plugin_kind] if name != "onnx" or bad.check == name]
     if not bad.alone:
         checks = checks[: checks.index(bad.check) + 1]
-    found = failures(cell, checks, **bad.asked)
+    found = failures(plugin, checks, **bad.asked)
     assert list(found) == [bad.check]
-    assert found[bad.check].startswith(f"{cell.name}, {bad.check}: ")
+    assert found[bad.check].startswith(f"{plugin.name}, {bad.check}: ")
     assert bad.named in found[bad.check]
-
-
-@pytest.mark.parametrize("name", HEADS)
-def test_a_bad_head_is_found_out(name: str) -> None:
-    check, named = HEADS[name]
-    head, checks = getattr(bad_heads, name), list(HEAD_CHECKS)
-    found = failures(head, checks[: checks.index(check) + 1])
-    assert list(found) == [check]
-    assert found[check].startswith(f"{head.name}, {check}: ")
-    assert named in found[check]
 
 
 TREES = ["mixed_forests", "neighbours", "gradients_of_forests"]
