@@ -19,6 +19,8 @@ from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.cells.rvnn import RvNN
+from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.testing import reference
 from thinstack.testing.forests import schedule_of
@@ -193,3 +195,25 @@ def test_shared_weights_are_one_set_and_own_weights_two() -> None:
 
     own = over_dependencies(Layer(child_sum(X), child_sum(X)))
     assert count(own) == 2 * count(shared())
+
+
+@pytest.mark.parametrize("shape", [Tree.left, Tree.right, Tree.balanced])
+@pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
+def test_made_trees_go_with_any_binary_cell(shape, cell_type: type[Cell]) -> None:
+    torch.manual_seed(5)
+    encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
+    check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))
+
+
+@pytest.mark.parametrize("name", ["lexicalized", "deep_separate"])
+def test_gradcheck_of_the_whole_encoder(name: str) -> None:
+    encoder, forest = new(name), Forest.of(map(tree_of, TREES[:2]))
+    names, weights = zip(*encoder.named_parameters(), strict=True)
+
+    def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
+        inputs = (words, schedule_of(forest, arity_of(forest)))
+        parts = dict(zip(names, values, strict=True))
+        encoding = torch.func.functional_call(encoder, parts, inputs)
+        return encoding.stacked, encoding.roots
+
+    assert torch.autograd.gradcheck(run, (words_of(encoder, forest), *weights), fast_mode=True)

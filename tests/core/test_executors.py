@@ -6,16 +6,16 @@ from collections.abc import Callable
 import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, OwnLeaf, X
-from core.random_trees import Edges, forests
+from core.random_trees import ANY, BINARY, Edges, forests, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import assert_agrees, outputs_top_down
+from oracle import assert_agrees, forest_of, outputs_top_down
 from torch import Tensor
 
-from thinstack.core import Forest
+from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.schedule import Schedule, schedule_lengths
+from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
 from thinstack.core.top_down import TopDown
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
 
@@ -75,6 +75,31 @@ def test_any_forest_in_any_order(cells, downward, edges: Edges, seed: int) -> No
     forest = few_kinds(edges.forest)
     for cell in downward:
         check_down(cell, TopDown(cell), forest, schedule_of(forest, edges.arity), seed)
+
+
+@settings(max_examples=25)
+@given(trees=st.lists(BINARY, max_size=4))
+def test_binary_trees_by_their_transitions(downward, trees: list) -> None:
+    forest = Forest.of(map(tree_of, trees))
+    steps = torch.from_numpy(Forest.of_binary(map(tree_of, trees)).transitions)
+    for cell in downward:
+        check_down(cell, TopDown(cell), forest, schedule_transitions(steps))
+
+
+@settings(max_examples=25)
+@given(trees=st.lists(ANY, max_size=3))
+def test_trees_of_up_to_four_children(downward, trees: list) -> None:
+    forest = few_kinds(Forest.of(map(tree_of, trees)))
+    for cell in downward:
+        check_down(cell, TopDown(cell), forest, schedule_of(forest, 0))
+
+
+@pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])
+def test_sentences_no_trees_and_one_node(downward, lengths: list[int]) -> None:
+    sizes = torch.tensor(lengths, dtype=torch.long)
+    for cell in downward:
+        chains = forest_of({"lengths": sizes.numpy()})
+        check_down(cell, TopDown(cell), chains, schedule_lengths(sizes))
 
 
 def few_shapes(arity: int) -> list[Edges]:
@@ -150,6 +175,24 @@ def test_a_wide_star(by_hand) -> None:
     found = down(TopDown(cell), star.schedule, x)
     expected = torch.tanh(x[1:] @ p["w"] + messages)
     torch.testing.assert_close(found[1:], expected, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5),
+    shapes=st.randoms(use_true_random=False),
+)
+def test_a_tree_does_not_feel_its_neighbours(cells, sizes: list[int], shapes) -> None:
+    cell = cells[2][0]
+    trees = [shapes.choice([Tree.left, Tree.right, Tree.balanced])(["w"] * n) for n in sizes]
+    batch, start = batch_of(cell, Forest.of(trees), 5), 0
+    with torch.no_grad():
+        outputs, roots, words = by_depth(DepthOrdered(cell), cell, batch)
+        for rank, tree in enumerate(trees):
+            nodes = slice(start, start := start + len(tree))
+            alone = by_depth(DepthOrdered(cell), cell, batch.tree(nodes.start, nodes.stop))
+            expected = [outputs[nodes], roots[rank : rank + 1], words[nodes]]
+            torch.testing.assert_close(alone, expected, rtol=0, atol=1e-13)
 
 
 def test_inputs_are_left_as_they_were(cells, downward) -> None:

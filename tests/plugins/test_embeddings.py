@@ -3,7 +3,6 @@ exported."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -41,11 +40,13 @@ def piece_inputs(ids: Tensor, counts: Tensor) -> dict[str, Tensor]:
 
 @pytest.fixture
 def words() -> WordEmbedding:
+    torch.manual_seed(1)
     return WordEmbedding(entries=V, size=X, dropout=0.5).eval()
 
 
 @pytest.fixture
 def pieces() -> WordpieceEmbedding:
+    torch.manual_seed(1)
     return WordpieceEmbedding(entries=V, size=X, dropout=0.5).eval()
 
 
@@ -91,23 +92,21 @@ def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
         torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
 
 
-@pytest.mark.parametrize(
-    ("size", "name", "lookup", "said"),
-    [
-        (X + 1, "token_ids", "rows", f"'rows' needs .* size = {X + 1}"),
-        (X, "token_ids", "mean", f"'mean' needs .* size = {X}"),
-        (X, "piece_ids", "rows", f"'rows' needs .* size = {X}"),
-        (X, "token_ids", "sum", "found 'sum'"),
-    ],
-)
-def test_a_lookup_that_does_not_fit_is_refused(
-    size: int, name: str, lookup: str, said: str
-) -> None:
-    with pytest.raises(ValueError, match=said):
-        Embedding(table_size=(V, X), size=size, index_names=[name], lookup=lookup)
+def test_names_of_the_index_inputs(words, pieces) -> None:
+    assert words.index_names == ["token_ids"]
+    assert pieces.index_names == ["piece_ids", "pieces_per_word"]
 
 
-def test_an_embedding_without_a_lookup() -> None:
+def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> None:
+    for size, names, lookup in (
+        (X + 1, ["token_ids"], "rows"),
+        (X, ["token_ids"], "mean"),
+        (X, ["piece_ids"], "rows"),
+    ):
+        with pytest.raises(ValueError, match=f"'{lookup}' needs a table of size = {size} columns"):
+            Embedding(table_size=(V, X), size=size, index_names=names, lookup=lookup)
+    with pytest.raises(ValueError, match="lookup must be rows, mean or none, found 'sum'"):
+        Embedding(table_size=(V, X), size=X, index_names=["token_ids"], lookup="sum")
     assert Embedding(table_size=(V, 2), size=X, index_names=["token_ids"]).table.shape == (V, 2)
     with pytest.raises(NotImplementedError, match="must define forward"):
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"])({})
@@ -234,11 +233,14 @@ def test_a_third_partys_embedding_is_exported_as_it_is_written(name: str, quanti
         model, recipe(name).model, quantize=quantize, vocabulary_digest="none"
     )
     assert report.quantization == quantize
-    stored = map(numpy_helper.to_array, onnx.load_from_string(file).graph.initializer)
+    stored = [
+        numpy_helper.to_array(weight) for weight in onnx.load_from_string(file).graph.initializer
+    ]
     [table] = [weight for weight in stored if weight.shape == (30, 4)]  # stored once
     assert table.dtype == (np.float32 if quantize == "none" else np.float16)
-    expected = dequantised(model, quantize).embedding.table.detach()
-    np.testing.assert_array_equal(table.astype(np.float32), expected)
+    np.testing.assert_array_equal(
+        table.astype(np.float32), dequantised(model, quantize).embedding.table.detach()
+    )
 
 
 @pytest.mark.usefixtures("third_party")
@@ -274,8 +276,10 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
     changed = (after["embedding.table"] != before["embedding.table"]).any(1)
     assert changed.nonzero().flatten().tolist() == ([1, 3] if vector_learning_rate else [])
     if vector_learning_rate:
-        step = vector_learning_rate * gradients["embedding.table"].to_dense()
-        expected = before["embedding.table"] - step
+        expected = (
+            before["embedding.table"]
+            - vector_learning_rate * gradients["embedding.table"].to_dense()
+        )
         torch.testing.assert_close(after["embedding.table"].detach(), expected)
     for name in ("embedding.linear.weight", "embedding.linear.bias"):
         expected = before[name] - 0.05 * gradients[name].sign()  # AdaGrad's first step
@@ -288,11 +292,14 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
 )
 def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data")
-    settings = {"vectors": vectors, "epochs": 1, "vector_learning_rate": 0}
-    wanted = recipe(name, embedding={"options": {"width": 3}}, **settings)
+    wanted = recipe(
+        name, vectors=vectors, epochs=1, vector_learning_rate=0, embedding={"options": {"width": 3}}
+    )
     datasets = load_datasets(wanted, data)
-    lines = (data / vectors).read_text(encoding="utf-8").splitlines()
-    first = np.array([line.split()[1:4] for line in lines], np.float32)
+    first = np.array(
+        [line.split()[1:4] for line in (data / vectors).read_text(encoding="utf-8").splitlines()],
+        np.float32,
+    )
     own = 1 if name == "narrow.v1" else 0  # the unknown word
     np.testing.assert_array_equal(datasets.table[own : own + len(first)], first)
     trained = run_seed(wanted, datasets, 1, tmp_path).model.embedding
@@ -301,24 +308,21 @@ def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_pa
 
 
 @pytest.mark.usefixtures("third_party")
-@pytest.mark.parametrize(
-    ("name", "settings", "said"),
-    [
-        ("sums.v1", {"kind": "words"}, r"sums\.v1 .*'wordpieces', found kind = 'words'$"),
-        ("narrow.v1", {"embedding": {"options": {"widht": 5}}}, "widht: .*known options: width"),
-        ("narrow.v1", {"embedding": {"dropout": 0.1}}, r"'narrow\.v1' has no dropout, found 0\.1"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    name: str, settings: dict[str, Any], said: str
-) -> None:
-    with pytest.raises(ConfigError, match=said):
-        build_model(recipe(name, **settings).model, entries=3)
-
-
-@pytest.mark.usefixtures("third_party")
-def test_vectors_of_another_width_than_the_table_are_refused(tmp_path: Path) -> None:
+def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     data = tiny_recipe.write_data(tmp_path / "data")
     wide = recipe("narrow.v1", vectors="words.txt", embedding={"options": {"width": 5}})
     with pytest.raises(ConfigError, match=r"narrow\.v1 of size 6 .* 5 columns, .*\.txt has 4$"):
         load_datasets(wide, data)
+    for said, wanted in (
+        (r"sums\.v1 .*'wordpieces', found kind = 'words'$", recipe("sums.v1", kind="words")),
+        (
+            r"'narrow\.v1': widht: .*known options: width",
+            recipe("narrow.v1", embedding={"options": {"widht": 5}}),
+        ),
+        (
+            r"'narrow\.v1' has no dropout, found 0\.1: leave it out",
+            recipe("narrow.v1", embedding={"dropout": 0.1}),
+        ),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            build_model(wanted.model, entries=3)

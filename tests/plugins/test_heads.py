@@ -44,6 +44,17 @@ def test_contract(check: HeadCheck, name: str, options: dict[str, Any]) -> None:
     check(name, options, **SIZES)
 
 
+@pytest.mark.parametrize(
+    ("name", "options"), [case for case in CASES if case[0] in DISTRIBUTIONS], ids=str
+)
+def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
+    subject = HeadSubject(name, options, **SIZES)
+    head = subject.random()
+    found = head.scores(subject.rows(head, 5))
+    assert found.min() >= 0
+    torch.testing.assert_close(found.sum(1), torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
+
+
 def test_what_is_not_a_number_stays_in_its_row() -> None:
     for name, options in CASES:
         subject = HeadSubject(name, options, **SIZES)
@@ -52,6 +63,19 @@ def test_what_is_not_a_number_stays_in_its_row() -> None:
         kept = torch.arange(5) != 1
         found = head.scores(torch.where(kept[:, None], rows, torch.nan))[kept]
         torch.testing.assert_close(found, head.scores(rows)[kept], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kappa", [0.1, 2.0])
+def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
+    head = manager().head("tree_ranker.v1").create({"kappa": kappa}, **SIZES)
+    labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
+    generator = torch.Generator().manual_seed(2)
+    scores = torch.randn(len(labels), generator=generator).double() + labels[:, 1]
+    again = labels + torch.tensor([3, 0]) * (labels[:, :1] >= 0)
+    once = head.loss(scores, labels)
+    both = head.loss(torch.cat([scores, scores]), torch.cat([labels, again]))
+    torch.testing.assert_close(both, 2 * once, rtol=0, atol=1e-12)
+    assert both.item() > 0
 
 
 def head_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:

@@ -13,7 +13,7 @@ from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins import HOOK_VERSION
 from thinstack.plugins import manager as manager_module
-from thinstack.plugins.hooks import HOOKS
+from thinstack.plugins.isolation import HOOKS
 from thinstack.plugins.manager import BUILTINS, PluginManager, PluginRecord, PluginWarning
 
 SPECS = """

@@ -12,7 +12,6 @@ from training import tiny_recipe
 
 from thinstack.bundle import open_bundle
 from thinstack.cli import main
-from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
@@ -22,27 +21,27 @@ from thinstack.plugins.manager import READERS, PluginManager
 from thinstack.plugins.specs import ReaderSpec
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.datasets import load_datasets
+from thinstack.training.examples import Example
 
 ROOT = Path(__file__).parents[2]
 
-# By the reader's name a file, its tree, and a malformed one.
-FILES = {
-    "brackets.v1": (
-        "(3 (2 The) (4 acting))\n",
-        from_brackets("(3 (2 The) (4 acting))"),
-        "(3 (2 The)\n",
-    ),
-    "plain_brackets.v1": ("( The acting )\n", Tree.left(["The", "acting"]), "( The\n"),
+GOOD = {
+    "brackets.v1": ("(3 (2 The) (4 acting))\n", from_brackets("(3 (2 The) (4 acting))")),
+    "plain_brackets.v1": ("( The acting )\n", Tree.left(["The", "acting"])),
     "conllu.v1": (
         "1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tacting\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
         Tree.from_parents([1, -1], ["The", "acting"], ["det", "root"]),
-        "1\tThe\n\n",
     ),
     "questions.v1": (
         '{"sentence": "Why act", "label": "DESC", "parse": "(ROOT (WHADVP Why) (VB act))"}\n',
         from_brackets("(DESC (a Why) (b act))").with_labels([None, None, "DESC"]),
-        '{"sentence": "Why act", "label": "DESC"}\n',
     ),
+}
+BAD = {
+    "brackets.v1": "(3 (2 The)\n",
+    "plain_brackets.v1": "( The\n",
+    "conllu.v1": "1\tThe\n\n",
+    "questions.v1": '{"sentence": "Why act", "label": "DESC"}\n',
 }
 
 # Bracketed trees in square brackets, a line each.
@@ -80,12 +79,12 @@ def spec(read: Callable[..., object]) -> ReaderSpec:
     return ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)}))
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", GOOD)
 def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
     builtin: PluginManager, path: Path, name: str
 ) -> None:
-    reader, (text, tree, bad) = builtin.reader(name), FILES[name]
-    path.write_text(text + bad + text, encoding="utf-8")
+    reader, (text, tree) = builtin.reader(name), GOOD[name]
+    path.write_text(text + BAD[name] + text, encoding="utf-8")
     with pytest.raises(TreeError) as caught:
         reader.trees(path)
     skipped: list[TreeError] = []
@@ -100,7 +99,7 @@ def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
 
 def test_the_builtin_readers_are_those_tested_here(builtin: PluginManager) -> None:
     assert {(record.name, record.kind, record.status) for record in builtin.records()} == {
-        (name, "reader", "ok") for name in FILES
+        (name, "reader", "ok") for name in GOOD
     }
 
 
@@ -114,7 +113,7 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
         # a plugin that is installed for real may import what it likes
         "metadata.entry_points = lambda **_: ()\n"
         "from thinstack.plugins.manager import readers\n"
-        f"for name, text in {[(name, file[0]) for name, file in FILES.items()]}:\n"
+        f"for name, text in {[(name, text) for name, (text, _) in GOOD.items()]}:\n"
         f"    open({str(path)!r}, 'w').write(text)\n"
         f"    assert len(readers().reader(name).trees({str(path)!r})) == 1\n"
         f"print([name for name in {heavy} if sys.modules.get(name)])\n"
@@ -154,25 +153,31 @@ def read_badly(path: Path) -> Iterator[Tree]:
 
 
 @pytest.mark.parametrize(
-    ("read", "cause", "message"),
+    ("read", "message"),
     [
-        (read_badly, KeyError, r"failed on .*trees\.txt: KeyError: 'column 7'"),
-        (lambda path: path.read_text(), FileNotFoundError, r"failed on .*trees\.txt: FileNotFound"),
-        (lambda path: None, TypeError, r"failed on .*trees\.txt: TypeError: 'NoneType'"),
-        (lambda path: ["(2 a)"], type(None), r"must return .* found '\(2 a\)' in it"),
+        (read_badly, r"failed on .*trees\.txt: KeyError: 'column 7'"),
+        (lambda path: path.read_text(), r"failed on .*trees\.txt: FileNotFoundError: "),
+        (lambda path: None, r"failed on .*trees\.txt: TypeError: 'NoneType'"),
+        (lambda path: ["(2 a)"], r"must return a list of thinstack\.Tree, found '\(2 a\)' in it"),
     ],
 )
 def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(
-    path: Path, read: Callable[..., object], cause: type, message: str
+    path: Path, read: Callable[..., object], message: str
 ) -> None:
-    with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}") as caught:
+    with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
         spec(read).trees(path)
-    assert isinstance(caught.value.__cause__, cause)
 
 
-def test_an_error_of_a_tree_is_kept(path: Path) -> None:
+def test_the_error_that_was_raised_is_kept(path: Path) -> None:
+    with pytest.raises(PluginError) as caught:
+        spec(read_badly).trees(path)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+    def read(path: Path) -> Iterator[Tree]:
+        yield from_brackets("(2 a", source=str(path), line=7)
+
     with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
-        spec(lambda path: [from_brackets("(2 a", source=str(path), line=7)]).trees(path)
+        spec(read).trees(path)
 
 
 @pytest.fixture
@@ -213,10 +218,11 @@ def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
     bundle = write_last_word_bundle(path.with_name("model")).path
     trees = "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n"
     path.write_text(trees, encoding="utf-8")
-    expected = command("evaluate", bundle, path, "--json")
+    code, expected, _ = command("evaluate", bundle, path, "--json")
+    assert code == 0
     as_square(path)
-    assert command("evaluate", bundle, path, "--json", "--format", "square.v1") == expected
-    assert (expected[0], expected[2], command("evaluate", bundle, path)[0]) == (0, "", 2)
+    assert command("evaluate", bundle, path, "--json", "--format", "square.v1") == (0, expected, "")
+    assert command("evaluate", bundle, path)[0] == 2
     path.write_text("[2 good]\n[7 film]\n", encoding="utf-8")
     code, _, error = command("evaluate", bundle, path, "--format", "square.v1")
     assert code == 2
@@ -243,10 +249,12 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
     data = tiny_recipe.write_data(tmp_path / "data")
     exported = write_last_word_bundle(tmp_path / "model")
     figures = evaluate_file(Predictor(exported), data / "dev.txt")
-    expected = read(tiny_recipe.recipe(), data)
+    expected = load_datasets(tiny_recipe.recipe(), data)
     for name in ("train.txt", "dev.txt"):
         as_square(data / name)
-    assert read(tiny_recipe.recipe(data={"format": "square.v1"}), data) == expected
+    found = load_datasets(tiny_recipe.recipe(data={"format": "square.v1"}), data)
+    assert found.vocabulary.entries == expected.vocabulary.entries
+    assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
 
     files = {name: exported.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
     # An export takes ten seconds.
@@ -258,12 +266,10 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
     assert open_bundle(out / "model-best").manifest.metrics["development"]["gold"] == figures
 
 
-def read(recipe: Recipe, data: Path) -> tuple[list[str], list[list[list[int]]]]:
-    """The words, and the structure and labels of each example's own tree."""
-    found = load_datasets(recipe, data)
-    golds = [example.gold for example in [*found.train, *found.dev]]
-    trees = [[gold.forest.transitions.tolist(), gold.targets.tolist()] for gold in golds]
-    return found.vocabulary.entries, trees
+def golds(examples: list[Example]) -> list[list[list[int]]]:
+    """The labels and structure of each example's own tree."""
+    found = (example.gold for example in examples)
+    return [[given.forest.transitions.tolist(), given.targets.tolist()] for given in found]
 
 
 @installed_too
@@ -282,4 +288,4 @@ def test_an_unknown_format_is_refused_with_the_known_ones(
 def refused(code: int, out: str, error: str) -> None:
     message, _, known = error.partition("; known: ")
     assert (code, out, message) == (2, "", "error: unknown reader 'square.v2'")
-    assert {*FILES, "square.v1"} <= set(known.strip().split(", "))
+    assert {*GOOD, "square.v1"} <= set(known.strip().split(", "))

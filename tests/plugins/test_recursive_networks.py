@@ -20,14 +20,18 @@ from equations import (
     random_cell,
 )
 
+from thinstack.core import Forest
 from thinstack.core.cell import Links
+from thinstack.data.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.dt_rnn import DTRNN
 from thinstack.plugins.cells.mv_rnn import MVRNN
 from thinstack.plugins.cells.rntn import RNTN
 from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
+from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
+from thinstack.testing.reference import encode
 
 WORDS = {"leaf": "word", "input_size": H}
 
@@ -40,7 +44,6 @@ def test_dt_rnn_and_sdt_rnn(kinds: int, inner_size: int) -> None:
     asked = {"kinds": kinds} if kinds else {}
     cell = random_cell(SDTRNN if kinds else DTRNN, inner_size=inner_size, **asked)
     w, u, b = parameters(cell).values()
-    assert u.shape == ((kinds, H, H) if kinds else (H, H))
 
     def node(x: Array | None, children: list[State], relations: list[int]) -> State:
         pairs = zip(children, relations, strict=True)
@@ -59,9 +62,9 @@ def test_sdt_rnn_counts_a_child_of_kind_0_as_none() -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-def word_leaf(part: dict[str, Array], asked: dict[str, Any]) -> Callable[[Array], State]:
-    """The word itself if that was asked for, or else a map of it."""
-    return lambda x: (x if "leaf" in asked else np.tanh(x @ part["w_x"] + part["b_x"]),)
+def word_leaf(part: dict[str, Array]) -> Callable[[Array], State]:
+    """The word itself, or a map of it where there is one."""
+    return lambda x: (np.tanh(x @ part["w_x"] + part["b_x"]) if "w_x" in part else x,)
 
 
 @pytest.mark.parametrize("asked", [{}, {"inner_size": X}, WORDS, WORDS | {"inner_size": H}])
@@ -69,27 +72,25 @@ def test_rvnn(asked: dict[str, Any]) -> None:
     cell = random_cell(RvNN, **asked)
     part = parameters(cell)
     w_left, w_right, v = np.split(part["w"], [H, 2 * H])
-    assert len(v) == cell.inner_size
 
     def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
         (a,), (b,) = children
         return (np.tanh(a @ w_left + b @ w_right + (0 if x is None else x @ v) + part["b"]),)
 
-    assert_equations(cell, node, word_leaf(part, asked))
+    assert_equations(cell, node, word_leaf(part))
 
 
 @pytest.mark.parametrize("asked", [{}, WORDS])
 def test_rntn(asked: dict[str, Any]) -> None:
     cell = random_cell(RNTN, **asked)
     part = parameters(cell)
-    assert part["v"].shape == (2 * H, H, 2 * H)
 
     def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
         pair = np.concatenate([h for (h,) in children])  # [a; b]
         products = [pair @ part["v"][:, k] @ pair for k in range(H)]
         return (np.tanh(products + pair @ part["w"] + part["b"]),)
 
-    assert_equations(cell, node, word_leaf(part, asked))
+    assert_equations(cell, node, word_leaf(part))
 
 
 def mv_rnn_width(rank: int | None) -> int:
@@ -145,3 +146,29 @@ def test_a_table_of_another_width_is_refused(rank: int | None) -> None:
         manager().cell("mv_rnn.v1").create(
             {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
         )
+
+
+def test_the_mean_of_the_words_of_a_constituency_tree() -> None:
+    """Every word counts once, however deep it lies."""
+    cell = WordMean(input_size=X, hidden_size=X)
+    words = torch.randn(4, X, dtype=torch.float64)
+    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
+    found = np.concatenate([cell.output(state) for state in encode(cell, forest, words)])
+    a, b, c, d = words.numpy()
+    expected = [a, b, c, (b + c) / 2, d, (b + c + d) / 3, (a + b + c + d) / 4]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_the_mean_of_the_words_of_a_dependency_tree() -> None:
+    """A node's own word counts too."""
+    cell = WordMean(input_size=X, hidden_size=X, inner_size=X)
+    parents, none = np.array([1, 3, 1, -1, 3]), np.zeros(5, np.int64)
+    forest = Forest(parents=parents, slots=none, kinds=none + 1, sizes=np.array([5]))
+    words = torch.randn(5, X, dtype=torch.float64)
+    is_leaf = torch.tensor([True, False, True, False, True])
+    states = encode(cell, forest, words[is_leaf], words[~is_leaf])
+    found = np.concatenate([cell.output(state) for state in states])
+    v = words.numpy()
+    expected = [v[0], (v[0] + v[1] + v[2]) / 3, v[2], v.mean(0), v[4]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert [int(state[1]) for state in states] == [1, 3, 1, 5, 1]

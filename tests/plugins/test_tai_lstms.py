@@ -84,8 +84,7 @@ class Nary:
         self.own_leaf, self.output_gate = leaf == "own", output_gate
         every, forgets = range(cell.arity), [f"f{k}" for k in range(cell.arity)]
         first = ["i", "o"] if output_gate else ["i"]
-        self.w = self.columns([*first, "u", *(["f"] if cell.inner_size else [])], "w")
-        self.b = self.columns([*first, "u", "f"], "b")
+        self.w, self.b = (self.columns([*first, "u", "f"], name) for name in "wb")
         self.maps: dict[str, list[Any]] = {
             gate: [(gate, child) for child in every] for gate in [*first, "u"]
         }
@@ -111,7 +110,8 @@ class Nary:
     def columns(self, gates: list[str], name: str) -> dict[str, Array]:
         """The columns of a parameter, H for each gate in turn; none where there is no such
         parameter."""
-        return named(gates, self.part[name]) if name in self.part else {}
+        part = self.part.get(name, np.zeros(0))
+        return dict(zip(gates, np.split(part, part.shape[-1] // H or 1, axis=-1), strict=False))
 
     def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
         """h_j and c_j."""

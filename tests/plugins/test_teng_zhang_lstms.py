@@ -9,6 +9,7 @@ from equations import (
     H,
     State,
     X,
+    along_chain,
     assert_equations,
     assert_lstm,
     named,
@@ -151,6 +152,29 @@ def test_peephole_lstm() -> None:
 def test_top_down_lstm(inputs: str, kinds: int) -> None:
     cell = random_cell(TopDownLSTM, inputs=inputs, kinds=kinds)
     assert_equations(cell, TopDown(cell).node, kinds=kinds)
+
+
+def assert_path(cell: Cell, paper: Sequential | TopDown, sides: list[int]) -> None:
+    """A chain from the leaf, or from the root, whose links are of these kinds."""
+    states: list[State] = []
+    words = torch.randn(1 + len(sides), X).double()
+    for side, word in zip([1, *sides], words, strict=True):
+        states.append(paper.node(word.numpy(), states[-1:], [side]))
+    found = along_chain(cell, words, sides).detach()
+    np.testing.assert_allclose(found, [h for h, _ in states], rtol=0, atol=1e-10)
+
+
+def test_a_sentence() -> None:
+    cell = random_cell(PeepholeLSTM)
+    assert_path(cell, Sequential(cell), [1] * 5)
+
+
+@pytest.mark.parametrize("inputs", WAYS)
+@pytest.mark.parametrize("sides", [[1, 1, 2], [1, 2, 1]])
+def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
+    """Those to the nodes 7 and 8 of Figure 4."""
+    cell = random_cell(TopDownLSTM, inputs=inputs)
+    assert_path(cell, TopDown(cell), sides)
 
 
 def test_without_peepholes_it_is_an_lstm() -> None:

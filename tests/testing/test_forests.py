@@ -13,6 +13,7 @@ from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.testing.forests import (
     CellInputs,
     apart,
+    batch_of,
     by_depth,
     by_recursion,
     chain,
@@ -76,6 +77,15 @@ def test_stars() -> None:
     assert forest.parents.tolist() == [-1, 0, 0, 0, 0, 0]
     assert forest.slots.tolist() == [0, 0, 1, 2, 3, 4]
     assert forest.kinds.tolist() == [1, 1, 2, 1, 2, 1]
+
+
+def test_one_tree_of_a_batch() -> None:
+    cell = Good(input_size=3, hidden_size=2, inner_size=3).double()
+    batch = batch_of(cell, random_forest(SIZES, arity=2, kinds=1, seed=1))
+    outputs, roots, _ = by_recursion(cell, batch)
+    alone, root, _ = by_recursion(cell, batch.tree(21, 28))
+    assert torch.equal(alone, outputs[21:28])
+    assert torch.equal(root, roots[2:3])
 
 
 def test_both_ways_give_node_order() -> None:

@@ -50,6 +50,14 @@ def test_another_row(arity: int, method: str) -> None:
             assert torch.equal(found[here], others.values[name][0][here])
 
 
+@pytest.mark.parametrize("arity", [0, 1, 3])
+def test_one_row_and_no_row(arity: int) -> None:
+    for method in two(arity)[0].values():
+        (whole,), (alone,) = method(), method(method.only(ROW))
+        torch.testing.assert_close(alone, whole[ROW : ROW + 1], rtol=0, atol=1e-14)
+        assert method(method.only(None))[0].shape == (0, 4)
+
+
 def test_a_call_leaves_the_values() -> None:
     method = two(0)[0]["compose"]
     before = {name: [part.clone() for part in of] for name, of in method.values.items()}

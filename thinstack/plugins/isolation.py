@@ -12,14 +12,23 @@ import pluggy
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
-from thinstack.plugins.hooks import HOOK_VERSION, HOOKS, PROJECT
+from thinstack.plugins import hookspecs
+from thinstack.plugins.hookspecs import HOOK_VERSION
 from thinstack.plugins.specs import CellSpec, EmbeddingSpec, EncoderSpec, HeadSpec, ReaderSpec
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
 AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ReaderSpec
-Callers = dict[str, pluggy.HookCaller]  # of one plugin, by the hook's name
 Status = Literal["ok", "failed", "blocked", "unavailable"]
+
+HOOKS: dict[str, Any] = {
+    "thinstack_cells": CellSpec,
+    "thinstack_heads": HeadSpec,
+    "thinstack_embeddings": EmbeddingSpec,
+    "thinstack_encoders": EncoderSpec,
+    "thinstack_readers": ReaderSpec,
+}
+"""Hooks and what is made of each class that they return."""
 
 OTHER_VERSION = (
     f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
@@ -83,7 +92,7 @@ class Source:
         if not isinstance(error, ThinstackError):
             reason = f"{type(error).__name__}: {error}"
         missing = error.name or "" if isinstance(error, ImportError) else ""
-        if missing.split(".")[0] == PROJECT:
+        if missing.split(".")[0] == hookspecs.PROJECT:
             reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 
@@ -94,7 +103,7 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
     # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
     # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
     # other plugins share.
-    plugins = pluggy.PluginManager(PROJECT)
+    plugins = pluggy.PluginManager(hookspecs.PROJECT)
     try:
         plugin = source.load()
         if (misfit := _other_version(plugin)) is not None:
@@ -102,17 +111,16 @@ def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
         for spec in HOOKS.values():
             if spec.kind == getattr(plugin, "plugin_kind", None):
                 return [spec(plugin)], []
-        plugins.register(plugin, name=source.name)
-        callers = {caller.name: caller for caller in plugins.get_hookcallers(plugin) or []}
-        if (misfit := _arguments(callers)) is not None:
+        misfit = _register(plugin, source.name, plugins)
+        if misfit is not None:
             return [], [source.record("failed", misfit)]
-        failures = [source.record("failed", problem) for problem in _problems(plugin, callers)]
+        failures = [source.record("failed", problem) for problem in _problems(plugin, plugins)]
     except (Exception, SystemExit) as error:
         return [], [source.failure("on import", error)]
     specs: list[AnySpec] = []
-    for hook in [hook for hook in HOOKS if hook in callers]:
+    for hook in HOOKS:
         try:
-            specs += _call(callers[hook])
+            specs += _call(hook, plugins)
         except (Exception, SystemExit) as error:
             failures.append(source.failure(f"in hook {hook}", error))
     return specs, failures
@@ -135,26 +143,33 @@ def _other_version(plugin: object) -> str | None:
     return None
 
 
-def _arguments(callers: Callers) -> str | None:
-    """Why the hooks cannot be called, if so."""
-    for name in [name for name in callers if name in HOOKS]:
-        asked = [argument for impl in callers[name].get_hookimpls() for argument in impl.argnames]
-        if asked:
-            found = ", ".join(map(repr, asked))
-            return f"hook {name} takes no argument, found {found}: {OTHER_VERSION}"
+def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str | None:
+    """Register the one plugin of `plugins`. Returns why its hooks do not fit, if so."""
+    plugins.register(plugin, name=name)
+    # Before pluggy compares them with the hooks, whose error says nothing of versions.
+    for caller in plugins.get_hookcallers(plugin) or []:
+        asked = [argument for impl in caller.get_hookimpls() for argument in impl.argnames]
+        if caller.name in HOOKS and asked:
+            return (
+                f"hook {caller.name} takes no argument, found {', '.join(map(repr, asked))}: "
+                f"{OTHER_VERSION}"
+            )
+    plugins.add_hookspecs(hookspecs)
     return None
 
 
-def _problems(plugin: object, callers: Callers) -> list[str]:
+def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
     """What pluggy would pass over in silence: unknown hooks, hooks without the marker, no hook at
     all."""
+    callers = plugins.get_hookcallers(plugin) or []
     known, problems = ", ".join(HOOKS), []
-    for name, caller in callers.items():
-        if name not in HOOKS and not all(impl.optionalhook for impl in caller.get_hookimpls()):
-            close = difflib.get_close_matches(name, HOOKS, n=1)
+    for caller in callers:
+        if not caller.has_spec() and not all(impl.optionalhook for impl in caller.get_hookimpls()):
+            close = difflib.get_close_matches(caller.name, HOOKS, n=1)
             advice = f"did you mean {close[0]}?" if close else f"known hooks: {known}"
-            problems.append(f"unknown hook {name}: {advice}")
-    bare = [hook for hook in HOOKS if hook not in callers and callable(getattr(plugin, hook, None))]
+            problems.append(f"unknown hook {caller.name}: {advice}")
+    names = {caller.name for caller in callers}
+    bare = [hook for hook in HOOKS if hook not in names and callable(getattr(plugin, hook, None))]
     problems += [f"{hook} lacks the decorator @thinstack.plugins.hookimpl" for hook in bare]
     if not callers and not bare:
         problems.append(
@@ -163,13 +178,17 @@ def _problems(plugin: object, callers: Callers) -> list[str]:
     return problems
 
 
-def _call(caller: pluggy.HookCaller) -> list[AnySpec]:
-    """Call one hook of one plugin. Raises PluginError unless it returns an iterable of classes of
-    its contract."""
+def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
+    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an
+    iterable of classes of its contract."""
+    caller: pluggy.HookCaller = getattr(plugins.hook, hook)
+    implementations = [
+        impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)
+    ]
     results: list[Any] = caller()
-    spec, impls = HOOKS[caller.name], caller.get_hookimpls()
-    if len(results) < sum(not (impl.wrapper or impl.hookwrapper) for impl in impls):
-        results.append(None)  # pluggy drops every None
+    spec = HOOKS[hook]
+    if len(results) < len(implementations):  # pluggy drops every None
+        results.append(None)
     for result in results:
         if isinstance(result, type) or not hasattr(result, "__iter__"):
             raise PluginError(
