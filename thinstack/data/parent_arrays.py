@@ -162,8 +162,8 @@ def _aligned(*paths: str | Path) -> Iterator[list[Row]]:
             expected = f"{len(files[0])} lines, as many as {paths[0]} has"
             raise DataError(f"{path}: expected {expected}, found {len(lines)}")
     for number, texts in enumerate(zip(*files, strict=True), start=1):
-        lines = zip(map(str, paths), texts, strict=True)
-        yield [Row(path, number, text, _ENTRY.findall(text)) for path, text in lines]
+        placed = zip(map(str, paths), texts, strict=True)
+        yield [Row(path, number, text, _ENTRY.findall(text)) for path, text in placed]
 
 
 def _words(row: Row) -> list[str]:
