@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 import tiny_pairs
 import torch
-from test_loop import KilledError, of_one, run, same
+from runs import gone_on, of_one, run, same
 from trained import Trained, train
 
 from thinstack.config import Recipe
@@ -49,20 +49,8 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(
     kind: str, rule: dict[str, Any], data: Path, tmp_path: Path
 ) -> None:
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
-
-    def stop(record: dict[str, Any]) -> None:
-        if record["epoch"] == 1:
-            raise KilledError
-
     whole = run(recipe, data, tmp_path / "whole")
-    with pytest.raises(KilledError):
-        run(recipe, data, tmp_path / "parts", on_epoch=stop)
-    torch.manual_seed(123)  # nothing of the first process is left
-    done: list[int] = []
-    parts = tmp_path / "parts"
-    again = run(recipe, data, parts, on_epoch=lambda record: done.append(record["epoch"]))
-    assert done == [2]
-    assert same(again, whole)
+    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
@@ -125,15 +113,3 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     assert "this file" not in card
     assert trained.bundle.manifest.metrics["development"] == {}
     assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
-
-
-def test_the_bundle_is_that_of_the_best_seed(trained: Trained) -> None:
-    found = trained.results
-    keys = PHRASES if trained.recipe.data.task == "phrases" else ("pearson",)
-
-    def selection(record: dict[str, Any]) -> float:
-        return sum(record["watched"]["gold"][key] for key in keys)
-
-    best = {seed: max(map(selection, one["epochs"])) for seed, one in found["seeds"].items()}
-    assert best[str(found["exported_seed"])] == max(best.values())
-    assert trained.bundle.manifest.metrics["seed"] == found["exported_seed"]
