@@ -51,19 +51,19 @@ def steps(model: Model, **settings: object) -> Iterator[tuple[Weights, Weights]]
         yield gradients, weights(model)
 
 
-def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
-    """What a rule takes from a weight, but for the learning rate.
+# How much of a running sum of squares a rule keeps, and how much of a square it adds.
+SQUARES = {"adagrad": (1, 1), "rmsprop": (0.99, 0.01), "adam": (0.999, 0.001)}
 
-    RMSProp divides by the root of a running mean of squares (0.99); Adam's means (0.9, 0.999) make
-    up for their start.
-    """
-    state["step"] = step = state.get("step", 0) + 1
-    mean, square = state.get("mean", 0), state.get("square", 0)
-    kept = {"adagrad": 1, "rmsprop": 0.99, "adam": 0.999}.get(rule, 0)
-    state["square"] = square = kept * square + (1 - kept if kept < 1 else 1) * gradient**2
-    state["mean"] = mean = 0.9 * mean + 0.1 * gradient
+
+def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
+    """What a rule takes from a weight, but for the learning rate. Adam's means (0.9, 0.999) make up
+    for their start."""
     if rule == "sgd":
         return gradient
+    kept, added = SQUARES[rule]
+    state["step"] = step = state.get("step", 0) + 1
+    state["square"] = square = kept * state.get("square", 0) + added * gradient**2
+    state["mean"] = mean = 0.9 * state.get("mean", 0) + 0.1 * gradient
     if rule == "adam":
         return mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
     return gradient / (np.sqrt(square) + (1e-10 if rule == "adagrad" else 1e-8))

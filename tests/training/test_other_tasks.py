@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import tiny_pairs
-import torch
-from runs import gone_on, of_one, run, same
-from trained import Trained, train
+from runs import gone_on, run, same
+from trained import Trained, check_scores, train
 
 from thinstack.config import Recipe
-from thinstack.models import load_model
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
@@ -78,19 +75,7 @@ def trained(
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
-    session = onnxruntime.InferenceSession(
-        trained.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
-    )
-    model = load_model(trained.bundle)
-    output = {"relatedness": "pair_scores", "phrases": "node_scores"}[trained.recipe.data.task]
-    for example in load_datasets(trained.recipe, trained.data).dev:
-        inputs = of_one(example)
-        with torch.no_grad():
-            expected = model(inputs)[output].numpy()
-        names = [found.name for found in session.get_inputs()]
-        given = {name: inputs[name].numpy().astype(np.int32) for name in names}
-        (scores,) = session.run([output], given)
-        np.testing.assert_allclose(scores, expected, atol=1e-5)
+    check_scores(trained)
     report = json.loads(trained.bundle.read("verification.json"))
     trees = {"relatedness": 12, "phrases": 10}[trained.recipe.data.task]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
