@@ -63,6 +63,15 @@ def same_weights(first: Weights, second: Weights) -> bool:
     return first.keys() == second.keys() and equal
 
 
+def fresh(recipe: Recipe, datasets: Datasets) -> Model:
+    """The model as training starts with it, with seed 1."""
+    torch.manual_seed(1)
+    model = build_model(recipe.model, entries=len(datasets.table))
+    with torch.no_grad():
+        model.embedding.table.copy_(torch.from_numpy(datasets.table))
+    return model
+
+
 def drawn(recipe: Recipe, datasets: Datasets) -> Model:
     """A model of random weights, whose answers differ widely."""
     torch.manual_seed(5)

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import History, KilledError, Weights, gone_on, of_one, run, same
+from runs import History, KilledError, Weights, fresh, gone_on, of_one, run, same
 
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
-from thinstack.models import Model
 from thinstack.training import loop
-from thinstack.training.datasets import Datasets, load_datasets
+from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
 # -- one epoch
@@ -34,7 +33,7 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     model = recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}  # no dropout
     recipe = Recipe.parse(recipe.model_dump() | {"model": model}, source="test")
     datasets = load_datasets(recipe, data)
-    model = _fresh(recipe, datasets)
+    model = fresh(recipe, datasets)
     losses, nodes = [], 0
     for example in datasets.train:
         labels = example.gold.targets
@@ -54,20 +53,6 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
         np.testing.assert_allclose(
             after[name][kept], (value.detach().numpy() - step)[kept], atol=1e-5, err_msg=name
         )
-
-
-def _fresh(recipe: Recipe, datasets: Datasets) -> Model:
-    """The model as training starts with it."""
-    found: list[Model] = []
-
-    def keep(model: Model, *_: object) -> tuple[Model, History]:
-        found.append(model)
-        return model, []
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thinstack.training.seeds.train", keep)
-        run_seed(recipe, datasets, 1, Path("unused"))
-    return found[0]
 
 
 @pytest.fixture
@@ -131,7 +116,7 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
     settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
     datasets = load_datasets(recipe, data)
-    model = _fresh(recipe, datasets)
+    model = fresh(recipe, datasets)
     losses = []
     for example in datasets.train:
         (label,) = example.gold.targets

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import drawn, gone_on, of_one, run, same
+from runs import drawn, fresh, gone_on, of_one, run, same
 
 from thinstack.config import Recipe, TrainingConfig
-from thinstack.models import Model, build_model
 from thinstack.training import loop
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example, Minibatch, minibatch
@@ -29,11 +28,6 @@ APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
 
 def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
     return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
-
-
-def fresh(recipe: Recipe, datasets: Datasets) -> Model:
-    torch.manual_seed(4)
-    return build_model(recipe.model, entries=len(datasets.table))
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
