@@ -15,27 +15,19 @@ from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import DataError, InputError
 
 
-def cut(distances: list[float], start: int, end: int) -> str:
-    """The definition, by recursion: cut the span at its greatest distance."""
+def cut(distances: list[float], start: int, end: int) -> set[tuple[int, int]]:
+    """The spans of the definition, by recursion: each is cut at its greatest distance."""
     if end - start == 1:
-        return str(start)
+        return {(start, end)}
     gap = max(range(start, end - 1), key=lambda gap: distances[gap])
-    return f"({cut(distances, start, gap + 1)} {cut(distances, gap + 1, end)})"
-
-
-def brackets(tree: Tree) -> str:
-    built: list[str] = []
-    for node, children in enumerate(tree.children):
-        below = " ".join(built[child] for child in children)
-        built.append(f"({below})" if children else str(tree.tokens[node]))
-    return built[-1]
+    return {(start, end)} | cut(distances, start, gap + 1) | cut(distances, gap + 1, end)
 
 
 @given(st.lists(st.integers(-50, 50).map(float), max_size=12, unique=True))
 def test_every_span_is_cut_at_its_greatest_distance(distances: list[float]) -> None:
-    words = [str(i) for i in range(len(distances) + 1)]
-    tree = Tree.from_transitions(transitions_of(distances), words)
-    assert brackets(tree) == cut(distances, 0, len(words))
+    words = len(distances) + 1
+    tree = Tree.from_transitions(transitions_of(distances), ["w"] * words)
+    assert set(map(tuple, tree.spans.tolist())) == cut(distances, 0, words)
 
 
 @pytest.mark.parametrize("period", [[1.0], [1.0, 2.0], [3.0, 1.0, 1.0, 2.0, 1.0]])

@@ -38,19 +38,16 @@ def test_the_class_is_the_label_of_the_root_and_the_only_one(tmp_path: Path) -> 
     [
         ("(R (S (W (WP Who)) (X (Y (VBD was) (NP (PRP it))) (. ?))))", "( Who ( ( was it ) ? ) )"),
         ("(R (WP Who) (VBD was) (PRP it) (. ?))", "( Who ( was ( it ? ) ) )"),
+        ("(ROOT (WHADVP (WRB Why)))", "Why"),
     ],
 )
 def test_chains_are_collapsed_and_wide_nodes_branch_to_the_right(
     tmp_path: Path, parse: str, expected: str
 ) -> None:
-    (tree,) = read_questions(written(tmp_path, {**GOOD, "parse": parse}))
-    assert tree == from_brackets(expected, labelled=False).with_labels([None] * 6 + ["HUM"])
-
-
-def test_one_word_is_a_question(tmp_path: Path) -> None:
-    question = {"sentence": "Why", "label": "DESC", "parse": "(ROOT (WHADVP (WRB Why)))"}
+    bare = from_brackets(expected, labelled=False)
+    question = {"sentence": " ".join(bare.words), "label": "HUM", "parse": parse}
     (tree,) = read_questions(written(tmp_path, question))
-    assert (tree.words, tree.labels) == (("Why",), ("DESC",))
+    assert tree == bare.with_labels([*[None] * (len(bare) - 1), "HUM"])
 
 
 def test_the_words_are_those_of_the_parse_however_it_cut_and_quoted_them(tmp_path: Path) -> None:
