@@ -47,12 +47,16 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
 
+@pytest.fixture(params=["words", "pieces"])
+def trained(request: pytest.FixtureRequest) -> Trained:
+    """Either."""
+    found: Trained = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
-@pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_the_files_of_a_bundle_score_as_its_model_does(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    check_scores(request.getfixturevalue(kind))
+def test_the_files_of_a_bundle_score_as_its_model_does(trained: Trained) -> None:
+    check_scores(trained)
 
 
 def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
@@ -73,11 +77,7 @@ def test_without_anything_watched_the_bundle_is_that_of_the_first_seed(pieces: T
     assert pieces.bundle.manifest.metrics["seed"] == 4
 
 
-@pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_manifest_and_card_say_what_evaluate_says(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    trained: Trained = request.getfixturevalue(kind)
+def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     metrics = trained.bundle.manifest.metrics
     card = trained.card
     predictor = thinstack.load(trained.out / "model-best")
@@ -123,11 +123,7 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     assert not {"embedding.table", "head.linear.weight"} & stored
 
 
-@pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_exports_were_verified_on_the_whole_development_file(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    trained: Trained = request.getfixturevalue(kind)
+def test_exports_were_verified_on_the_whole_development_file(trained: Trained) -> None:
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
     assert report["onnx"]["quantization"] == quantize
@@ -138,7 +134,7 @@ def test_exports_were_verified_on_the_whole_development_file(
     for found in report["onnx"]["development"]:
         assert (found["trees"], found["nodes"]) == (len(trees), sum(map(len, trees)))
         assert found["max_error"] <= 1e-5
-    if kind == "words":
+    if not trained.recipe.export.inference_only:
         assert report["torchscript"]["cases"] > 0
         assert report["torchscript"]["mean_error"] <= report["torchscript"]["max_error"] <= 1e-5
         assert report["torchscript"]["version"] == torch.__version__
