@@ -1,9 +1,10 @@
 """Binarising constituency trees, checked against nested lists taken apart by hand."""
 
-import random
+import re
+from functools import partial
 
 import pytest
-from core.random_trees import ANY, labels_of, tree_of
+from core.random_trees import ANY, labels_of, nodes_of, tree_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,58 +27,19 @@ def test_more_than_two_children_branch_to_the_right() -> None:
     assert phrases(tree) == words | {(2, 4, None), (1, 4, None), (0, 4, "S")}
 
 
-def test_a_chain_of_single_children_keeps_its_top_label() -> None:
-    tree = binarize(from_brackets("(TOP (S (NP (NN (X dogs))) (VP (V bark))))"))
-    assert phrases(tree) == {(0, 1, "NP"), (1, 2, "VP"), (0, 2, "TOP")}
-    assert binarize(from_brackets("(A (B (C c)))")) == from_brackets("(A c)")
-
-
 def test_a_binary_tree_stays_as_it_is() -> None:
     tree = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 is) (4 great)))")
     assert binarize(tree) == tree
 
 
-Nested = str | tuple[str, list["Nested"]]
-
-
-def grow(rng: random.Random, depth: int) -> Nested:
-    if depth == 0 or rng.random() < 0.3:
-        return f"w{rng.randrange(100)}"
-    return rng.choice("ABC"), [grow(rng, depth - 1) for _ in range(rng.randint(1, 4))]
-
-
-def brackets(tree: Nested) -> str:
-    if isinstance(tree, str):
-        return f"(W {tree})"
-    return f"({tree[0]} {' '.join(map(brackets, tree[1]))})"
-
-
-def nested_phrases(tree: Nested, start: int, found: dict[tuple[int, int], str]) -> int:
-    """Spans of a nested tree with the label of the topmost node over each; returns the end of the
-    last word."""
-    end = start
-    label = "W"
-    if isinstance(tree, str):
-        end += 1
-    else:
-        label = tree[0]
-        for child in tree[1]:
-            end = nested_phrases(child, end, found)
-    found[start, end] = label  # parents come after their children
-    return end
-
-
-def test_every_phrase_of_any_tree_is_there_with_its_label() -> None:
-    rng = random.Random(5)
-    for _ in range(200):
-        nested = ("TOP", [grow(rng, 4) for _ in range(rng.randint(1, 4))])
-        before = from_brackets(brackets(nested))
-        expected: dict[tuple[int, int], str] = {}
-        nested_phrases(nested, 0, expected)
-        tree = binarize(before)
-        assert tree.words == before.words
-        assert len(tree.transitions) == 2 * len(tree.words) - 1
-        assert {(a, b): label for a, b, label in phrases(tree) if label is not None} == expected
+@given(ANY)
+def test_every_phrase_of_any_tree_is_there_with_its_label(nested) -> None:
+    nodes = zip(nodes_of(nested), labels_of(nested), strict=True)
+    topmost = {(node.start, node.end): label for node, label in nodes}  # parents come last
+    tree = binarize(tree_of(nested))
+    assert tree.words == tree_of(nested).words
+    assert len(tree.transitions) == 2 * len(tree.words) - 1
+    assert {(a, b): label for a, b, label in phrases(tree) if label is not None} == topmost
 
 
 def test_leaves_are_replaced_split_and_left_out() -> None:
@@ -97,37 +59,30 @@ def test_trees_of_any_depth_are_binarised() -> None:
     assert binarize(from_brackets("(S " * deep + "(B b)" + ")" * deep)).words == ("b",)
 
 
-def test_what_cannot_be_binarised_is_refused() -> None:
-    with pytest.raises(TreeError, match="node 0 has both a word and children"):
-        binarize(Tree.from_parents([-1, 0], ["barks", "dog"]))
-    tree = from_brackets("(S (A a) (B b))")
-    with pytest.raises(TreeError, match=r"2 leaves need .* got 1"):
-        binarize(tree, [["a"]])
-    with pytest.raises(TreeError, match="none was left"):
-        binarize(tree, [[], []])
+FOUR = from_brackets("(S (A a) (B b) (C c) (D d))")
+DEPENDENCY = Tree.from_parents([-1, 0], ["barks", "dog"])
+CONVERSIONS = (binarize, to_binary, from_binary)
 
 
-FOUR = "(S (A a) (B b) (C c) (D d))"
+def headed(head: int):
+    """Binarisation from a child of that number."""
+    return lambda tree: to_binary(tree, branching="head", heads=lambda label, below: head)
 
 
 @pytest.mark.parametrize(
-    ("branching", "head", "expected"),
+    ("convert", "expected"),
     [
-        ("right", None, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-        ("left", None, "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
-        ("head", 0, "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
-        ("head", 1, "(S (A a) (@S (@S (B b) (C c)) (D d)))"),
-        ("head", 2, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-        ("head", 3, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        (to_binary, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        (partial(to_binary, branching="right"), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        (partial(to_binary, branching="left"), "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
+        (headed(0), "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
+        (headed(1), "(S (A a) (@S (@S (B b) (C c)) (D d)))"),
+        (headed(2), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
+        (headed(3), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
     ],
 )
-def test_the_three_branchings(branching: str, head: int | None, expected: str) -> None:
-    heads = None if head is None else lambda label, below: head
-    assert to_brackets(to_binary(from_brackets(FOUR), branching=branching, heads=heads)) == expected
-
-
-def test_binary_trees_branch_to_the_right_unless_told() -> None:
-    assert to_binary(from_brackets(FOUR)) == to_binary(from_brackets(FOUR), branching="right")
+def test_the_three_branchings(convert, expected: str) -> None:
+    assert to_brackets(convert(FOUR)) == expected
 
 
 def test_a_chain_is_one_node_with_all_its_labels() -> None:
@@ -135,11 +90,6 @@ def test_a_chain_is_one_node_with_all_its_labels() -> None:
     binary = to_binary(tree)
     assert to_brackets(binary) == "(+S (NP+N dogs) (VP (V bark) (@VP (R at) (N cats))))"
     assert from_binary(binary) == tree
-
-
-def test_a_node_that_is_added_names_its_phrase_and_not_the_chain_above() -> None:
-    tree = from_brackets("(S (VP (V go) (R on) (R up)))")
-    assert to_brackets(to_binary(tree)) == "(S+VP (V go) (@VP (R on) (R up)))"
 
 
 def test_trees_without_labels_are_made_binary_too() -> None:
@@ -189,35 +139,34 @@ def test_binary_trees_are_what_the_definition_says(nested, number: int) -> None:
 @pytest.mark.parametrize("node", [0, 1, 2])
 def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: int) -> None:
     tree = Tree.left(["a", "b"]).with_labels(label if i == node else "A" for i in range(3))
-    with pytest.raises(TreeError) as caught:
+    with pytest.raises(TreeError, match=re.escape(f"node {node} has the label {label!r}")):
         to_binary(tree)
-    assert f"node {node} has the label {label!r}" in str(caught.value)
 
 
-def test_heads_that_are_not_there_are_refused() -> None:
-    for head in (-1, 4):
-        with pytest.raises(TreeError, match=f"node 4 has 4 children; heads gave {head}"):
-            to_binary(from_brackets(FOUR), branching="head", heads=lambda *_, head=head: head)
-    with pytest.raises(ValueError, match="'head' needs heads"):
-        to_binary(from_brackets(FOUR), branching="head")
-    with pytest.raises(ValueError, match="got 'up'"):
-        to_binary(from_brackets(FOUR), branching="up")
+MARKED = {
+    "(@S (A a) (B b))": "node 2 .* '@S'; '@' marks",
+    "(S (@A a) (B b))": "node 0 .* '@A'; '@' marks",
+    "(S (A a) (S+@B (B b) (C c)))": "node 3 .* 'S\\+@B'; '@' marks",
+}
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("convert", "tree", "message"),
     [
-        ("(@S (A a) (B b))", "node 2 has the label '@S'; '@' marks"),
-        ("(S (@A a) (B b))", "node 0 has the label '@A'; '@' marks"),
-        ("(S (A a) (S+@B (B b) (C c)))", "node 3 has the label 'S\\+@B'; '@' marks"),
+        *((convert, DEPENDENCY, "node 0 has both a word") for convert in CONVERSIONS),
+        (lambda tree: binarize(tree, [["a"]]), FOUR, "4 leaves .* got 1"),
+        (lambda tree: binarize(tree, [[]] * 4), FOUR, "none was left"),
+        *((headed(head), FOUR, f"node 4 has 4 children; heads gave {head}") for head in (-1, 4)),
+        *((from_binary, from_brackets(text), message) for text, message in MARKED.items()),
     ],
 )
-def test_marks_that_are_not_inside_a_phrase_are_refused(text: str, message: str) -> None:
+def test_what_cannot_be_converted_is_refused(convert, tree: Tree, message: str) -> None:
     with pytest.raises(TreeError, match=message):
-        from_binary(from_brackets(text))
+        convert(tree)
 
 
-def test_dependency_trees_have_no_binary_tree() -> None:
-    for convert in (to_binary, from_binary):
-        with pytest.raises(TreeError, match="node 0 has both a word and children"):
-            convert(Tree.from_parents([-1, 0], ["barks", "dog"]))
+def test_another_branching_and_one_by_heads_without_heads_are_refused() -> None:
+    with pytest.raises(ValueError, match="'head' needs heads"):
+        to_binary(FOUR, branching="head")
+    with pytest.raises(ValueError, match="'up'"):
+        to_binary(FOUR, branching="up")

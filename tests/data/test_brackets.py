@@ -10,6 +10,7 @@ from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 EMPTY = "expected a word or children before ')'"
+OPEN = "unbalanced brackets: {} '(' without a ')', the last at {}"
 
 
 def parse(text: str, **options) -> tuple[list, list, list]:
@@ -66,84 +67,66 @@ def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message"),
+    ("labelled", "text", "place", "message"),
     [
-        ("", "1:1", "expected a bracketed tree, found nothing"),
-        (")", "1:1", "expected '(', found ')'"),
-        ("( a )\n ( )", "2:2", "expected one tree, found '(' after its end"),
-        ("a\nb", "2:1", "expected one tree, found 'b' after its end"),
-        ("( a\n ( ) )", "2:4", EMPTY),
-        ("( a\n ( b ) ", "2:7", "unbalanced brackets: 1 '(' without a ')', the last at 1:1"),
-        ("( a\n ( b\u00a0", "2:6", "unbalanced brackets: 2 '(' without a ')', the last at 2:2"),
-        ("( a\n b ) )", "2:6", "expected one tree, found ')' after its end"),
+        (True, "", "7:1", "expected a bracketed tree, found nothing"),
+        (True, "  \n ", "7:1", "expected a bracketed tree, found nothing"),
+        (True, "word", "7:1", "expected '(', found 'word'"),
+        (True, "  )", "7:3", "expected '(', found ')'"),
+        *((True, text, f"7:{text.index(')', 1) + 1}", EMPTY) for text in ("()", "(3)")),
+        (True, "(3 (2 a) ())", "7:11", EMPTY),
+        (True, "(3 (2 a)", "7:9", OPEN.format(1, "7:1")),
+        (True, "(3 (2 (1 a) ", "7:12", OPEN.format(2, "7:4")),
+        (True, "(3 a))", "7:6", "expected one tree, found ')' after its end"),
+        (True, "(3 a) (3 b)", "7:7", "expected one tree, found '(' after its end"),
+        (True, "(3 a) b", "7:7", "expected one tree, found 'b' after its end"),
+        (True, "(3 a b)", "7:6", "expected ')' after the word 'a', found the word 'b'"),
+        (True, "(3 a (2 b))", "7:6", "expected ')' after the word 'a', found '('"),
+        (True, "(3 (2 a) (b", "7:12", OPEN.format(2, "7:10")),
+        (True, "((2 a) b)", "7:8", "expected '(' or ')', found the word 'b'"),
+        (True, "(3 (2 a) b)", "7:10", "expected '(' or ')', found the word 'b'"),
+        (True, "(3\n (2\n  x", "9:4", OPEN.format(2, "8:2")),
+        (False, "", "7:1", "expected a bracketed tree, found nothing"),
+        (False, ")", "7:1", "expected '(', found ')'"),
+        (False, "( a )\n ( )", "8:2", "expected one tree, found '(' after its end"),
+        (False, "a\nb", "8:1", "expected one tree, found 'b' after its end"),
+        (False, "( a\n ( ) )", "8:4", EMPTY),
+        (False, "( a\n ( b ) ", "8:7", OPEN.format(1, "7:1")),
+        (False, "( a\n ( b\xa0", "8:6", OPEN.format(2, "8:2")),
+        (False, "( a\n b ) )", "8:6", "expected one tree, found ')' after its end"),
     ],
 )
-def test_malformed_text_without_labels_is_refused_where_it_is_wrong(
-    text: str, place: str, message: str
+def test_malformed_text_is_refused_where_it_is_wrong(
+    labelled: bool, text: str, place: str, message: str
 ) -> None:
     with pytest.raises(TreeError) as caught:
-        parse(text, labelled=False)
-    assert str(caught.value) == f"{place}: {message}"
+        parse(text, labelled=labelled, source="dev.txt", line=7)
+    assert str(caught.value) == f"dev.txt:{place}: {message}"
+    assert caught.value.source == "dev.txt"
+    assert f"{caught.value.line}:{caught.value.column}" == place
+
+
+def test_without_a_line_the_text_starts_at_the_first() -> None:
+    with pytest.raises(TreeError, match=r"^3:9: .* 'b'$"):
+        parse("(3\n (2 x)\n   (2 a b))")
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "message"),
+    ("labelled", "tokens", "labels", "message"),
     [
-        ("", 1, "expected a bracketed tree, found nothing"),
-        ("  \n ", 1, "expected a bracketed tree, found nothing"),
-        ("word", 1, "expected '(', found 'word'"),
-        ("  )", 3, "expected '(', found ')'"),
-        *((text, text.index(")", 1) + 1, EMPTY) for text in ("()", "(3)")),
-        ("(3 (2 a) ())", 11, EMPTY),
-        ("(3 (2 a)", 9, "unbalanced brackets: 1 '(' without a ')', the last at 7:1"),
-        ("(3 (2 (1 a) ", 12, "unbalanced brackets: 2 '(' without a ')', the last at 7:4"),
-        ("(3 a))", 6, "expected one tree, found ')' after its end"),
-        ("(3 a) (3 b)", 7, "expected one tree, found '(' after its end"),
-        ("(3 a) b", 7, "expected one tree, found 'b' after its end"),
-        ("(3 a b)", 6, "expected ')' after the word 'a', found the word 'b'"),
-        ("(3 a (2 b))", 6, "expected ')' after the word 'a', found '('"),
-        ("(3 (2 a) (b", 12, "unbalanced brackets: 2 '(' without a ')', the last at 7:10"),
-        ("((2 a) b)", 8, "expected '(' or ')', found the word 'b'"),
-        ("(3 (2 a) b)", 10, "expected '(' or ')', found the word 'b'"),
+        (True, ["a", "b", "c"], ["2", "2", "3"], "node 2 has both a word and children"),
+        (False, ["a", "b", "c"], [None] * 3, "node 2 has both a word and children"),
+        (True, ["a", "b", None], ["2", None, "3"], "node 1 has no label"),
+        (True, ["a", "b)", None], ["2", "2", "3"], "node 1 has the word 'b\\)'"),
+        (True, ["(", "b", None], ["2", "2", "3"], "node 0 has the word '\\('"),
+        (True, ["a", "New York", None], ["2", "2", "3"], "node 1 has the word 'New York'"),
+        (False, ["a", "New York", None], ["a b"] * 3, "node 1 has the word 'New York'"),
+        (True, ["", "b", None], ["2", "2", "3"], "node 0 has the word ''"),
+        (True, ["a", "b", None], ["2", "2", "NP SBJ"], "node 2 has the label 'NP SBJ'"),
     ],
 )
-def test_malformed_text_is_refused_where_it_is_wrong(text: str, column: int, message: str) -> None:
-    with pytest.raises(TreeError) as caught:
-        parse(text, source="dev.txt", line=7)
-    assert str(caught.value) == f"dev.txt:7:{column}: {message}"
-    assert (caught.value.source, caught.value.line, caught.value.column) == ("dev.txt", 7, column)
-
-
-@pytest.mark.parametrize(("line", "place"), [(None, "3:9"), (1, "3:9"), (10, "12:9")])
-def test_lines_inside_the_text_are_counted(line: int | None, place: str) -> None:
-    with pytest.raises(TreeError, match=f"^{place}: .* after the word 'a', found the word 'b'$"):
-        parse("(3\n (2 x)\n   (2 a b))", line=line)
-
-
-def test_an_open_bracket_of_an_earlier_line_is_named() -> None:
-    with pytest.raises(TreeError, match=r"^3:5: .* 2 '\(' without a '\)', the last at 2:3$"):
-        parse("(3\n  (2\n   x")
-
-
-@pytest.mark.parametrize(
-    ("tokens", "labels", "message"),
-    [
-        (["a", "b", "c"], ["2", "2", "3"], "node 2 has both a word and children"),
-        (["a", "b", None], ["2", None, "3"], "node 1 has no label"),
-        (["a", "b)", None], ["2", "2", "3"], "node 1 has the word 'b\\)'"),
-        (["(", "b", None], ["2", "2", "3"], "node 0 has the word '\\('"),
-        (["a", "New York", None], ["2", "2", "3"], "node 1 has the word 'New York'"),
-        (["", "b", None], ["2", "2", "3"], "node 0 has the word ''"),
-        (["a", "b", None], ["2", "2", "NP SBJ"], "node 2 has the label 'NP SBJ'"),
-    ],
-)
-def test_what_brackets_cannot_hold_is_not_written(tokens: list, labels: list, message: str) -> None:
+def test_what_brackets_cannot_hold_is_not_written(
+    labelled: bool, tokens: list, labels: list, message: str
+) -> None:
     with pytest.raises(TreeError, match=message):
-        write([2, 2, -1], tokens, labels)
-
-
-def test_what_brackets_without_labels_cannot_hold_is_not_written() -> None:
-    with pytest.raises(TreeError, match="node 1 has the word 'New York'"):
-        write([2, 2, -1], ["a", "New York", None], ["not\ta label"] * 3, labelled=False)
-    with pytest.raises(TreeError, match="node 0 has both a word and children"):
-        write([-1, 0], ["a", "b"], [None] * 2, labelled=False)
+        write([2, 2, -1], tokens, labels, labelled=labelled)

@@ -5,21 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data.reading import check_malformed
 
 from thinstack.core import Tree
 from thinstack.data.pairs import Pair, read_pairs, read_snli
+from thinstack.data.sick import read_sick
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
-SICK = {"a.toks": "a dog runs\n", "a.parents": "2 3 0\n", "a.rels": "det nsubj root\n"}
-SICK |= {"b.toks": "it sleeps\n", "b.parents": "2 0\n", "b.rels": "nsubj root\n"}
-SICK |= {"a.cparents": "4 4 5 5 0\n", "b.cparents": "3 3 0\n"}
-SICK |= {"id.txt": "7\n", "sim.txt": "3.5\n"}
-TABLE = "pair_ID\tentailment_judgment\n7\tCONTRADICTION\n"
+TABLE = "pair_ID\tentailment_judgment\n7\tCONTRADICTION\n12\tNEUTRAL\n"
 CONSTITUENCY = (Tree.left(["a", "dog", "runs"]), Tree.left(["it", "sleeps"]))
-DEPENDENCY = (
-    Tree.from_parents([1, 2, -1], ["a", "dog", "runs"], ["det", "nsubj", "root"]),
-    Tree.from_parents([1, -1], ["it", "sleeps"], ["nsubj", "root"]),
-)
 LINE = {
     "annotator_labels": ["neutral"],
     "gold_label": "neutral",
@@ -28,16 +22,6 @@ LINE = {
     "sentence1_binary_parse": "( ( a dog ) runs )",
     "sentence2_binary_parse": "( it sleeps )",
 }
-
-
-@pytest.fixture
-def sick(tmp_path: Path) -> Path:
-    folder = tmp_path / "dev"
-    folder.mkdir()
-    for name, content in SICK.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    (tmp_path / "SICK_trial.txt").write_text(TABLE, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture
@@ -51,16 +35,15 @@ def write(path: Path, *changes: dict[str, object]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"), [("relatedness", 3.5), ("entailment", "contradiction")]
-)
+@pytest.mark.parametrize("target", ["relatedness", "entailment"])
 @pytest.mark.parametrize("trees", ["binary", "constituency", "dependency", "sequence"])
-def test_sick_has_all_trees_and_targets(
-    sick: Path, trees: Any, target: Any, expected: object
-) -> None:
-    parses = DEPENDENCY if trees == "dependency" else CONSTITUENCY
+def test_sick_has_all_trees_and_targets(sick: Path, trees: Any, target: Any) -> None:
+    (sick.parent / "SICK_trial.txt").write_text(TABLE, encoding="utf-8")
     found = read_pairs(str(sick), format="sick.v1", trees=trees, target=target)
-    assert found == [Pair("7", parses, expected)]
+    kind = "dependency" if trees == "dependency" else "constituency"
+    targets = {"relatedness": [3.5, 1.0], "entailment": ["contradiction", "neutral"]}[target]
+    expected = zip(read_sick(sick), targets, strict=True)
+    assert found == [Pair(pair.id, getattr(pair, kind), wanted) for pair, wanted in expected]
 
 
 @pytest.mark.parametrize("trees", ["binary", "constituency", "sequence"])
@@ -71,27 +54,22 @@ def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "trees", "target", "message"),
+    ("format", "trees", "target", "error", "message"),
     [
-        ("snli.v1", "dependency", "entailment", "'dependency'; .*binary, constituency, sequence"),
-        ("snli.v1", "binary", "relatedness", "'relatedness'; .* entailment"),
-        ("sick.v1", "balanced", "relatedness", "'balanced'; .*dependency"),
+        ("snli.v1", "dependency", "entailment", ConfigError, "'dependency'; .*binary, const"),
+        ("snli.v1", "binary", "relatedness", ConfigError, "'relatedness'; .* entailment"),
+        ("sick.v1", "balanced", "relatedness", ConfigError, "'balanced'; .*dependency"),
+        ("x.v1", "binary", "entailment", UnknownNameError, r"'x\.v1'; .* sick\.v1, snli\.v1"),
     ],
 )
 def test_what_a_format_does_not_have_is_refused(
-    snli: Path, format: str, trees: Any, target: Any, message: str
+    snli: Path, format: str, trees: Any, target: Any, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(error, match=message):
         read_pairs(snli, format=format, trees=trees, target=target)
 
 
-def test_an_unknown_format_is_told_with_those_that_are_known(snli: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"'brackets\.v1'; known: sick\.v1, snli\.v1"):
-        read_pairs(snli, format="brackets.v1", trees="binary", target="entailment")
-
-
 def test_entailment_needs_the_source_table(sick: Path) -> None:
-    (sick.parent / "SICK_trial.txt").unlink()
     with pytest.raises(DataError, match=r"no entailment label; .*SICK_trial\.txt"):
         read_pairs(sick, format="sick.v1", trees="binary", target="entailment")
     assert read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")[0].target == 3.5
@@ -140,10 +118,5 @@ def test_pairs_without_a_majority_are_left_out(snli: Path) -> None:
 def test_a_malformed_line_is_told_with_its_place_or_skipped(
     snli: Path, change: dict[str, object], message: str
 ) -> None:
-    write(snli, {}, change, {})
-    with pytest.raises(TreeError, match=message) as caught:
-        read_snli(snli)
-    assert (caught.value.source, caught.value.line) == (str(snli), 2)
-    skipped: list[TreeError] = []
-    assert len(read_snli(snli, skipped=skipped)) == 2
-    assert [str(error) for error in skipped] == [str(caught.value)]
+    good = read_snli(write(snli, {}, {}))
+    check_malformed(read_snli, write(snli, {}, change, {}), message, 2, good=good)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from data.reading import dependency_trees
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,13 +32,6 @@ def test_the_sequences_of_a_small_tree() -> None:
     assert words.tolist() == [3, 2, 0, 1, 2, 3]
     assert lengths.tolist() == [1, 1, 4]
     assert labels.tolist() == [3, 0, 1, 2, -1, 4]
-
-
-def test_a_sequence_is_as_long_as_its_longest_phrase() -> None:
-    words, lengths, labels = prefixes_of(*phrases_of(TREE, [1, 0, 2, 0, -1, 3, -1]))
-    assert words.tolist() == [2, 3, 1, 0, 1, 2, 3]
-    assert lengths.tolist() == [2, 1, 4]
-    assert labels.tolist() == [0, 3, 0, 1, 2, -1, -1]
 
 
 def test_the_whole_sentence_is_last_even_without_a_label() -> None:
@@ -108,31 +102,9 @@ def walked(tree: Tree) -> list[int]:
     return found
 
 
-def random_parents(nodes: int, seed: int) -> list[int]:
-    """A tree in an order of its own, the root anywhere."""
-    generator = np.random.default_rng(seed)
-    names = generator.permutation(nodes)
-    parents = [-1] * nodes
-    for place in range(1, nodes):
-        parents[names[place]] = int(names[generator.integers(place)])
-    return parents
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 3, 10, 57])
-def test_depths_below_are_the_longest_ways_from_a_leaf(nodes: int) -> None:
-    for seed in range(5):
-        tree = Tree.from_parents(random_parents(nodes, seed), [f"w{i}" for i in range(nodes)])
-        assert depths_below(tree).tolist() == walked(tree)
-
-
-def test_depths_of_a_bracket_tree() -> None:
-    tree = from_brackets("(2 (1 the) (2 (2 (0 very) (3 good)) (1 film)))")
-    found = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
-    assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (3, 4): 0, (1, 3): 1, (1, 4): 2, (0, 4): 3}
-
-
-def test_a_node_with_one_child_is_an_edge_too() -> None:
-    assert depths_below(from_brackets("(S (NP (NN films)))")).tolist() == [0, 1, 2]
+@given(dependency_trees(st.just("w"), st.none(), 30))
+def test_depths_below_are_the_longest_ways_from_a_leaf(tree: Tree) -> None:
+    assert depths_below(tree).tolist() == walked(tree)
 
 
 @pytest.mark.parametrize("shape", [left, right])

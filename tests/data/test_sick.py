@@ -3,23 +3,12 @@
 from pathlib import Path
 
 import pytest
+from data.conftest import SICK
 
 from thinstack.core import Tree
 from thinstack.data.sick import read_sick
 from thinstack.errors import DataError
 
-FILES = {
-    "a.toks": "a dog runs\nyes\n",
-    "a.parents": "2 3 0\n0\n",
-    "a.rels": "det nsubj root\nroot\n",
-    "a.cparents": "4 4 5 5 0\n0\n",
-    "b.toks": "it sleeps\nno , no\n",
-    "b.parents": "2 0\n3 3 0\n",
-    "b.rels": "nsubj root\ndep punct root\n",
-    "b.cparents": "3 3 0\n5 4 4 5 0\n",
-    "id.txt": "7\n12\n",
-    "sim.txt": "3.5\n1\n",
-}
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 ROWS = (
     "12\tYes\tNo, no\t1\tCONTRADICTION\n",
@@ -28,23 +17,14 @@ ROWS = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    found = tmp_path / "dev"
-    found.mkdir()
-    for name, content in FILES.items():
-        (found / name).write_text(content, encoding="utf-8")
-    return found
-
-
-def table(folder: Path, content: str, name: str = "SICK_trial.txt") -> Path:
-    path = folder.parent / name
+def table(sick: Path, content: str, name: str = "SICK_trial.txt") -> Path:
+    path = sick.parent / name
     path.write_text(content, encoding="utf-8")
     return path
 
 
-def test_a_pair_holds_what_its_files_say(folder: Path) -> None:
-    first, second = read_sick(str(folder))
+def test_a_pair_holds_what_its_files_say(sick: Path) -> None:
+    first, second = read_sick(str(sick))
     assert (first.id, first.relatedness, first.entailment) == ("7", 3.5, None)
     assert (second.id, second.relatedness, second.entailment) == ("12", 1.0, None)
     assert first.dependency == (
@@ -61,26 +41,26 @@ def test_a_pair_holds_what_its_files_say(folder: Path) -> None:
     [("train", "SICK_train.txt"), ("dev", "SICK_trial.txt"), ("test", "SICK_test_annotated.txt")],
 )
 def test_entailment_comes_from_the_table_of_the_split(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, split: str, name: str
+    sick: Path, monkeypatch: pytest.MonkeyPatch, split: str, name: str
 ) -> None:
-    folder = folder.rename(folder.with_name(split))
+    folder = sick.rename(sick.with_name(split))
     table(folder, HEADER + "".join(ROWS), name)
     assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "CONTRADICTION"]
     monkeypatch.chdir(folder)
     assert [pair.entailment for pair in read_sick(".")] == ["NEUTRAL", "CONTRADICTION"]
 
 
-def test_columns_of_the_table_are_found_by_name(folder: Path) -> None:
-    table(folder, "entailment_judgment\tpair_ID\r\nENTAILMENT\t12\r\nNEUTRAL\t7\r\n")
-    assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "ENTAILMENT"]
+def test_columns_of_the_table_are_found_by_name(sick: Path) -> None:
+    table(sick, "entailment_judgment\tpair_ID\r\nENTAILMENT\t12\r\nNEUTRAL\t7\r\n")
+    assert [pair.entailment for pair in read_sick(sick)] == ["NEUTRAL", "ENTAILMENT"]
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_every_file_is_needed(folder: Path, name: str) -> None:
-    (folder / name).unlink()
+@pytest.mark.parametrize("name", sorted(SICK))
+def test_every_file_is_needed(sick: Path, name: str) -> None:
+    (sick / name).unlink()
     with pytest.raises(DataError, match="cannot be read: No such file") as caught:
-        read_sick(folder)
-    assert str(folder / name) in str(caught.value)
+        read_sick(sick)
+    assert str(sick / name) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -92,19 +72,19 @@ def test_every_file_is_needed(folder: Path, name: str) -> None:
     ],
 )
 def test_files_of_different_lengths_are_refused(
-    folder: Path, names: list[str], content: str, found: int
+    sick: Path, names: list[str], content: str, found: int
 ) -> None:
     for name in names:
-        (folder / name).write_text(content)
+        (sick / name).write_text(content)
     with pytest.raises(DataError, match=f"{names[0]}: .* 2 lines, .* found {found}"):
-        read_sick(folder)
+        read_sick(sick)
 
 
 @pytest.mark.parametrize("score", ["", "0.9", "5.1", "nan", "high"])
-def test_a_score_outside_the_scale_is_refused(folder: Path, score: str) -> None:
-    (folder / "sim.txt").write_text(f"5\n{score}\n")
+def test_a_score_outside_the_scale_is_refused(sick: Path, score: str) -> None:
+    (sick / "sim.txt").write_text(f"5\n{score}\n")
     with pytest.raises(DataError, match=f"sim.txt:2: .* from 1 to 5, found '{score}'"):
-        read_sick(folder)
+        read_sick(sick)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +95,10 @@ def test_a_score_outside_the_scale_is_refused(folder: Path, score: str) -> None:
         (HEADER + ROWS[0], r": .*id\.txt, found none for '7'"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(folder: Path, content: str, message: str) -> None:
-    path = table(folder, content)
+def test_a_table_that_does_not_fit_is_refused(sick: Path, content: str, message: str) -> None:
+    path = table(sick, content)
     with pytest.raises(DataError, match=message) as caught:
-        read_sick(folder)
+        read_sick(sick)
     assert str(caught.value).startswith(str(path))
 
 

@@ -12,7 +12,7 @@ import tiny_recipe
 from tiny_pairs import CLASSES, TinyPair
 
 from thinstack.core.transitions import right
-from thinstack.errors import ConfigError, DataError, TreeError
+from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
 
@@ -80,30 +80,6 @@ def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
-        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"no trees 'dependency'"),
-        (
-            {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
-            r"pair \d+: .* \(contradiction, entailment\), found 'neutral'",
-        ),
-        ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
-        (
-            {"model": {"head": {"name": "root_classifier.v1"}}},
-            r"^model\.head: .* 'relatedness' .* pairs; root_classifier\.v1 reads roots$",
-        ),
-        ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
-    ],
-)
-def test_pairs_that_do_not_fit_are_refused(
-    data: Path, settings: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        load_datasets(tiny_pairs.recipe(**settings), data)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
         ({"sources": ("balanced",)}, r"'balanced'"),
         ({"sources": ("self", "left"), "model": tiny_pairs.TRACKED}, r"'left'"),
         ({"trees": "dependency", "sources": ("left",)}, r"'dependency'"),
@@ -148,6 +124,16 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
     assert labels[0] == [*rest[1:10], *rest[11:]]
 
 
+def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
+    assert load_datasets(tiny_recipe.recipe(), data).watched == []
+    on_dev = load_datasets(tiny_recipe.recipe(stop_on="dev"), data)
+    assert on_dev.watched is on_dev.dev
+    assert (len(on_dev.train), len(on_dev.dev)) == (30, 10)
+    held = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
+    assert [len(part) for part in (held.train, held.watched, held.dev)] == [10, 2, 6]
+    assert targets_of(held.watched) == [[np.float32(TRAIN[place].rating)] for place in (0, 6)]
+
+
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
 def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
     recipe = tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
@@ -155,10 +141,62 @@ def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: 
         load_datasets(recipe, data)
 
 
-def test_pairs_are_held_out_too(data: Path) -> None:
-    found = load_datasets(tiny_pairs.recipe(stop_on="held"), data)
-    assert [len(part) for part in (found.train, found.watched, found.dev)] == [10, 2, 6]
-    assert targets_of(found.watched) == [[np.float32(TRAIN[place].rating)] for place in (0, 6)]
+# -- what does not fit
+
+DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "dependency"}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        *(
+            ({"model": {"head": {"name": head}}}, ConfigError, f"'phrases' .*; {head} reads")
+            for head in ("similarity.v1", "entailment.v1", "tree_ranker.v1")
+        ),
+        ({"cell": {"name": "magic.v1"}}, UnknownNameError, r"'magic\.v1'; known: .*nary_lstm\.v1"),
+        ({**DEPENDENCY, "sources": ()}, TreeError, r"train\.txt: tree \d+: .*dependency"),
+        ({"vectors": "words.txt", "embedding": {"size": 5}}, ConfigError, r"5 .* words\.txt has 4"),
+        ({"kind": "wordpieces"}, ConfigError, r"data\.vectors: .* pieces"),
+        ({"kind": "wordpieces", "vectors": "words.txt"}, DataError, r"\[UNK\]"),
+    ],
+)
+def test_phrases_that_do_not_fit_are_refused(
+    data: Path, settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        load_datasets(tiny_recipe.recipe(**settings), data)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"snli": True}, r"snli\.v1 have no target 'relatedness'"),
+        ({"task": "entailment", "snli": True, "trees": "dependency"}, r"no trees 'dependency'"),
+        (
+            {"task": "entailment", "model": {"labels": ["contradiction", "entailment"]}},
+            r"pair \d+: .* \(contradiction, entailment\), found 'neutral'",
+        ),
+        ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
+        (
+            {"model": {"head": {"name": "root_classifier.v1"}}},
+            r"^model\.head: .* 'relatedness' .* pairs; root_classifier\.v1 reads roots$",
+        ),
+        ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
+    ],
+)
+def test_pairs_that_do_not_fit_are_refused(
+    data: Path, settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_datasets(tiny_pairs.recipe(**settings), data)
+
+
+def test_a_tree_that_is_not_binary_is_named_with_its_file(tmp_path: Path) -> None:
+    data = tiny_recipe.write_data(tmp_path)
+    with (data / "dev.txt").open("a", encoding="utf-8") as file:
+        file.write("(0 (1 the) (0 bad) (1 film))\n")
+    with pytest.raises(TreeError, match=r"dev\.txt: tree 10: node 3 has 3 children"):
+        load_datasets(tiny_recipe.recipe(), data)
 
 
 # -- other labels

@@ -9,31 +9,18 @@ import tiny_pairs
 import tiny_recipe
 import torch
 from numpy.typing import NDArray
+from runs import drawn, of_one
 from scipy.stats import rankdata
-from test_loop import of_one
 
-from thinstack.config import Recipe
 from thinstack.core import Forest
 from thinstack.core.transitions import left
-from thinstack.models import build_model
 from thinstack.models.model import Model
-from thinstack.training.datasets import Datasets, load_datasets
+from thinstack.training.datasets import load_datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, minibatch
 from thinstack.training.labelled import LabelledForest
 
 Rows = NDArray[np.float32]
-
-
-def drawn(recipe: Recipe, found: Datasets) -> Model:
-    """A model of random weights, whose answers differ widely."""
-    torch.manual_seed(5)
-    model = build_model(recipe.model, entries=len(found.table)).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.dim() > 1:
-                weight.normal_()
-    return model
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,39 +15,13 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
+from runs import History, KilledError, Weights, fresh, gone_on, of_one, run, same
 
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
-from thinstack.models import Model
 from thinstack.training import loop
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.examples import Example
+from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
-
-Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
-History = list[dict[str, Any]]
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
-
-
-def weights(model: Model) -> Weights:
-    return {name: value.detach().numpy().copy() for name, value in model.state_dict().items()}
-
-
-def run(
-    recipe: Recipe, data: Path, folder: Path, *, seed: int = 1, **calls: Callable[..., None]
-) -> tuple[Weights, History]:
-    result = run_seed(recipe, load_datasets(recipe, data), seed, folder, **calls)
-    return weights(result.model), [{**record, "seconds": 0} for record in result.history]
-
-
-def same(first: tuple[Weights, History], second: tuple[Weights, History]) -> bool:
-    (weights, history), (others, other_history) = first, second
-    equal = all(np.array_equal(value, others[key]) for key, value in weights.items())
-    return weights.keys() == others.keys() and equal and history == other_history
-
 
 # -- one epoch
 
@@ -60,7 +33,7 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
     model = recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}  # no dropout
     recipe = Recipe.parse(recipe.model_dump() | {"model": model}, source="test")
     datasets = load_datasets(recipe, data)
-    model = _fresh(recipe, datasets)
+    model = fresh(recipe, datasets)
     losses, nodes = [], 0
     for example in datasets.train:
         labels = example.gold.targets
@@ -82,74 +55,49 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
         )
 
 
-def of_one(example: Example) -> dict[str, torch.Tensor]:
-    """The inputs of a model for one example over its gold trees."""
-    fields = example.gold.forest._asdict().items()
-    return {name: torch.from_numpy(part) for name, part in fields if len(part)}
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+    """The `id` of every example that is drawn, and its tree source."""
+    seen: list[tuple[int, str]] = []
+    minibatch = loop.minibatch
 
+    def watch(examples: Any, sources: Any, *, parses: bool) -> Any:
+        assert not parses
+        seen.extend(zip(map(id, examples), sources, strict=True))
+        return minibatch(examples, sources)
 
-def _fresh(recipe: Recipe, datasets: Datasets) -> Model:
-    """The model as training starts with it."""
-    found: list[Model] = []
-
-    def keep(model: Model, *args: object, **settings: object) -> tuple[Model, History]:
-        found.append(model)
-        return model, []
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thinstack.training.seeds.train", keep)
-        run_seed(recipe, datasets, 1, Path("unused"))
-    return found[0]
+    monkeypatch.setattr(loop, "minibatch", watch)
+    return seen
 
 
 def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
-    data: Path, tmp_path: Path
+    data: Path, tmp_path: Path, drawn: list[tuple[int, str]]
 ) -> None:
-    seen: list[tuple[int, str]] = []
     datasets = load_datasets(tiny_recipe.recipe(), data)
     numbers = {id(example): number for number, example in enumerate(datasets.train)}
-    minibatch = loop.minibatch
-
-    def watch(examples: Any, sources: Any, **options: Any) -> Any:
-        assert options == {"parses": False}
-        seen.extend(zip((numbers[id(one)] for one in examples), sources, strict=True))
-        return minibatch(examples, sources, **options)
-
     progress: list[tuple[int, int, int]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "minibatch", watch)
-        patch.setattr(loop, "evaluate_model", lambda *_: ({}, None))
-        patch.setattr("thinstack.training.seeds.evaluate_model", lambda *_: ({}, None))
-        recipe = tiny_recipe.recipe(epochs=2)
-        run_seed(recipe, datasets, 1, tmp_path, on_batch=lambda *done: progress.append(done))
-    first, second = seen[:30], seen[30:]
+    recipe = tiny_recipe.recipe(epochs=2)
+    run_seed(recipe, datasets, 1, tmp_path, on_batch=lambda *done: progress.append(done))
+    first, second = drawn[:30], drawn[30:]
     for epoch in (first, second):
-        assert sorted(number for number, _ in epoch) == list(range(30))
+        assert sorted(numbers[one] for one, _ in epoch) == list(range(30))
     assert first != second
     assert 5 < sum(source == "balanced" for _, source in first) < 25
-    assert {source for _, source in seen} == {"gold", "balanced"}
+    assert {source for _, source in drawn} == {"gold", "balanced"}
     assert progress[7::8] == [(1, 30, 30), (2, 30, 30)]
 
 
 @pytest.mark.parametrize("source", ["left", "right", "balanced"])
 def test_trees_of_one_source_alone(
-    source: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: str, data: Path, tmp_path: Path, drawn: list[tuple[int, str]]
 ) -> None:
     """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its
     gold tree."""
     recipe = tiny_recipe.recipe(
         epochs=2, gold=False, stop_on="dev", sources=(source,), cell={"name": "s_lstm.v1"}
     )
-    seen: set[str] = set()
-    minibatch = loop.minibatch
-
-    def watch(examples: Any, sources: Any, **options: Any) -> Any:
-        seen.update(sources)
-        return minibatch(examples, sources, **options)
-
-    monkeypatch.setattr(loop, "minibatch", watch)
     _, history = run(recipe, data, tmp_path)
-    assert seen == {source}
+    assert {source for _, source in drawn} == {source}
     assert [set(record["watched"]) for record in history] == [{source}] * 2
 
 
@@ -168,7 +116,7 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
     settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
     datasets = load_datasets(recipe, data)
-    model = _fresh(recipe, datasets)
+    model = fresh(recipe, datasets)
     losses = []
     for example in datasets.train:
         (label,) = example.gold.targets
@@ -242,18 +190,7 @@ def uninterrupted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
 def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(
     data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History], epoch: int
 ) -> None:
-    def stop(record: dict[str, Any]) -> None:
-        if record["epoch"] == epoch:
-            raise KilledError
-
-    recipe = tiny_recipe.recipe(**RESUMED)
-    with pytest.raises(KilledError):
-        run(recipe, data, tmp_path, on_epoch=stop)
-    torch.manual_seed(123)  # nothing of the first process is left
-    done: list[int] = []
-    again = run(recipe, data, tmp_path, on_epoch=lambda record: done.append(record["epoch"]))
-    assert done == list(range(epoch + 1, 5))
-    assert same(again, uninterrupted)
+    assert same(gone_on(tiny_recipe.recipe(**RESUMED), data, tmp_path, epoch), uninterrupted)
 
 
 def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
@@ -262,10 +199,10 @@ def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "import test_loop, tiny_recipe\n"
+        "import runs, test_loop, tiny_recipe\n"
         "def kill(epoch, done, total):\n"
         "    if epoch == 3 and done > total // 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "test_loop.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), "
+        "runs.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), "
         "Path(sys.argv[2]), on_batch=kill)\n"
     )
     paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])

@@ -1,6 +1,7 @@
 """Steps of the optimisers against their rules written out in numpy."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from thinstack.models import Model, build_model
 from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
 
-Weights = dict[str, NDArray[np.float32]]
+Rows = NDArray[np.float32]
+Weights = dict[str, Rows]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
 
 
@@ -49,46 +51,41 @@ def steps(model: Model, **settings: object) -> Iterator[tuple[Weights, Weights]]
         yield gradients, weights(model)
 
 
-@pytest.mark.parametrize("rule", ["sgd", "adagrad"])
-def test_the_model_takes_adagrad_with_l2_and_the_table_a_rule_of_its_own_without(rule: str) -> None:
-    model = new_model()
-    before = weights(model)
-    squares = {name: np.zeros_like(value) for name, value in before.items()}
-    for gradients, after in steps(model, vector_rule=rule):
-        for name, value in after.items():
-            of_table = name == "embedding.table"
-            gradient = gradients[name] + (0 if of_table else DECAY) * before[name]
-            squares[name] += gradient**2
-            scale = 1.0 if of_table and rule == "sgd" else np.sqrt(squares[name]) + 1e-10
-            expected = before[name] - (VECTOR_RATE if of_table else RATE) * gradient / scale
-            np.testing.assert_allclose(value, expected, rtol=2e-6, atol=1e-7, err_msg=name)
-        before = after
+# How much of a running sum of squares a rule keeps, and how much of a square it adds.
+SQUARES = {"adagrad": (1, 1), "rmsprop": (0.99, 0.01), "adam": (0.999, 0.001)}
 
 
-@pytest.mark.parametrize("rule", ["rmsprop", "adam"])
-def test_other_rules_take_l2_and_leave_the_table_alone(rule: str) -> None:
-    """RMSProp divides by the root of a running mean of squares (0.99); Adam's means (0.9, 0.999)
-    make up for their start."""
+def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
+    """What a rule takes from a weight, but for the learning rate. Adam's means (0.9, 0.999) make up
+    for their start."""
+    if rule == "sgd":
+        return gradient
+    kept, added = SQUARES[rule]
+    state["step"] = step = state.get("step", 0) + 1
+    state["square"] = square = kept * state.get("square", 0) + added * gradient**2
+    state["mean"] = mean = 0.9 * state.get("mean", 0) + 0.1 * gradient
+    if rule == "adam":
+        return mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+    return gradient / (np.sqrt(square) + (1e-10 if rule == "adagrad" else 1e-8))
+
+
+@pytest.mark.parametrize(
+    ("rule", "vector_rule"),
+    [("adagrad", "sgd"), ("adagrad", "adagrad"), ("rmsprop", "sgd"), ("adam", "sgd")],
+)
+def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(
+    rule: str, vector_rule: str
+) -> None:
     model = new_model()
     before = weights(model)
-    means, squares = (
-        {name: np.zeros_like(value) for name, value in before.items()} for _ in range(2)
-    )
-    for step, (gradients, after) in enumerate(steps(model, rule=rule), start=1):
+    states: dict[str, dict[str, Any]] = {name: {} for name in before}
+    for gradients, after in steps(model, rule=rule, vector_rule=vector_rule):
         for name, value in after.items():
             if name == "embedding.table":
-                expected = before[name] - VECTOR_RATE * gradients[name]
+                step = VECTOR_RATE * change(vector_rule, gradients[name], states[name])
             else:
-                gradient = gradients[name] + DECAY * before[name]
-                kept = 0.99 if rule == "rmsprop" else 0.999
-                squares[name] = kept * squares[name] + (1 - kept) * gradient**2
-                means[name] = 0.9 * means[name] + 0.1 * gradient
-                change = gradient / (np.sqrt(squares[name]) + 1e-8)
-                if rule == "adam":
-                    root = np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8
-                    change = means[name] / (1 - 0.9**step) / root
-                expected = before[name] - RATE * change
-            np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6, err_msg=name)
+                step = RATE * change(rule, gradients[name] + DECAY * before[name], states[name])
+            np.testing.assert_allclose(value, before[name] - step, 1e-5, 1e-6, err_msg=name)
         before = after
 
 

@@ -35,6 +35,18 @@ def phrases(steps: np.ndarray) -> set[Span]:
     return found
 
 
+@lru_cache(None)
+def reachable(stack: tuple[Span, ...], front: int, words: int, wanted: frozenset[Span]) -> int:
+    """How many wanted phrases the best way to go on still makes."""
+    ways = [0]
+    if front < words:
+        ways.append(reachable((*stack, (front, front + 1)), front + 1, words, wanted))
+    if len(stack) > 1:
+        joined = (stack[-2][0], stack[-1][1])
+        ways.append((joined in wanted) + reachable((*stack[:-2], joined), front, words, wanted))
+    return max(ways)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -42,26 +54,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
     for _ in range(50):
         words = int(random.integers(3, 8))
         gold, taken = random_tree(words, random), random_tree(words, random)
-        wanted = phrases(gold)
-
-        @lru_cache(None)
-        def reachable(
-            stack: tuple[Span, ...],
-            front: int,
-            words: int = words,
-            wanted: frozenset = frozenset(wanted),
-        ) -> int:
-            """How many gold phrases the best way to go on still makes."""
-            ways = [0]
-            if front < words:
-                ways.append(reachable((*stack, (front, front + 1)), front + 1, words, wanted))
-            if len(stack) > 1:
-                joined = (stack[-2][0], stack[-1][1])
-                ways.append(
-                    (joined in wanted) + reachable((*stack[:-2], joined), front, words, wanted)
-                )
-            return max(ways)
-
+        wanted = frozenset(phrases(gold))
         stack: tuple[Span, ...] = ()
         front = 0
         for step, answer in zip(taken, right_transitions(gold, taken), strict=True):
@@ -69,10 +62,8 @@ def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
             joined = (stack[-2][0], stack[-1][1]) if len(stack) > 1 else None
             reduced = (*stack[:-2], joined)
             if front < words and joined:
-                by_shift, by_reduce = (
-                    reachable(shifted, front + 1),
-                    (joined in wanted) + reachable(reduced, front),
-                )
+                by_shift = reachable(shifted, front + 1, words, wanted)
+                by_reduce = (joined in wanted) + reachable(reduced, front, words, wanted)
                 assert answer == (-1 if by_shift == by_reduce else int(by_reduce > by_shift))
                 answers.add(int(answer))
             stack, front = (reduced, front) if step else (shifted, front + 1)

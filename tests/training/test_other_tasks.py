@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import tiny_pairs
-import torch
-from test_loop import KilledError, of_one, run, same
-from trained import Trained, train
+from runs import gone_on, run, same
+from trained import Trained, check_scores, train
 
 from thinstack.config import Recipe
-from thinstack.models import load_model
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
@@ -49,20 +46,8 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(
     kind: str, rule: dict[str, Any], data: Path, tmp_path: Path
 ) -> None:
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
-
-    def stop(record: dict[str, Any]) -> None:
-        if record["epoch"] == 1:
-            raise KilledError
-
     whole = run(recipe, data, tmp_path / "whole")
-    with pytest.raises(KilledError):
-        run(recipe, data, tmp_path / "parts", on_epoch=stop)
-    torch.manual_seed(123)  # nothing of the first process is left
-    done: list[int] = []
-    parts = tmp_path / "parts"
-    again = run(recipe, data, parts, on_epoch=lambda record: done.append(record["epoch"]))
-    assert done == [2]
-    assert same(again, whole)
+    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
@@ -90,19 +75,7 @@ def trained(
 
 
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
-    session = onnxruntime.InferenceSession(
-        trained.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
-    )
-    model = load_model(trained.bundle)
-    output = {"relatedness": "pair_scores", "phrases": "node_scores"}[trained.recipe.data.task]
-    for example in load_datasets(trained.recipe, trained.data).dev:
-        inputs = of_one(example)
-        with torch.no_grad():
-            expected = model(inputs)[output].numpy()
-        names = [found.name for found in session.get_inputs()]
-        given = {name: inputs[name].numpy().astype(np.int32) for name in names}
-        (scores,) = session.run([output], given)
-        np.testing.assert_allclose(scores, expected, atol=1e-5)
+    check_scores(trained)
     report = json.loads(trained.bundle.read("verification.json"))
     trees = {"relatedness": 12, "phrases": 10}[trained.recipe.data.task]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
@@ -125,15 +98,3 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     assert "this file" not in card
     assert trained.bundle.manifest.metrics["development"] == {}
     assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
-
-
-def test_the_bundle_is_that_of_the_best_seed(trained: Trained) -> None:
-    found = trained.results
-    keys = PHRASES if trained.recipe.data.task == "phrases" else ("pearson",)
-
-    def selection(record: dict[str, Any]) -> float:
-        return sum(record["watched"]["gold"][key] for key in keys)
-
-    best = {seed: max(map(selection, one["epochs"])) for seed, one in found["seeds"].items()}
-    assert best[str(found["exported_seed"])] == max(best.values())
-    assert trained.bundle.manifest.metrics["seed"] == found["exported_seed"]

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from test_loop import of_one
+from runs import drawn, fresh, gone_on, of_one, run, same
 
 from thinstack.config import Recipe, TrainingConfig
-from thinstack.models import Model, build_model
 from thinstack.training import loop
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example, Minibatch, minibatch
@@ -29,13 +28,6 @@ APART = {"model": {"encoder": {"tracker": {"size": 3, "feeds": False}}}}
 
 def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
     return tiny_recipe.recipe(**kind, **{"sources": (), **settings})
-
-
-def fresh(recipe: Recipe, datasets: Datasets) -> Model:
-    torch.manual_seed(4)
-    model = build_model(recipe.model, entries=len(datasets.table))
-    assert isinstance(model, Model)
-    return model
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
@@ -87,10 +79,7 @@ def test_alpha_weighs_the_parser(
 def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
     recipe = recipe_of(FEEDS)
     datasets = load_datasets(recipe, data)
-    model = fresh(recipe, datasets).train()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.normal_()
+    model = drawn(recipe, datasets).train()
     trees = own_trees(model, datasets.train)
     assert model.training
     model.eval()
@@ -139,16 +128,8 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
 
 def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
     recipe = recipe_of(APART, epochs=3, sources=("self",), buckets=2)
-    whole = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "whole")
-
-    def stop(record: dict[str, Any]) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "parts", on_epoch=stop)
-    resumed = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "parts")
-    for name, value in whole.model.state_dict().items():
-        assert torch.equal(value, resumed.model.state_dict()[name]), name
+    whole = run(recipe, data, tmp_path / "whole")
+    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 def minibatches(lengths: list[int], **settings: Any) -> Iterator[list[int]]:

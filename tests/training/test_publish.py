@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
 import tiny_recipe
 import torch
 from rich.console import Console
 from safetensors.torch import load
-from trained import Trained, train
+from trained import Trained, check_scores, train
 
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import EvaluationSource
-from thinstack.data.treebank import read_labelled, read_trees
+from thinstack.data.treebank import read_trees
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
-from thinstack.models import Model, load_model, weights_of
+from thinstack.models import Model, weights_of
 from thinstack.training import publish, run_recipe
 from thinstack.training.seeds import SeedResult
 
@@ -48,37 +47,37 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
 
-def test_the_bundle_scores_as_its_torch_model_does(words: Trained) -> None:
-    predictor, model = thinstack.load(words.out / "model-best"), load_model(words.bundle)
-    treebank = read_labelled(words.data / "dev.txt", words.recipe.model.labels)
-    found = predictor.predict_trees([tree for tree, _ in treebank])
-    for (tree, _), prediction in zip(treebank, found, strict=True):
-        ids = torch.tensor(predictor.vocabulary.ids(tree.words))
-        steps = torch.tensor(tree.transitions.tolist())
-        with torch.no_grad():
-            nodes = model({"token_ids": ids, "transitions": steps})["node_scores"]
-        np.testing.assert_allclose(prediction.scores, nodes.numpy(), atol=1e-5)
+@pytest.fixture(params=["words", "pieces"])
+def trained(request: pytest.FixtureRequest) -> Trained:
+    """Either."""
+    found: Trained = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
+def test_the_files_of_a_bundle_score_as_its_model_does(trained: Trained) -> None:
+    check_scores(trained)
 
 
 def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
     results = words.results
-    selections = {
-        seed: max(record["selection"] for record in found["epochs"])
-        for seed, found in results["seeds"].items()
-    }
-    assert set(selections) == {"1", "2"}
-    assert selections[str(results["exported_seed"])] == max(selections.values())
+    records = {seed: found["epochs"] for seed, found in results["seeds"].items()}
+    best = {seed: max(record["selection"] for record in part) for seed, part in records.items()}
+    assert set(best) == {"1", "2"}
+    assert best[str(results["exported_seed"])] == max(best.values())
     assert words.bundle.manifest.metrics["seed"] == results["exported_seed"]
     assert results["recipe"] == words.recipe.model_dump(mode="json")
-    best = evaluate_file(thinstack.load(words.out / "model-best"), words.data / "dev.txt")
-    assert best == pytest.approx(results["seeds"][str(results["exported_seed"])]["dev"]["gold"])
+    found = evaluate_file(thinstack.load(words.out / "model-best"), words.data / "dev.txt")
+    assert found == pytest.approx(results["seeds"][str(results["exported_seed"])]["dev"]["gold"])
 
 
-@pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_manifest_and_card_say_what_evaluate_says(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    trained: Trained = request.getfixturevalue(kind)
+def test_without_anything_watched_the_bundle_is_that_of_the_first_seed(pieces: Trained) -> None:
+    results = pieces.results
+    assert (list(results["seeds"]), results["exported_seed"]) == (["4", "2"], 4)
+    assert pieces.bundle.manifest.metrics["seed"] == 4
+
+
+def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     metrics = trained.bundle.manifest.metrics
     card = trained.card
     predictor = thinstack.load(trained.out / "model-best")
@@ -91,9 +90,7 @@ def test_manifest_and_card_say_what_evaluate_says(
         shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
         assert f"| {title} | this file | {shown} |" in card
     # That is what is done here.
-    assert (
-        "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; of raw text, " in card
-    )
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; of raw" in card
     assert ", with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
@@ -111,9 +108,8 @@ def test_without_spacy_there_are_no_figures_of_raw_text(
 
 
 def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
-    results = json.loads(
-        (pieces.out / "results.json").read_text(encoding="utf-8"), parse_constant=pytest.fail
-    )
+    text = (pieces.out / "results.json").read_text(encoding="utf-8")
+    results = json.loads(text, parse_constant=pytest.fail)
     assert results["dev"]["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
     assert pieces.bundle.manifest.metrics["development"]["gold"]["root_binary_accuracy"] is None
 
@@ -125,23 +121,9 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
     stored = load(pieces.bundle.read("model.safetensors")).keys()
     assert not {"embedding.table", "head.linear.weight"} & stored
-    inputs = {"piece_ids": [1, 2, 3], "pieces_per_word": [1, 2], "transitions": [0, 0, 1]}
-    session = onnxruntime.InferenceSession(
-        pieces.bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
-    )
-    given = {name: np.array(values, np.int32) for name, values in inputs.items()}
-    (found,) = session.run(["node_scores"], given)
-    tensors = {name: torch.tensor(values) for name, values in inputs.items()}
-    with torch.no_grad():
-        expected = load_model(pieces.bundle)(tensors)["node_scores"]
-    np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["words", "pieces"])
-def test_exports_were_verified_on_the_whole_development_file(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    trained: Trained = request.getfixturevalue(kind)
+def test_exports_were_verified_on_the_whole_development_file(trained: Trained) -> None:
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
     assert report["onnx"]["quantization"] == quantize
@@ -152,27 +134,12 @@ def test_exports_were_verified_on_the_whole_development_file(
     for found in report["onnx"]["development"]:
         assert (found["trees"], found["nodes"]) == (len(trees), sum(map(len, trees)))
         assert found["max_error"] <= 1e-5
-    if kind == "words":
+    if not trained.recipe.export.inference_only:
         assert report["torchscript"]["cases"] > 0
         assert report["torchscript"]["mean_error"] <= report["torchscript"]["max_error"] <= 1e-5
         assert report["torchscript"]["version"] == torch.__version__
     else:
         assert "torchscript" not in report
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
-def test_the_scripted_model_answers_as_the_bundle_does(words: Trained) -> None:
-    predictor = thinstack.load(words.out / "model-best")
-    scripted = torch.jit.load(str(words.out / "model-best" / "torchscript" / "model.pt"))
-    sentence = ["the", "film", "is", "never", "dull"]
-    steps = predictor.tree_maker()(sentence)
-    inputs = {
-        "token_ids": torch.tensor(predictor.vocabulary.ids(sentence)),
-        "transitions": torch.tensor(steps.tolist()),
-    }
-    nodes = scripted(inputs)["node_scores"]
-    expected = predictor.node_scores([sentence], [steps])[0]
-    np.testing.assert_allclose(nodes.numpy(), expected, atol=1e-5)
 
 
 def test_what_is_printed_is_the_final_table(words: Trained) -> None:
@@ -238,12 +205,6 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     with pytest.raises(ZeroDivisionError):
         again(words, tmp_path / "broken", Console(file=io.StringIO()))
     assert (tmp_path / "broken" / "results.json").exists()
-
-
-def test_without_anything_watched_the_first_seed_is_exported(pieces: Trained) -> None:
-    results = pieces.results
-    assert (list(results["seeds"]), results["exported_seed"]) == (["4", "2"], 4)
-    assert pieces.bundle.manifest.metrics["seed"] == 4
 
 
 def test_a_second_call_trains_nothing_and_gives_the_same(

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny_recipe
+from runs import History, Weights, run, same_weights, stopped
 from safetensors.numpy import load_file
-from test_loop import History, KilledError, Weights, run
 
-from thinstack.models import Model
 from thinstack.training import loop
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
@@ -19,22 +18,17 @@ def train_watching(
     values: list[float], data: Path, folder: Path, **settings: Any
 ) -> tuple[Weights, History]:
     """Train while the accuracy on what is watched is made up, an epoch after the other."""
-    rest = iter(values)
-
-    def figures(
-        model: Model, examples: Any, source: str, task: str
-    ) -> tuple[dict[str, float | None], None]:
-        found: dict[str, float | None] = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
-        return found | {"root_accuracy": next(rest)}, None
-
+    made_up: dict[str, float | None] = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
+    found = iter([(made_up | {"root_accuracy": value}, None) for value in values])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loop, "evaluate_model", figures)
+        patch.setattr(loop, "evaluate_model", lambda *_: next(found))
         return run(tiny_recipe.recipe(epochs=8, sources=(), **settings), data, folder)
 
 
-def saved(folder: Path, module: str) -> Weights:
-    found, prefix = load_file(folder / "checkpoint.safetensors").items(), f"{module}/"
-    return {name[len(prefix) :]: value for name, value in found if name.startswith(prefix)}
+def saved(folder: Path) -> Weights:
+    """The weights that training goes on from."""
+    found = load_file(folder / "checkpoint.safetensors").items()
+    return {name[6:]: value for name, value in found if name.startswith("model/")}
 
 
 @pytest.mark.parametrize("stop_on", ["held", "dev"])
@@ -45,17 +39,9 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(
         [10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3
     )
     assert [record["selection"] for record in history] == [10, 30, 30, 20, 29]
-
-    def stop(record: dict[str, Any]) -> None:
-        if record["epoch"] == 2:
-            raise KilledError
-
     recipe = tiny_recipe.recipe(epochs=8, sources=(), stop_on=stop_on)
-    with pytest.raises(KilledError):
-        run(recipe, data, tmp_path / "b", on_epoch=stop)
-    second_epoch = saved(tmp_path / "b", "model")
-    assert kept.keys() == second_epoch.keys()
-    assert all(np.array_equal(value, kept[name]) for name, value in second_epoch.items())
+    stopped(recipe, data, tmp_path / "b", epoch=2)
+    assert same_weights(kept, saved(tmp_path / "b"))
 
 
 def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
@@ -64,7 +50,7 @@ def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
     assert [record["selection"] for record in history] == [-2, -3]
     recipe = tiny_recipe.recipe(epochs=1, sources=(), stop_on="held")
     one_epoch, _ = run(recipe, data, tmp_path / "one")
-    assert all(np.array_equal(value, kept[name]) for name, value in one_epoch.items())
+    assert same_weights(kept, one_epoch)
 
 
 def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
@@ -79,18 +65,13 @@ def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(
     kept, history = run(tiny_recipe.recipe(epochs=6, patience=1, learning_rate=0.5), data, tmp_path)
     assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
     assert {tuple(record["watched"]) for record in history} == {()}
-    last = saved(tmp_path, "model")
-    assert all(np.array_equal(value, kept[name]) for name, value in last.items())
+    assert same_weights(kept, saved(tmp_path))
 
 
 def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None:
     epochs: list[Weights] = []
-    kept, _ = run(
-        tiny_recipe.recipe(epochs=4, average=0.6),
-        data,
-        tmp_path,
-        on_epoch=lambda _: epochs.append(saved(tmp_path, "model")),
-    )
+    recipe = tiny_recipe.recipe(epochs=4, average=0.6)
+    kept, _ = run(recipe, data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path)))
     for name, value in kept.items():
         mean = np.mean([epochs[0][name], epochs[1][name]], axis=0, dtype=np.float64)
         for later in epochs[2:]:

@@ -11,7 +11,10 @@ from training import tiny_recipe
 
 from thinstack.config import Recipe
 from thinstack.core import Tree
+from thinstack.data.brackets import to_brackets
 from thinstack.data.conllu import write_conllu
+from thinstack.data.parent_arrays import write_constituency_trees, write_dependency_trees
+from thinstack.data.text_files import write_lines
 from thinstack.data.treebank import read_trees
 
 RATINGS = ("1", "2", "3", "4", "5")
@@ -53,12 +56,9 @@ def heads_of(words: Sequence[str]) -> list[int]:
     return [*range(1, middle + 1), -1, *range(middle, count - 1)]
 
 
-def relations_of(words: Sequence[str]) -> list[str]:
-    return ["root" if head < 0 else "dep" for head in heads_of(words)]
-
-
 def dependency_tree(words: Sequence[str]) -> Tree:
-    return Tree.from_parents(heads_of(words), words, relations_of(words))
+    heads = heads_of(words)
+    return Tree.from_parents(heads, words, ["root" if head < 0 else "dep" for head in heads])
 
 
 def classified(phrases: Tree) -> Tree:
@@ -68,47 +68,29 @@ def classified(phrases: Tree) -> Tree:
     return tree.with_labels(classes.get(span) for span in map(tuple, tree.spans.tolist()))
 
 
-def right_tree(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"( {words[0]} {right_tree(words[1:])} )"
-
-
-def right_parents(words: Sequence[str]) -> list[int]:
-    """The parent of each node of the same tree, from 1, the leaves first and then the inner nodes
-    from the top."""
-    count = len(words)
-    if count == 1:
-        return [0]
-    return [*range(count + 1, 2 * count), 2 * count - 1, 0, *range(count + 1, 2 * count - 1)]
-
-
 def write_sick(folder: Path, found: Sequence[TinyPair], table: Path) -> None:
     """A folder as SICK's, with right-branching trees, and the table that has its classes."""
     folder.mkdir(parents=True)
-    lines: dict[str, list[str]] = {}
-    for side in (0, 1):
-        rows: dict[str, list[Any]] = {"toks": [pair[side] for pair in found]}
-        rows["parents"] = [[head + 1 for head in heads_of(words)] for words in rows["toks"]]
-        rows["rels"] = list(map(relations_of, rows["toks"]))
-        rows["cparents"] = list(map(right_parents, rows["toks"]))
-        for name, part in rows.items():
-            lines[f"{'ab'[side]}.{name}"] = [" ".join(map(str, entries)) for entries in part]
-    lines["id.txt"] = [str(number) for number in range(1, len(found) + 1)]
-    lines["sim.txt"] = [str(pair.rating) for pair in found]
-    for name, part in lines.items():
-        (folder / name).write_text("".join(f"{line}\n" for line in part), encoding="utf-8")
+    for side, name in enumerate("ab"):
+        toks, *others = (folder / f"{name}.{kind}" for kind in ("toks", "parents", "rels"))
+        write_dependency_trees([dependency_tree(pair[side]) for pair in found], toks, *others)
+        trees = [Tree.right(pair[side]) for pair in found]
+        write_constituency_trees(trees, toks, folder / f"{name}.cparents")
+    write_lines(folder / "id.txt", [str(number) for number in range(1, len(found) + 1)])
+    write_lines(folder / "sim.txt", [str(pair.rating) for pair in found])
     rows = [f"{number}\t{pair.label.upper()}" for number, pair in enumerate(found, start=1)]
-    table.write_text("\n".join(["pair_ID\tentailment_judgment", *rows]) + "\n", encoding="utf-8")
+    write_lines(table, ["pair_ID\tentailment_judgment", *rows])
 
 
 def write_snli(path: Path, found: Sequence[TinyPair]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for number, pair in enumerate(found):
-            parses = {
-                f"sentence{side}_binary_parse": right_tree(words)
-                for side, words in ((1, pair.first), (2, pair.second))
-            }
-            line = {"pairID": str(number), "gold_label": pair.label, **parses}
-            file.write(json.dumps(line) + "\n")
+    lines = []
+    for number, pair in enumerate(found):
+        line = {"pairID": str(number), "gold_label": pair.label}
+        for side in (1, 2):
+            tree = Tree.right(pair[side - 1])
+            line[f"sentence{side}_binary_parse"] = to_brackets(tree, labelled=False)
+        lines.append(json.dumps(line))
+    write_lines(path, lines)
 
 
 def write_data(folder: Path, *, train: int = 12, dev: int = 6) -> Path:

@@ -5,10 +5,16 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import onnxruntime
+import torch
 from rich.console import Console
+from runs import of_one
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Recipe
+from thinstack.models import load_model
+from thinstack.training.datasets import load_datasets
 from thinstack.training.run_recipe import run_recipe
 
 
@@ -37,3 +43,24 @@ def train(recipe: Recipe, data: Path, out: Path) -> Trained:
     console, seeds = Console(file=file, width=200), recipe.training.seeds
     run_recipe(recipe, data=data, out=out, seeds=seeds, threads=None, console=console)
     return Trained(recipe, data, out, file.getvalue())
+
+
+def check_scores(trained: Trained) -> None:
+    """The bundle's ONNX file, and its TorchScript file if it has one, score the development
+    examples as its model does."""
+    bundle = trained.bundle
+    model = load_model(bundle)
+    session = onnxruntime.InferenceSession(
+        bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
+    )
+    scripted = bundle.path / "torchscript" / "model.pt"
+    others = [torch.jit.load(str(scripted))] if scripted.is_file() else []
+    output = {"nodes": "node_scores", "pairs": "pair_scores"}[model.head.reads]
+    for example in load_datasets(trained.recipe, trained.data).dev:
+        inputs = of_one(example)
+        given = {found.name: inputs[found.name].int().numpy() for found in session.get_inputs()}
+        with torch.no_grad():
+            expected = model(inputs)[output].numpy()
+            found = [other(inputs)[output].numpy() for other in others]
+        for scores in (*session.run([output], given), *found):
+            np.testing.assert_allclose(scores, expected, atol=1e-5)

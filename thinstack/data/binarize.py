@@ -1,7 +1,6 @@
 """From any constituency tree to a binary one, and back."""
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -31,30 +30,35 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
     word is left.
     """
-    arities, parents = tree.arities.tolist(), tree.parents.tolist()
-    words = _words_of_nodes(tree, leaves)
-    children = [0] * len(tree)  # those that hold a word
+    check_constituency(tree)
+    groups = [(word,) for word in tree.words] if leaves is None else leaves
+    if len(groups) != len(tree.words):
+        raise TreeError(
+            f"{len(tree.words)} leaves need words for each of them, got {len(groups)} groups"
+        )
+    rest = iter(groups)
+    parts = [0] * len(tree)  # how many words, or children with one, make up each node
     steps: list[int] = []
     labels: list[str | None] = []
-    for node, label in enumerate(tree.labels):
-        count = children[node] if arities[node] else len(words[node])
-        if not count:
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):
+        if word is not None:
+            parts[node] = len(next(rest))
+            steps += [SHIFT] * parts[node]
+            labels += [None] * parts[node]
+        if not parts[node]:
             continue
-        if not arities[node]:
-            steps += [SHIFT] * count
-            labels += [None] * count
-        # The children lie on top of the stack: reducing the top two until one is left branches to
-        # the right.
-        steps += [REDUCE] * (count - 1)
-        labels += [None] * (count - 1)
+        # The parts lie on top of the stack: reducing the top two until one is left branches to the
+        # right.
+        steps += [REDUCE] * (parts[node] - 1)
+        labels += [None] * (parts[node] - 1)
         labels[-1] = label
-        if parents[node] >= 0:
-            children[parents[node]] += 1
+        if parent >= 0:
+            parts[parent] += 1
     if not steps:
         raise TreeError("a tree needs at least one word, but none was left")
-    return Tree.from_transitions(
-        np.array(steps, np.int8), [word for group in words for word in group], labels
-    )
+    words = [word for group in groups for word in group]
+    return Tree.from_transitions(np.array(steps, np.int8), words, labels)
 
 
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
@@ -109,36 +113,31 @@ def from_binary(tree: Tree) -> Tree:
     part of a chain.
     """
     check_constituency(tree)
-    arities, parents = tree.arities.tolist(), tree.parents.tolist()
-    chains: list[list[str | None]] = []
-    for node, label in enumerate(tree.labels):
+    parents: list[int] = []
+    tokens: list[str | None] = []
+    labels: list[str | None] = []
+    orphans: list[int] = []  # nodes that still need a parent
+    counts: list[int] = []  # how many of them are of each subtree on the stack
+    nodes = zip(tree.arities.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (arity, word, label) in enumerate(nodes):
         added = label is not None and label.startswith(ADDED)
         chain = [] if added else [part or None for part in reversed((label or "").split(CHAIN))]
-        if any(part and part.startswith(ADDED) for part in chain) or (
-            added and (parents[node] < 0 or not arities[node])
-        ):
+        inside = arity and node < len(tree) - 1
+        if any(part and part.startswith(ADDED) for part in chain) or (added and not inside):
             raise TreeError(
                 f"node {node} has the label {label!r}; '@' marks nodes inside a phrase only"
             )
-        chains.append(chain)
-    ends = list(accumulate(map(len, chains)))
-    owner = list(parents)  # the phrase of each node's parent
-    for node in range(len(tree) - 2, -1, -1):
-        if not chains[parents[node]]:
-            owner[node] = owner[parents[node]]
-    above = list(range(1, ends[-1] + 1))
-    tokens: list[str | None] = [None] * ends[-1]
-    for node, (chain, end) in enumerate(zip(chains, ends, strict=True)):
-        if chain:
-            above[end - 1] = (
-                ends[owner[node]] - len(chains[owner[node]]) if owner[node] >= 0 else -1
-            )
-            tokens[end - len(chain)] = tree.tokens[node]
-    return Tree(
-        parents=np.array(above),
-        tokens=tuple(tokens),
-        labels=tuple(label for chain in chains for label in chain),
-    )
+        counts.append(sum(counts.pop() for _ in range(arity)))
+        for part in chain:
+            for _ in range(counts.pop()):
+                parents[orphans.pop()] = len(parents)
+            orphans.append(len(parents))
+            counts.append(1)
+            parents.append(-1)
+            tokens.append(word)
+            labels.append(part)
+            word = None
+    return Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
 
 
 def _joined(chain: Sequence[str | None]) -> str | None:
@@ -159,13 +158,13 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
     fewer than two."""
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
-    if branching == "head" and heads is None:
-        raise ValueError("branching 'head' needs heads, such as head_rules.english_head")
+    found = [0] * len(tree)
+    if branching == "left":
+        return found
     if branching == "right":
         return [max(count - 1, 0) for count in tree.arities.tolist()]
-    found = [0] * len(tree)
-    if branching == "left" or heads is None:
-        return found
+    if heads is None:
+        raise ValueError("branching 'head' needs heads, such as head_rules.english_head")
     for node, children in enumerate(tree.children):
         if len(children) > 1:
             found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
@@ -174,18 +173,3 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
                     f"node {node} has {len(children)} children; heads gave {found[node]}"
                 )
     return found
-
-
-def _words_of_nodes(tree: Tree, leaves: Sequence[Sequence[str]] | None) -> list[Sequence[str]]:
-    """The words to put at each node: none at inner ones."""
-    check_constituency(tree)
-    words: list[Sequence[str]] = [()] * len(tree)
-    if leaves is None:
-        leaves = [(word,) for word in tree.words]
-    if len(leaves) != len(tree.words):
-        raise TreeError(
-            f"{len(tree.words)} leaves need words for each of them, got {len(leaves)} groups"
-        )
-    for node, group in zip(np.flatnonzero(tree.arities == 0).tolist(), leaves, strict=True):
-        words[node] = group
-    return words

@@ -6,7 +6,7 @@ children, and each word is a leaf by itself.
 """
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -65,15 +65,14 @@ def from_brackets(
     return Tree(parents=parents, tokens=tuple(reader.tokens), labels=tuple(reader.labels))
 
 
+@dataclass(slots=True)
 class _Frame:
     """An open bracket: where it stands, its label, its word and the children closed so far."""
 
-    __slots__ = ("at", "children", "label", "word")
-
-    def __init__(self, at: int, label: str | None):
-        self.at, self.label = at, label
-        self.word: str | None = None
-        self.children: list[int] = []
+    at: int
+    label: str | None
+    word: str | None = None
+    children: list[int] = field(default_factory=list)
 
 
 class _Reader:
@@ -132,36 +131,26 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
     (write those `-LRB-` and `-RRB-`).
     """
     check_constituency(tree)
-    parents, tokens, labels = tree.parents.tolist(), tree.tokens, tree.labels
-    inner = set(parents)
-    # The brackets before each leaf, the innermost first.
-    opened: list[list[str]] = [[] for _ in parents]
-    for node, start in enumerate(_first_in_subtree(parents)):
-        if labelled and labels[node] is None and node not in inner:
+    # The brackets before each word, the innermost first.
+    opened: list[list[str]] = [[] for _ in tree.words]
+    nodes = zip(tree.spans[:, 0].tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (start, word, label) in enumerate(nodes):
+        if labelled and label is None and word is not None:
             raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
-        for what, text in (("label", labels[node] if labelled else None), ("word", tokens[node])):
+        for what, text in (("label", label if labelled else None), ("word", word)):
             if text is not None and not _NAME.fullmatch(text):
                 expected = "brackets hold no white space, '(' or ')' inside one"
                 raise TreeError(f"node {node} has the {what} {text!r}; {expected}")
         if labelled:
-            opened[start].append(f"({labels[node] or ''} ")
-        elif node in inner:
+            opened[start].append(f"({label or ''} ")
+        elif word is None:
             opened[start].append("( ")
     after_leaf, after_children = (")", ")") if labelled else ("", " )")
     out: list[str] = []
-    for node, token in enumerate(tokens):
-        if node in inner:
+    before = iter(opened)
+    for word in tree.tokens:
+        if word is None:
             out.append(after_children)
         else:
-            out += [" " if out else "", *reversed(opened[node]), f"{token}{after_leaf}"]
+            out += [" " if out else "", *reversed(next(before)), f"{word}{after_leaf}"]
     return "".join(out)
-
-
-def _first_in_subtree(parents: Sequence[int]) -> list[int]:
-    """Position of the first node of each node's subtree, which is contiguous in transition
-    order."""
-    first = list(range(len(parents)))
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            first[parent] = min(first[parent], first[node])
-    return first

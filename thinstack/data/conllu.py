@@ -8,11 +8,10 @@ the label None.
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 from thinstack.core import Tree
 from thinstack.data.parent_arrays import parse_parents
-from thinstack.data.text_files import made, read_lines, write_lines
+from thinstack.data.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["read_conllu", "to_conllu", "write_conllu"]
@@ -77,56 +76,37 @@ def to_conllu(tree: Tree) -> str:
     return "".join(lines) + "\n"
 
 
-class _Row(NamedTuple):
-    """A line that is no comment."""
-
-    source: str
-    line: int
-    columns: list[str]
-
-    def error(self, column: int, message: str) -> TreeError:
-        """What is wrong where a column (0-based) starts, or at the end of the line if there is no
-        such column."""
-        start = sum(len(text) + 1 for text in self.columns[:column]) + (column < len(self.columns))
-        return TreeError(message, source=self.source, line=self.line, column=start)
-
-
-def _sentences(path: str | Path) -> list[list[_Row]]:
-    """The rows of each sentence; comments alone make none."""
-    sentences: list[list[_Row]] = [[]]
+def _sentences(path: str | Path) -> list[list[Row]]:
+    """The lines of each sentence, cut into columns, without comments."""
+    sentences: list[list[Row]] = [[]]
     for number, text in enumerate(read_lines(path), start=1):
         if not text.strip():
             sentences.append([])
         elif not text.startswith("#"):
-            sentences[-1].append(_Row(str(path), number, text.split("\t")))
+            sentences[-1].append(Row(str(path), number, text, text.split("\t")))
     return [rows for rows in sentences if rows]
 
 
-def _tree(sentence: list[_Row]) -> Tree:
+def _tree(sentence: list[Row]) -> Tree:
     words = _words(sentence)
-    labels = (row.columns[DEPREL] for row in words)
-    return Tree.from_parents(
-        parse_parents(
-            [row.columns[HEAD] for row in words], lambda n, text: words[n].error(HEAD, text)
-        ),
-        [row.columns[FORM] for row in words],
-        [None if label == "_" else label for label in labels],
-    )
+    forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
+    parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
+    return Tree.from_parents(parents, forms, [None if name == "_" else name for name in labels])
 
 
-def _words(sentence: list[_Row]) -> list[_Row]:
+def _words(sentence: list[Row]) -> list[Row]:
     """The rows of words. They count from 1; a multiword token stands before its words, an empty
     node behind its word."""
-    words: list[_Row] = []
+    words: list[Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:
         _check_columns(row)
-        found = _ID.fullmatch(row.columns[ID])
+        found = _ID.fullmatch(row.entries[ID])
         first, mark, end = found.groups("") if found else ("", "", "")
         due = len(words) + 1
         if first != str(due - (mark == ".")) or (mark == "-" and int(end) < due):
             expected = f"word {due} ({due}-n for a multiword token, {due - 1}.n for an empty node)"
-            raise row.error(ID, f"expected {expected}, found {row.columns[ID]!r}")
+            raise row.error(ID, f"expected {expected}, found {row.entries[ID]!r}")
         if not mark:
             words.append(row)
         elif mark == "-" and int(end) > covered:
@@ -135,14 +115,14 @@ def _words(sentence: list[_Row]) -> list[_Row]:
         raise sentence[0].error(ID, "expected a sentence of at least one word, found none")
     if covered > len(words):
         expected = f"a multiword token of words up to {len(words)}"
-        raise cover.error(ID, f"expected {expected}, found {cover.columns[ID]!r}")
+        raise cover.error(ID, f"expected {expected}, found {cover.entries[ID]!r}")
     return words
 
 
-def _check_columns(row: _Row) -> None:
-    if (found := len(row.columns)) != COLUMNS:
+def _check_columns(row: Row) -> None:
+    if (found := len(row.entries)) != COLUMNS:
         message = f"expected {COLUMNS} columns between tabs, found {found}"
         raise row.error(min(COLUMNS, found), message)
     for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ for none")):
-        if not row.columns[column]:
+        if not row.entries[column]:
             raise row.error(column, f"expected {expected}, found an empty column")

@@ -8,7 +8,6 @@ the root.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import SHIFT
 from thinstack.core.tree import depths
 from thinstack.data.brackets import SPACE
-from thinstack.data.text_files import made, read_lines, write_lines
+from thinstack.data.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
 __all__ = [
@@ -50,10 +49,10 @@ def read_dependency_trees(
     DataError for a file that is missing, not UTF-8, empty, or not of as many lines as `toks`.
     """
 
-    def tree(lines: tuple[_Line, ...]) -> Tree:
-        words = _words(lines[0])
-        heads = _parents(lines[1], len(words), "heads, one for each word")
-        names = [_entries(line, len(words), "relations, one for each word") for line in lines[2:]]
+    def tree(rows: Sequence[Row]) -> Tree:
+        words = _words(rows[0])
+        heads = _parents(rows[1], len(words), "heads, one for each word")
+        names = [_counted(row, len(words), "relations, one for each word") for row in rows[2:]]
         return Tree.from_parents(heads, words, *names)
 
     files = [toks, parents] if rels is None else [toks, parents, rels]
@@ -65,26 +64,21 @@ def read_constituency_trees(
 ) -> list[Tree]:
     """Read sentences and their binary trees; the nodes come in transition order and have no labels.
 
-    Args:
-        toks: file of one sentence a line, its n words between spaces.
-        cparents: file of 2n-1 parents a line, 1 to 2n-1, 0 for the root: those of the n words, then
-            those of the phrases.
-        skipped: takes the errors of malformed trees, see `made`.
-
-    Raises what `read_dependency_trees` raises; also TreeError unless every phrase, and no word, has
-    two children.
+    `cparents`: file of 2n-1 parents a line, 1 to 2n-1, 0 for the root: those of the n words, then
+    those of the phrases. For the rest see `read_dependency_trees`; a tree is malformed too unless
+    every phrase, and no word, has two children.
     """
 
-    def tree(lines: tuple[_Line, ...]) -> Tree:
-        words = _words(lines[0])
+    def tree(rows: Sequence[Row]) -> Tree:
+        words = _words(rows[0])
         count, phrases = len(words), len(words) - 1
         what = f"parents, of {count} words and {phrases} phrases"
-        parents = _parents(lines[1], count + phrases, what)
+        parents = _parents(rows[1], count + phrases, what)
         for node, children in enumerate(np.bincount(parents + 1, minlength=2 * count)[1:].tolist()):
             expected, kind = (0, "word") if node < count else (2, "phrase")
             if children != expected:
                 message = f"{kind} {node + 1}: expected {expected} children, found {children}"
-                raise lines[1].error(node, message)
+                raise rows[1].error(node, message)
         tokens = [*words, *[None] * phrases]
         try:
             return Tree.from_parents(parents, tokens)
@@ -92,7 +86,7 @@ def read_constituency_trees(
             bare = Tree(parents=parents, tokens=tuple(tokens), labels=(None,) * len(tokens))
             node = int(np.flatnonzero(bare.gaps)[0])
             message = "expected words that stand side by side, found others between them"
-            raise lines[1].error(node, f"phrase {node + 1}: {message}") from None
+            raise rows[1].error(node, f"phrase {node + 1}: {message}") from None
 
     return made(tree, _aligned(toks, cparents), skipped)
 
@@ -107,15 +101,13 @@ def write_dependency_trees(
     a label) that is missing, empty or holds white space; DataError for a file that cannot be
     written.
     """
-    rows = [
-        (
-            _line(tree.tokens, "word", toks, number),
-            _numbers(tree.parents),
-            "" if rels is None else _line(tree.labels, "label", rels, number),
-        )
-        for number, tree in enumerate(trees, start=1)
-    ]
-    _write(rows, toks, parents, rels)
+    kept = list(trees)
+    words = _lines([tree.tokens for tree in kept], "word", toks)
+    labels = [] if rels is None else _lines([tree.labels for tree in kept], "label", rels)
+    write_lines(toks, words)
+    write_lines(parents, [_numbers(tree.parents) for tree in kept])
+    if rels is not None:
+        write_lines(rels, labels)
 
 
 def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: str | Path) -> None:
@@ -124,7 +116,7 @@ def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: 
     Raises what `write_dependency_trees` raises; also TreeError for a tree that is not binary or has
     a word at an inner node.
     """
-    rows: list[tuple[str, str]] = []
+    words, numbers = [], []
     for number, tree in enumerate(trees, start=1):
         try:
             steps = tree.transitions
@@ -132,9 +124,10 @@ def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: 
             raise TreeError(error.message, source=str(cparents), line=number) from None
         order = np.argsort(steps != SHIFT, kind="stable")  # words, then phrases
         above = tree.parents[order]
-        parents = np.where(above < 0, -1, np.argsort(order)[above])
-        rows.append((_line(tree.words, "word", toks, number), _numbers(parents)))
-    _write(rows, toks, cparents)
+        numbers.append(_numbers(np.where(above < 0, -1, np.argsort(order)[above])))
+        words.append(tree.words)
+    write_lines(toks, _lines(words, "word", toks))
+    write_lines(cparents, numbers)
 
 
 def parse_parents(
@@ -161,19 +154,7 @@ def parse_parents(
     return parents
 
 
-class _Line(NamedTuple):
-    source: str
-    number: int
-    text: str
-
-    def error(self, entry: int, message: str) -> TreeError:
-        """What is wrong at an entry (0-based), or where it should have been."""
-        starts = [match.start() for match in _ENTRY.finditer(self.text)]
-        column = starts[entry] if entry < len(starts) else len(self.text)
-        return TreeError(message, source=self.source, line=self.number, column=column + 1)
-
-
-def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
+def _aligned(*paths: str | Path) -> Iterator[list[Row]]:
     """The lines of several files, side by side."""
     files = [read_lines(path) for path in paths]
     for path, lines in zip(paths, files, strict=True):
@@ -181,42 +162,37 @@ def _aligned(*paths: str | Path) -> Iterator[tuple[_Line, ...]]:
             expected = f"{len(files[0])} lines, as many as {paths[0]} has"
             raise DataError(f"{path}: expected {expected}, found {len(lines)}")
     for number, texts in enumerate(zip(*files, strict=True), start=1):
-        yield tuple(_Line(str(path), number, text) for path, text in zip(paths, texts, strict=True))
+        placed = zip(map(str, paths), texts, strict=True)
+        yield [Row(path, number, text, _ENTRY.findall(text)) for path, text in placed]
 
 
-def _words(line: _Line) -> list[str]:
-    words = _ENTRY.findall(line.text)
-    if not words:
-        raise line.error(0, "expected a sentence of at least one word, found none")
-    return words
+def _words(row: Row) -> list[str]:
+    if not row.entries:
+        raise row.error(0, "expected a sentence of at least one word, found none")
+    return row.entries
 
 
-def _entries(line: _Line, count: int, what: str) -> list[str]:
-    found = _ENTRY.findall(line.text)
-    if len(found) != count:
-        raise line.error(min(count, len(found)), f"expected {count} {what}, found {len(found)}")
-    return found
+def _counted(row: Row, count: int, what: str) -> list[str]:
+    """The entries, if there are so many."""
+    if (found := len(row.entries)) != count:
+        raise row.error(min(count, found), f"expected {count} {what}, found {found}")
+    return row.entries
 
 
-def _parents(line: _Line, nodes: int, what: str) -> NDArray[np.int64]:
-    return parse_parents(_entries(line, nodes, what), line.error)
+def _parents(row: Row, nodes: int, what: str) -> NDArray[np.int64]:
+    return parse_parents(_counted(row, nodes, what), row.error)
 
 
-def _line(entries: Sequence[str | None], what: str, path: str | Path, number: int) -> str:
-    """The words or labels of a tree as a line of a file."""
-    for node, entry in enumerate(entries):
-        if entry is None or not _ENTRY.fullmatch(entry):
-            expected = f"the file holds no empty {what}, and none with white space"
-            message = f"the {what} {node + 1} of the tree is {entry!r}; {expected}"
-            raise TreeError(message, source=str(path), line=number)
-    return " ".join(map(str, entries))
+def _lines(trees: Sequence[Sequence[str | None]], what: str, path: str | Path) -> list[str]:
+    """The words or labels of each tree as a line of a file."""
+    for number, entries in enumerate(trees, start=1):
+        for node, entry in enumerate(entries, start=1):
+            if entry is None or not _ENTRY.fullmatch(entry):
+                expected = f"the file holds no empty {what}, and none with white space"
+                message = f"the {what} {node} of the tree is {entry!r}; {expected}"
+                raise TreeError(message, source=str(path), line=number)
+    return [" ".join(map(str, entries)) for entries in trees]
 
 
 def _numbers(parents: NDArray[np.int64]) -> str:
     return " ".join(map(str, (parents + 1).tolist()))
-
-
-def _write(rows: Sequence[Sequence[str]], *paths: str | Path | None) -> None:
-    for place, path in enumerate(paths):
-        if path is not None:
-            write_lines(path, [row[place] for row in rows])

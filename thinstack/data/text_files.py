@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["made", "read_lines", "read_text", "write_lines"]
+__all__ = ["Row", "made", "read_lines", "read_text", "write_lines"]
 
 Part = TypeVar("Part")
 Item = TypeVar("Item")
@@ -41,6 +41,24 @@ def read_lines(path: str | Path) -> list[str]:
         raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
     # Split at "\n" only: words may hold any other separator of Unicode.
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+class Row(NamedTuple):
+    """A line of a file, by its number from 1, and the entries in it."""
+
+    source: str
+    line: int
+    text: str
+    entries: list[str]
+
+    def error(self, place: int, message: str) -> TreeError:
+        """What is wrong at an entry (0-based), or at the end of the line if there is none."""
+        at = 0
+        for entry in self.entries[:place]:
+            at = self.text.index(entry, at) + len(entry) + 1
+        missing = place >= len(self.entries)
+        start = len(self.text) if missing else self.text.index(self.entries[place], at)
+        return TreeError(message, source=self.source, line=self.line, column=start + 1)
 
 
 def made(

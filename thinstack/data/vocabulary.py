@@ -55,9 +55,7 @@ class Vocabulary:
                 raise DataError(f"vocabulary entry {number}: {entry!r} occurs twice")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Vocabulary) or type(other) is not type(self):
-            return False
-        return self.entries == other.entries
+        return isinstance(other, type(self)) and self.entries == other.entries
 
     def __hash__(self) -> int:
         return hash(self.entries)

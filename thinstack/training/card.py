@@ -29,15 +29,16 @@ _CARD = """\
 {description}
 
 - Classes: {labels}.
-- Cell `{cell}`, hidden size {hidden}; leaf embedding `{embedding}` of size {columns}; task head
-  `{head}`.
-- Trees of raw words: `{source}`.
-- ONNX file: {megabytes:.2f} MB, weights stored as `{quantize}`.
-- Trained by `thinstack train` on `{train}`, seed {seed}, {epochs} epochs.
+- Cell `{model.cell.name}`, hidden size {model.cell.hidden_size}; leaf embedding \
+`{model.embedding.registered}` of size {model.embedding.size}; task head
+  `{model.head.name}`.
+- Trees of raw words: `{model.tree_source}`.
+- ONNX file: {megabytes:.2f} MB, weights stored as `{export.quantize}`.
+- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs.
 
 ## Figures
 
-On `{dev}`, accuracies in percent. {explained}{chosen}
+On `{data.reported}`, accuracies in percent. {explained}{chosen}
 
 | trees | figures of | {headings} |
 |---|---|{rules}|
@@ -71,23 +72,15 @@ def card(
         cells = " | ".join(mean_and_std(key, spread[key], "±") for key in columns)
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
-    model = recipe.model
     return _CARD.format(
         name=recipe.name,
         description=recipe.description.strip(),
-        labels=", ".join(model.labels),
-        cell=model.cell.name,
-        hidden=model.cell.hidden_size,
-        embedding=model.embedding.registered,
-        columns=model.embedding.size,
-        head=model.head.name,
-        source=model.tree_source,
+        model=recipe.model,
+        data=recipe.data,
+        export=recipe.export,
+        result=result,
+        labels=", ".join(recipe.model.labels),
         megabytes=size / 1e6,
-        quantize=recipe.export.quantize,
-        train=recipe.data.train,
-        seed=result.seed,
-        epochs=result.epoch,
-        dev=recipe.data.reported,
         explained=_explained(recipe, shipped),
         chosen=_CHOSEN[recipe.training.stop_on],
         headings=" | ".join(columns.values()),

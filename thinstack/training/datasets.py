@@ -1,6 +1,6 @@
 """The data sets of a recipe, read from its files."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ from thinstack.data.treebank import Labelled, read_labelled, read_trees
 from thinstack.data.vectors import read_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.errors import ConfigError, DataError, TreeError
+from thinstack.errors import ConfigError, DataError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of
@@ -74,25 +74,20 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     distances = None
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data)
-        words = (tree.words for pair in pairs[0] for tree in pair.trees)
-        vocabulary, table = leaf_table(recipe, data, words, width=width)
+        trees = [tree for pair in pairs[0] for tree in pair.trees]
+        vocabulary, table = leaf_table(recipe, data, trees, width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     else:
         sentences = read_sentences(recipe, data, convert)
         trees = [tree for tree, _ in sentences[0]]
-        words = (tree.words for tree in trees)
-        vocabulary, table = leaf_table(recipe, data, words, width=width)
+        vocabulary, table = leaf_table(recipe, data, trees, width)
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
         distances = fit(trees) if "distances" in sources else None
-
-        def examples(file: str, part: Sequence[Labelled]) -> list[Example]:
-            try:
-                return examples_of(part, vocabulary, recipe.model, reads, sources, distances)
-            except TreeError as error:
-                raise TreeError(str(error), source=str(data / file)) from None
-
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-        train, held, dev = map(examples, files, sentences)
+        train, held, dev = (
+            examples_of(part, vocabulary, recipe.model, reads, sources, distances, data / file)
+            for part, file in zip(sentences, files, strict=True)
+        )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     return Datasets(vocabulary, table, distances, train, watched, dev)
 
@@ -183,12 +178,12 @@ def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item
 
 
 def leaf_table(
-    recipe: Recipe, data: Path, sentences: Iterable[Sequence[str]], *, width: int
+    recipe: Recipe, data: Path, trees: Sequence[Tree], width: int
 ) -> tuple[WordVocabulary | WordpieceVocabulary, NDArray[np.float32]]:
     """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
 
-    A word table holds the pretrained words and, drawn at random, those of the training sentences
-    that they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if there are
+    A word table holds the pretrained words and, drawn at random, those of the training `trees` that
+    they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if there are
     none). Raises ConfigError if the vectors are narrower than the table, DataError if they cannot
     be read.
     """
@@ -202,7 +197,7 @@ def leaf_table(
     if pieces:
         return WordpieceVocabulary(words), vectors
     known = WordVocabulary(words)
-    every = {word for sentence in sentences for word in sentence}
+    every = {word for tree in trees for word in tree.words}
     unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
     drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
     unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)

@@ -17,8 +17,6 @@ from thinstack.training.own_trees import take_own_trees
 
 __all__ = ["Answers", "evaluate_model"]
 
-EVALUATION_BATCH = 256
-
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
 """The output that holds a score for every target, by what the task head reads."""
 
@@ -71,7 +69,7 @@ def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDAr
     """Scores (t, C) of the targets of each example."""
     model.eval()
     scores: list[NDArray[np.float32]] = []
-    for part, forest in forests_of(examples, source, EVALUATION_BATCH):
+    for part, forest in forests_of(examples, source):
         rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])
         scores.extend(np.split(rows, ends[:-1]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,12 +73,13 @@ def examples_of(
     reads: str,
     sources: Sequence[str] = (),
     distances: DistanceTable | None = None,
+    file: Path | None = None,
 ) -> list[Example]:
     """Index trees and their node labels (N,), for a task head that reads nodes or roots.
 
     Further `sources` make binary trees of the words ("distances" by that table); they keep the
     labels of spans that the gold tree has. Trees of "self" are left to the model. Raises TreeError,
-    naming the tree (from 0), for one that is not binary where the model's are.
+    naming the `file` and the tree (from 0), for one that is not binary where the model's are.
     """
     made = [source for source in sources if source not in ("gold", "self")]
     makers = {source: tree_maker(source, distances) for source in made}
@@ -89,7 +91,8 @@ def examples_of(
             else:
                 gold = labelled_tree(tree, labels, vocabulary, config, reads)
         except TreeError as error:
-            raise TreeError(f"tree {number}: {error}") from None
+            source = None if file is None else str(file)
+            raise TreeError(f"tree {number}: {error}", source=source) from None
         others = {source: gold.over(make(tree.words)) for source, make in makers.items()}
         found.append(Example({"gold": gold, **others}))
     return found
@@ -127,7 +130,7 @@ def minibatch(
 
 
 def forests_of(
-    examples: Sequence[Example], source: str, size: int
+    examples: Sequence[Example], source: str, size: int = 256
 ) -> Iterator[tuple[Sequence[Example], Forest]]:
     """`size` examples at a time, and their words over the trees of `source`."""
     for start in range(0, len(examples), size):

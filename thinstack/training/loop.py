@@ -5,7 +5,7 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,25 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim import Optimizer
 
-from thinstack.config import Task, TrainingConfig
+from thinstack.config import Recipe, TrainingConfig
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.measure.figures import selection
 from thinstack.models.model import Model, parsing_loss
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
+from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch
 from thinstack.training.optimizers import build_optimizers
 from thinstack.training.own_trees import take_own_trees
 
-__all__ = ["train"]
+__all__ = ["Progress", "Report", "best_epoch", "train"]
+
+Progress = Callable[[int, int, int], None]
+"""Takes an epoch, how many of its examples are done, and how many there are."""
 
 Report = Callable[[dict[str, Any]], None]
+"""Takes the record of an epoch."""
 
 
 @contextmanager
@@ -51,26 +56,23 @@ def _process_settings() -> Iterator[None]:
 @_process_settings()
 def train(
     model: Model,
-    examples: Sequence[Example],
-    watched: Sequence[Example],
-    config: TrainingConfig,
-    *,
-    task: Task = "phrases",
+    datasets: Datasets,
+    recipe: Recipe,
     seed: int,
     folder: Path,
-    on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
-    on_epoch: Report = lambda record: None,
+    on_batch: Progress,
+    on_epoch: Report,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train `model` in place; return the weights to keep, as a model of their own, and the record
     of every epoch.
 
-    `watched` is what early stopping looks at; with `stop_on` "nothing" it is only reported. After
-    each epoch a checkpoint is written to `folder`, from which a later call with the same arguments
-    goes on. Every epoch draws from a generator of its own, so a resumed run takes the same
-    minibatches and dropout masks as one that was never stopped. While it runs the process flushes
-    denormals; on return it does not, whatever was set before, for torch has no getter. Raises
-    ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
+    After each epoch a checkpoint is written to `folder`, from which a later call with the same
+    arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
+    same minibatches and dropout masks as one that was never stopped. While it runs the process
+    flushes denormals; on return it does not, whatever was set before, for torch has no getter.
+    Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
     """
+    config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     optimizers = build_optimizers(model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
@@ -81,43 +83,39 @@ def train(
 
     while not _finished(history, config):
         epoch = len(history) + 1
-        started = time.perf_counter()
-        if "self" in config.sources:
-            take_own_trees(model, examples, epoch)
-        losses = _one_epoch(model, examples, config, optimizers, seed, epoch, on_batch)
-        record = {"seed": seed, "epoch": epoch, **losses, "seconds": time.perf_counter() - started}
-        _check_finite(losses["loss"], model, epoch)
+        record = _one_epoch(model, datasets.train, config, optimizers, seed, epoch, on_batch)
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        sources = dict.fromkeys((*config.trees, *(["self"] if model.parses else [])))
-        record |= _watch(average, watched, sources, task)
-        if config.stop_on == "nothing" or record["selection"] > max(
-            (past["selection"] for past in history), default=-math.inf
-        ):
+        history.append(record | _watch(average, datasets.watched, recipe))
+        if best_epoch(history) == epoch:
             best.load_state_dict(average.state_dict())
-        history.append(record)
         lines = "".join(json.dumps(past) + "\n" for past in history)
         write_atomically(folder / "metrics.jsonl", lines)
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
-        on_epoch(record)
+        on_epoch(history[-1])
     return best, history
 
 
-def _watch(
-    model: Model, watched: Sequence[Example], sources: Iterable[str], task: Task
-) -> dict[str, Any]:
-    sources = sources if watched else ()
-    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources}
-    total = sum(selection(task, found) for found in figures.values())
-    return {"watched": figures, "selection": total}
+def best_epoch(history: Sequence[dict[str, Any]]) -> int:
+    """The epoch (from 1) whose weights are kept: the first best of those watched, or the last where
+    nothing was."""
+    if not history[-1]["watched"]:
+        return len(history)
+    return 1 + max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
 
 
 def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool:
-    if len(history) >= config.epochs:
-        return True
-    if config.stop_on == "nothing" or not history:
+    if not history:
         return False
-    best = max(range(len(history)), key=lambda epoch: history[epoch]["selection"])
-    return len(history) - 1 - best >= config.patience
+    return len(history) >= config.epochs or len(history) - best_epoch(history) >= config.patience
+
+
+def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str, Any]:
+    """The figures that early stopping looks at, and their sum."""
+    task, own = recipe.data.task, ["self"] if model.parses else []
+    sources = dict.fromkeys((*recipe.training.trees, *own)) if watched else ()
+    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources}
+    total = sum(selection(task, found) for found in figures.values())
+    return {"watched": figures, "selection": total}
 
 
 def _one_epoch(
@@ -127,10 +125,13 @@ def _one_epoch(
     optimizers: Mapping[str, Optimizer],
     seed: int,
     epoch: int,
-    on_batch: Callable[[int, int, int], None],
-) -> dict[str, float]:
-    """One pass over the examples; returns the mean loss a case (a labelled node, sentence or pair),
-    and, for a model that parses, a choice of transitions."""
+    on_batch: Progress,
+) -> dict[str, Any]:
+    """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
+    sentence or pair), and, for a model that parses, a choice of transitions."""
+    started = time.perf_counter()
+    if "self" in config.sources:
+        take_own_trees(model, examples, epoch)
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
@@ -151,8 +152,11 @@ def _one_epoch(
         totals, cases = totals + [float(loss.detach()) for loss in losses], cases + counts
         done += len(chosen)
         on_batch(epoch, done, len(examples))
-    means = totals / np.maximum(cases, 1)
-    return {"loss": float(means[0])} | ({"parsing_loss": float(means[1])} if model.parses else {})
+    loss, parsing_loss = (totals / np.maximum(cases, 1)).tolist()
+    _check_finite(loss, model, epoch)
+    record = {"seed": seed, "epoch": epoch, "loss": loss}
+    record |= {"parsing_loss": parsing_loss} if model.parses else {}
+    return record | {"seconds": time.perf_counter() - started}
 
 
 def _minibatches(

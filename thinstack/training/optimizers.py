@@ -1,6 +1,7 @@
 """The two optimisers of a recipe: one for the model, and a rule of their own for the leaf
 vectors."""
 
+from collections import defaultdict
 from collections.abc import Callable
 
 import torch
@@ -33,8 +34,8 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
     """The tensors of an optimiser's state, named `index.key`, fit for safetensors."""
     return {
         f"{index}.{key}": value
-        for index, parameter in enumerate(_parameters(optimizer))
-        for key, value in optimizer.state.get(parameter, {}).items()
+        for index, state in optimizer.state_dict()["state"].items()
+        for key, value in state.items()
         if isinstance(value, torch.Tensor)
     }
 
@@ -42,22 +43,19 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another
     optimiser."""
-    parameters = _parameters(optimizer)
-    places, kinds = ({name.split(".", 1)[part] for name in tensors} for part in (0, 1))
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    names = [name.split(".", 1) for name in tensors]
     # Rules that make their state at the first step have none yet.
     known = state_tensors(optimizer).keys() or {
-        f"{place}.{kind}" for place in places for kind in kinds
+        f"{index}.{key}" for index, _ in names for _, key in names
     }
     if missing := known ^ tensors.keys():
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
-    for name, value in tensors.items():
-        index, key = name.split(".", 1)
-        parameter = parameters[int(index)]
-        if value.dim() and value.shape != parameter.shape:
-            sizes = f"size {list(value.shape)}, expected {list(parameter.shape)}"
-            raise RuntimeError(f"the optimiser's {name} is of {sizes}")
-        optimizer.state[parameter][key] = value.to(parameter.device if value.dim() else "cpu")
-
-
-def _parameters(optimizer: Optimizer) -> list[torch.Tensor]:
-    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    state: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for (index, key), value in zip(names, tensors.values(), strict=True):
+        shape = parameters[int(index)].shape
+        if value.dim() and value.shape != shape:
+            sizes = f"size {list(value.shape)}, expected {list(shape)}"
+            raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
+        state[int(index)][key] = value
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -15,8 +15,6 @@ from thinstack.training.examples import Example, forests_of
 
 __all__ = ["agreement", "own_trees", "take_own_trees"]
 
-BATCH = 256
-
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
@@ -27,7 +25,7 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     places = iter(order)
-    for part, forest in forests_of([examples[place] for place in order], "gold", BATCH):
+    for part, forest in forests_of([examples[place] for place in order], "gold"):
         steps = model(model.inputs(without_trees(forest)))["parse"].cpu().numpy()
         ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
         for own in np.split(steps, ends[:-1]):
@@ -66,7 +64,7 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
 def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     model.eval()
     right = cases = 0
-    for _, forest in forests_of(examples, "gold", BATCH):
+    for _, forest in forests_of(examples, "gold"):
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
         taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()

@@ -19,7 +19,7 @@ from thinstack.measure.figures import figure_names, line, mean_and_std, shown
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.publish import publish
-from thinstack.training.seeds import SeedResult, run_seed, summary
+from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
 
 __all__ = ["run_recipe"]
 
@@ -64,28 +64,20 @@ def run_recipe(
         f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
         f"on; {len(datasets.table):,} leaf vectors"
     )
-    folders = [out / SEEDS_FOLDER / str(seed) for seed in seeds]
-    results = [
-        _run_seed(recipe, datasets, seed, folder, console)
-        for seed, folder in zip(seeds, folders, strict=True)
-    ]
+    folder = out / SEEDS_FOLDER
+    results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
     best = max(results, key=lambda result: result.selection)
-    figures: dict[str, Any] = {
+    over_seeds = summary(results)
+    figures = {
         "recipe": recipe.model_dump(mode="json"),
-        "seeds": {
-            str(result.seed): {"dev": result.dev, "epochs": result.history} for result in results
-        },
-        "dev": summary(results),
+        "seeds": {str(one.seed): {"dev": one.dev, "epochs": one.history} for one in results},
+        "dev": over_seeds,
         "exported_seed": best.seed,
     }
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
-    plus_minus = "+-" if console.options.ascii_only else "±"
-    console.print(_table(results, recipe.data.task, plus_minus))
-    if "choices_right" in figures["dev"].get("self", {}):
-        console.print(_own_trees(figures["dev"]["self"], plus_minus))
-    publish(
-        recipe, datasets, best, figures["dev"], data=data, path=out / "model-best", console=console
-    )
+    _show(results, over_seeds, recipe.data.task, console)
+    path = out / "model-best"
+    publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
@@ -128,26 +120,31 @@ def _run_seed(
         return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
-def _own_trees(spread: dict[str, dict[str, float | None]], plus_minus: str) -> str:
-    parts = (
-        f"{mean_and_std('accuracy', spread[key], plus_minus)} {name}"
-        for key, name in PARSER_FIGURES.items()
-    )
-    return f"as a parser, mean of all seeds, percent: {', '.join(parts)}"
+def _show(results: Sequence[SeedResult], over_seeds: Spreads, task: Task, console: Console) -> None:
+    plus_minus = "+-" if console.options.ascii_only else "±"
+    console.print(_table(results, over_seeds, task, plus_minus))
+    own = over_seeds.get("self", {})
+    if "choices_right" in own:
+        figures = ", ".join(
+            f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
+            for key, name in PARSER_FIGURES.items()
+        )
+        console.print(f"as a parser, mean of all seeds, percent: {figures}")
 
 
-def _table(results: Sequence[SeedResult], task: Task, plus_minus: str) -> Table:
+def _table(
+    results: Sequence[SeedResult], over_seeds: Spreads, task: Task, plus_minus: str
+) -> Table:
     names = figure_names(task)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")
     for name in names.values():
         table.add_column(name, justify="right")
-    for source, figures in summary(results).items():
+    for source, spread in over_seeds.items():
         for result in results:
-            table.add_row(
-                source, str(result.seed), *(shown(key, result.dev[source][key]) for key in names)
-            )
-        row = (mean_and_std(key, figures[key], plus_minus) for key in names)
-        table.add_row(source, "mean", *row, style="bold", end_section=True)
+            figures = result.dev[source]
+            table.add_row(source, str(result.seed), *(shown(key, figures[key]) for key in names))
+        means = (mean_and_std(key, spread[key], plus_minus) for key in names)
+        table.add_row(source, "mean", *means, style="bold", end_section=True)
     return table

@@ -1,7 +1,7 @@
 """Running a recipe: train a seed and measure it, and the mean over seeds."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ from thinstack.config import Recipe
 from thinstack.models import Model, build_model
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers, evaluate_model
-from thinstack.training.loop import Report, train
+from thinstack.training.loop import Progress, Report, best_epoch, train
 from thinstack.training.own_trees import agreement
 
-__all__ = ["SeedResult", "run_seed", "summary"]
+__all__ = ["SeedResult", "Spreads", "run_seed", "summary"]
+
+Spreads = dict[str, dict[str, dict[str, float | None]]]
+"""By tree source and figure, its "mean" and "std"."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,19 +34,14 @@ class SeedResult:
 
     @property
     def epoch(self) -> int:
-        """The epoch whose weights were kept: the first best of those watched, or the last where
-        nothing was."""
-        if not self.history[-1]["watched"]:
-            return len(self.history)
-        return 1 + max(range(len(self.history)), key=lambda epoch: self.history[epoch]["selection"])
+        """The epoch whose weights were kept."""
+        return best_epoch(self.history)
 
     @property
     def selection(self) -> float:
         """What the epoch was chosen by; -inf where nothing was watched."""
-        return max(
-            (record["selection"] for record in self.history if record["watched"]),
-            default=float("-inf"),
-        )
+        record = self.history[self.epoch - 1]
+        return record["selection"] if record["watched"] else float("-inf")
 
 
 def run_seed(
@@ -52,7 +50,7 @@ def run_seed(
     seed: int,
     folder: Path,
     *,
-    on_batch: Callable[[int, int, int], None] = lambda epoch, done, total: None,
+    on_batch: Progress = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
 ) -> SeedResult:
     """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
@@ -61,20 +59,9 @@ def run_seed(
     model = build_model(recipe.model, entries=len(datasets.table))
     with torch.no_grad():
         model.embedding.table.copy_(torch.from_numpy(datasets.table))
-    model, history = train(
-        model,
-        datasets.train,
-        datasets.watched,
-        recipe.training,
-        task=recipe.data.task,
-        seed=seed,
-        folder=folder,
-        on_batch=on_batch,
-        on_epoch=on_epoch,
-    )
+    model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
     model = model.cpu()
-    sources = dict.fromkeys(("gold", *recipe.made_trees))
-    task = recipe.data.task
+    sources, task = dict.fromkeys(("gold", *recipe.made_trees)), recipe.data.task
     found = {source: evaluate_model(model, datasets.dev, source, task) for source in sources}
     dev = {source: figures for source, (figures, _) in found.items()}
     if model.parses:
@@ -83,7 +70,7 @@ def run_seed(
     return SeedResult(seed, model, history, dev, answers)
 
 
-def summary(results: Sequence[SeedResult]) -> dict[str, dict[str, dict[str, float | None]]]:
+def summary(results: Sequence[SeedResult]) -> Spreads:
     """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None
     where there is no case."""
     found = {source: [result.dev[source] for result in results] for source in results[0].dev}
