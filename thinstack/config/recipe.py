@@ -152,7 +152,7 @@ class Recipe(Strict):
                 f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
             )
         if "self" in self.training.sources and not self.model.parses:
-            raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
+            raise ValueError("training.sources: 'self' needs a model.parser")
         return self
 
     @classmethod
