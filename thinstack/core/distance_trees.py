@@ -40,8 +40,9 @@ class BinaryTrees(NamedTuple):
 def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
     """The trees that cut every span at its greatest gap.
 
-    Distances are rounded to 1/16 and told apart up to 1000. Equal ones are ranked by a scrambled place in the sentence,
-    so that they make a tree of logarithmic depth (a treap); other sentences have no say.
+    Distances are rounded to 1/16 and told apart up to 1000. Equal ones are ranked by a scrambled
+    place in the sentence, so that they make a tree of logarithmic depth (a treap); other sentences
+    have no say.
 
     Args:
         distances: (L,) of the gap after each word; after a sentence's last word it is not read.
@@ -52,7 +53,7 @@ def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
     position = torch.arange(line.size(0), device=keys.device)
     longest = int(lengths.max()) if lengths.size(0) > 0 else 0
     maxima, widths = [line], [1]
-    while widths[-1] < longest:
+    while 2 * widths[-1] < longest:
         maxima.append(widen(maxima[-1], position, widths[-1]))
         widths.append(2 * widths[-1])
     nearest = (position - 1).clamp(min=0)
@@ -72,7 +73,7 @@ def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
     # Multiples of 2**22 over the golden ratio, made odd, are spread evenly modulo 2**22.
     scrambled = (place * 0x278DDF) % 0x400000
     # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
-    sixteenths = torch.round(distances.clamp(-1000, 1000) * 16).long()
+    sixteenths = torch.round(distances.clamp(-1000.0, 1000.0) * 16.0).long()
     return (sixteenths * 0x400000 + scrambled).masked_fill(last > 0, 1 << 60)
 
 

@@ -24,9 +24,8 @@ class Encoding(NamedTuple):
         children: (I, arity) 1 + position of each child of these, 0 where there is none.
         root_nodes: (B,) positions of the roots.
         transitions: (N,) int64 that were taken.
-        choices: what a parser chose by, see `Encoder.judge`: (N, 2) unnormalised scores of SHIFT and
-            REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
-            without a parser.
+        choices: what a parser chose by: (N, 2) unnormalised scores of SHIFT and REDUCE before each
+            transition, in node order, or (L, 1) distances of gaps; (N, 0) without a parser.
         free: (N,) 1 where both transitions were possible, in node order; (0,) where there are
             distances.
     """

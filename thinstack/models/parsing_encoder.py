@@ -67,13 +67,11 @@ class ParsingEncoder(Encoder):
         """The cross-entropies of the cuts: at each node of the treebank's trees, a softmax over the
         gaps of its span. A span of two words is no case."""
         cuts, totals, greatest = _spans(choices.squeeze(1), wanted)
-        return Judgement(
-            (totals - cuts).sum(), int((cuts >= greatest).sum()), int(cuts.shape[0])
-        )
+        return Judgement((totals - cuts).sum(), int((cuts >= greatest).sum()), int(cuts.shape[0]))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
         """As every `Encoder`; distances that differ by less than 1/16 count as ties."""
-        cuts, _, greatest = _spans(choices.double().squeeze(1), taken)
+        cuts, _, greatest = _spans(choices.detach().double().squeeze(1), taken)
         lost = (greatest - cuts - 1 / 16) / greatest.abs().clamp(min=1)
         return float(lost.max()) if lost.numel() else -math.inf
 

@@ -48,8 +48,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, head, embedding, encoder, parser or reader, or of a plugin that never got so
-    far.
+    """What became of one cell, head, embedding, encoder, parser or reader, or of a plugin that
+    never got so far.
 
     Attributes:
         name: versioned name of what the plugin provides, or the entry point's name.

@@ -70,8 +70,8 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings, encoders, parsers and readers of the built-in plugins and of the
-    entry points of group `thinstack`.
+    """The cells, heads, leaf embeddings, encoders, parsers and readers of the built-in plugins and
+    of the entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
     and one PluginWarning.

@@ -126,7 +126,7 @@ class StackEncoder(Encoder):
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
         chosen = free.nonzero().squeeze(1)
-        scores = choices.double().index_select(0, chosen)
+        scores = choices.detach().double().index_select(0, chosen)
         step = taken.index_select(0, chosen).unsqueeze(1)
         lost = (scores.gather(1, 1 - step) - scores.gather(1, step)).squeeze(1)
         lost = lost / scores.abs().amax(1).clamp(min=1)

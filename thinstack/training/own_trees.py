@@ -49,8 +49,8 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
     """How well the trees of "self", that were taken before, agree with the treebank's, by the names
-    of `bracketing`; and `choices_right`, the percent of a parser's choices along the treebank's trees
-    that are right.
+    of `bracketing`; and `choices_right`, the percent of a parser's choices along the treebank's
+    trees that are right.
     """
     forests = (
         [example.trees[source].forest for example in examples] for source in ("self", "gold")

@@ -67,7 +67,7 @@ class Distances(Parser):
 
     name = "distances.v1"
     summary = "syntactic distances of gaps: convolutions and a bidirectional LSTM (Shen 2018)"
-    onnx = "thinstack.export.onnx.parser"
+    onnx = "thinstack.export.onnx.distances"
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
 def beside(states: Tensor, bounds: Bounds, distance: int) -> Tensor:
     """Rows (L, 3W): of the word so far before each word, its own, and of the word so far after it;
     zeros beyond the sentence."""
-    padded = torch.cat([states[:1] * 0, states])
+    padded = torch.cat([states[:1] * 0.0, states])
     before, after = bounds.place - distance, bounds.place + distance
     before = (before + 1) * (before >= bounds.start).long()
     after = (after + 1) * (after < bounds.end).long()
