@@ -28,15 +28,15 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
     return hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
 
 
-def _both_ways(g: Graph, parser: Distances, states: Value, lengths: Any, bounds: Any) -> Value:
+def _both_ways(g: Graph, parser: Distances, states: Any, lengths: Any, bounds: Any) -> Value:
     """Outputs (L, 2 lstm) of the LSTM in both directions."""
     # Lengths that lie are an error further on, and not as much memory as they say.
     longest = lengths.op("ReduceMax", keepdims=1).minimum(states.size(0))
     padding: Any = pad(lengths, bounds, Value.arange(longest))  # type: ignore[arg-type]
     found = _lstm(g, parser.forwards, states.index_select(0, padding.words))
     back = _lstm(g, parser.backwards, states.index_select(0, padding.words_backwards))
-    rows = [found.index_select(0, padding.places), back.index_select(0, padding.places_backwards)]
-    return Value.cat(rows, 1)
+    found = found.index_select(0, padding.places)
+    return Value.cat([found, back.index_select(0, padding.places_backwards)], 1)
 
 
 def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
@@ -44,13 +44,14 @@ def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
     weights = [_gates(lstm, name)[None] for name in ("weight_ih_l0", "weight_hh_l0")]
     biases = np.concatenate([_gates(lstm, name) for name in ("bias_ih_l0", "bias_hh_l0")])
     stored = [g.weight(weight, "parser.lstm") for weight in (*weights, biases[None])]
-    found = rows.op("LSTM", *stored, hidden_size=lstm.hidden_size)  # (T, 1, B, lstm)
+    found: Value = rows.op("LSTM", *stored, hidden_size=lstm.hidden_size)  # (T, 1, B, lstm)
     return found.view(-1, lstm.hidden_size)
 
 
 def _linear(g: Graph, layer: nn.Module, rows: Any) -> Value:
     weight = g.weight(_transposed(layer), "parser.weight")
-    return rows.op("Gemm", weight, g.weight(_array(layer.bias), "parser.bias"))
+    found: Value = rows.op("Gemm", weight, g.weight(_array(layer.bias), "parser.bias"))
+    return found
 
 
 def _transposed(layer: nn.Module) -> NDArray[np.float32]:

@@ -78,15 +78,16 @@ def _give(g: Graph, trees: Trees) -> None:
         g.output(value, name, INT64, ["N"])
 
 
-def trees_of_distances(g: Graph, distances: Value, lengths: Value) -> Trees:
+def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
     """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,)."""
     keys: Any = gap_keys(distances, lengths)
     line: Any = two_sided(keys)
-    position = Value.arange(line.size(0))
+    position: Any = Value.arange(line.size(0))
     longest = Value.cat([lengths, g.constant([0])]).op("ReduceMax", keepdims=0)
 
     body = g.body("widen_windows")
-    maxima, width = body.input("maxima", INT64, ["K"]), body.input("width", INT64, [])
+    maxima: Any = body.input("maxima", INT64, ["K"])
+    width: Any = body.input("width", INT64, [])
     wider: Any = widen(maxima, position, width)
     doubled = width * 2
     body.output(wider, "wider", INT64, ["K"])
@@ -97,10 +98,11 @@ def trees_of_distances(g: Graph, distances: Value, lengths: Value) -> Trees:
     _, _, windows, widths = g.loop(body, 62, start, going=doubled < longest)
 
     body = g.body("nearest_greater")
-    nearest = body.input("nearest", INT64, ["K"])
+    nearest: Any = body.input("nearest", INT64, ["K"])
     last: Any = widths.size(0).squeeze(0) - 1
     k = last - body.step
-    nearer: Any = descend(nearest, line, windows.index_select(0, k), widths.index_select(0, k))
+    window: Any = windows.index_select(0, k)
+    nearer: Any = descend(nearest, line, window, widths.index_select(0, k))  # type: ignore[arg-type]
     body.output(nearer, "nearer", INT64, ["K"])
     (nearest,) = g.loop(body, last + 1, [(position - 1).clamp(0)])
     return list(trees_of_nearest(nearest, keys))

@@ -98,7 +98,8 @@ class Distances(Parser):
         states = self.dropout(self._both_ways(states, lengths, bounds))
         after = self.right(states)
         hidden = functional.relu(self.left(states) + torch.cat([after[1:], after[:1]]))
-        return self.score(self.dropout(hidden)).squeeze(1)
+        distances: Tensor = self.score(self.dropout(hidden))
+        return distances.squeeze(1)
 
     def _both_ways(self, states: Tensor, lengths: Tensor, bounds: Bounds) -> Tensor:
         """Outputs (L, 2 lstm) of the LSTM in both directions."""
