@@ -343,7 +343,7 @@ def test_every_file_of_each_kind_is_a_builtin() -> None:
     folder = Path(manager_module.__file__).parent
     files = {
         f"thinstack.plugins.{path.parent.name}.{path.stem}"
-        for kind in ("cells", "heads", "embeddings", "readers")
+        for kind in ("cells", "heads", "embeddings", "parsers", "readers")
         for path in folder.glob(f"{kind}/[!_]*.py")
     }
     assert sorted(BUILTINS) == sorted(files)
