@@ -16,7 +16,6 @@ from torch import Tensor
 
 from thinstack.config import TrainingConfig
 from thinstack.models import Model, build_model
-from thinstack.models.model import parsing_loss
 from thinstack.training.optimizers import build_optimizers
 
 __all__ = ["Result", "learn", "prepare_process"]
@@ -114,8 +113,8 @@ def objective(model: Model, inputs: dict[str, Tensor], targets: Tensor) -> Tenso
     if not model.parses:
         return model.head.loss(model.logits(inputs), targets)
     joint = model.joint(inputs)
-    right = torch.where(joint.free > 0, inputs["transitions"], -1)
-    return model.head.loss(joint.logits, targets) + parsing_loss(joint.choices, right)
+    found = model.encoder.judge(joint.choices, joint.free, inputs["transitions"])
+    return model.head.loss(joint.logits, targets) + found.loss
 
 
 @torch.inference_mode()

@@ -23,6 +23,7 @@ MODEL = {
         "readout": ["leaves", "up"],
         "tracker": None,
     },
+    "parser": None,
     "trees": "dependency",
     "relations": ["nsubj", "det"],
     "tree_source": "right",
@@ -175,8 +176,8 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (with_tracker(encoder={**TRACKER, "top_down": "shared"}), "and no top_down", "shared"),
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", "size"),
         (with_tracker(trees="sequence"), "binary trees, found trees = 'sequence'", "size"),
-        (with_tracker({"parses": False}, tree_source="self"), "tracker that parses", "size"),
-        ({**SMALL, "tree_source": "self"}, "'self' needs an encoder.tracker that parses", "labels"),
+        (with_tracker({"parses": False}, tree_source="self"), "needs a parser", "size"),
+        ({**SMALL, "tree_source": "self"}, "'self' needs a parser", "labels"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
         (None, "it: Input should be", "None"),
@@ -256,7 +257,7 @@ def test_a_recipe_that_could_not_be_finished(encoder: dict[str, object]) -> None
         },
         "training": {"sources": ["self"]},
     }
-    with pytest.raises(ConfigError, match=r"'self' needs a model\.encoder\.tracker that parses"):
+    with pytest.raises(ConfigError, match=r"'self' needs a model\.parser"):
         Recipe.parse(data, source="test")
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from thinstack.config import ModelConfig
 from thinstack.core.head import TaskHead
 from thinstack.models import build_model
-from thinstack.models.model import Model, parsing_loss
+from thinstack.models.model import Model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.stack_encoder import StackEncoder
 from thinstack.testing import reference
@@ -164,20 +164,27 @@ def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
     torch.testing.assert_close(joint.choices, choices, rtol=0, atol=1e-12)
     assert joint.free.tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
     torch.testing.assert_close(model.logits(inputs), joint.logits, rtol=0, atol=0)
-    loss = joint.logits.cos().sum() + parsing_loss(joint.choices, torch.tensor(TRANSITIONS))
-    loss.backward()
+    found = model.encoder.judge(joint.choices, joint.free, torch.tensor(TRANSITIONS))
+    (joint.logits.cos().sum() + found.loss).backward()
     for name, weights in model.named_parameters():
         assert weights.grad.to_dense().abs().sum() > 0, name
 
 
 def test_the_loss_of_transitions() -> None:
-    """-log P of each right answer by (5), summed; what is unknown counts for nothing."""
+    """-log P of each right answer by (5), summed; what is unknown or no choice counts for
+    nothing."""
+    judge = model_of("nodes", "spinn_lstm.v1", feeds=True).encoder.judge
     choices = torch.tensor([[1.0, 3.0], [0.5, -0.5], [2.0, 2.0], [-1.0, 4.0]], dtype=torch.float64)
-    wanted = torch.tensor([1, 0, -1, 0])
+    wanted, free = torch.tensor([1, 0, -1, 0]), torch.ones(4, dtype=torch.long)
     by_hand = [np.log(1 + np.exp(1 - 3)), np.log(1 + np.exp(-0.5 - 0.5)), np.log(1 + np.exp(4 + 1))]
-    assert parsing_loss(choices, wanted).item() == pytest.approx(sum(by_hand), abs=1e-12)
-    assert parsing_loss(choices, torch.full([4], -1)).item() == 0
-    assert parsing_loss(choices[:0], wanted[:0]).item() == 0
+    loss, right, cases = judge(choices, free, wanted)
+    assert loss.item() == pytest.approx(sum(by_hand), abs=1e-12)
+    assert (right, cases) == (2, 3)
+    loss, *counts = judge(choices, torch.tensor([0, 1, 1, 1]), wanted)
+    assert loss.item() == pytest.approx(sum(by_hand[1:]), abs=1e-12)
+    assert counts == [1, 2]
+    assert judge(choices, free, torch.full([4], -1))[0].item() == 0
+    assert judge(choices[:0], free[:0], wanted[:0])[0].item() == 0
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -38,7 +38,7 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
     examples = datasets.train[:9]
-    (task, parsing), counts = loop._losses(model, minibatch(examples, ["gold"] * 9, parses=True))
+    (task, parsing), counts = loop._losses(model, minibatch(examples, ["gold"] * 9, "dynamic"))
     wanted_task = wanted_parsing = choices = nodes = 0.0
     for example in examples:  # one sentence at a time, by probabilities
         gold, inputs = example.gold, of_one(example)
@@ -69,7 +69,7 @@ def test_alpha_weighs_the_parser(
     monkeypatch.setattr(torch.Tensor, "backward", lambda loss: (seen.append(loss), backward(loss)))
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     record = result.history[0]
-    batch = minibatch(load_datasets(recipe, data).train, ["gold"] * 30, parses=True)
+    batch = minibatch(load_datasets(recipe, data).train, ["gold"] * 30, "dynamic")
     _, (nodes, choices) = loop._losses(result.model, batch)
     expected = (record["loss"] * nodes + alpha * record["parsing_loss"] * choices) / 30
     assert len(seen) == 1

@@ -17,12 +17,15 @@ __all__ = [
     "HeadConfig",
     "MadeTree",
     "ModelConfig",
+    "ParserConfig",
     "TrackerConfig",
     "TreeKind",
     "TreeSource",
 ]
 
 SCHEMA_VERSION: Final = 1
+
+TRANSITIONS: Final = "transitions.v1"
 
 Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
@@ -103,6 +106,15 @@ class TrackerConfig(Strict):
         return {name: value for name, value in data.items() if name != "beam"}
 
 
+class ParserConfig(Strict):
+    """A parser, which makes trees of words, by its registered name; `options` go to its
+    constructor. `transitions.v1` is the tracking LSTM of SPINN with its transition classifier; its
+    options are the fields of `TrackerConfig`, and it is kept as `encoder.tracker`."""
+
+    name: str
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
 class EncoderConfig(Strict):
     """How the cell of a model is put to work.
 
@@ -154,6 +166,7 @@ class ModelConfig(Strict):
     `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees
     that the cell tells apart; any other is of kind 1, these of kinds 2 and up. `tree_source`: what
     makes the trees of raw words, by default the model itself if it parses, else balanced trees.
+    `parser`: what makes trees of the model's own.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -162,6 +175,7 @@ class ModelConfig(Strict):
     cell: CellConfig
     head: HeadConfig
     encoder: EncoderConfig = EncoderConfig()
+    parser: ParserConfig | None = None
     trees: TreeKind = "binary"
     relations: tuple[str, ...] = ()
     tree_source: MadeTree = "balanced"
@@ -169,18 +183,30 @@ class ModelConfig(Strict):
     @property
     def parses(self) -> bool:
         """Whether the model makes trees of its own."""
-        return self.encoder.tracker is not None and self.encoder.tracker.parses
+        tracker = self.encoder.tracker
+        return self.parser is not None or (tracker is not None and tracker.parses)
 
     @model_validator(mode="before")
     @classmethod
     def _own_trees(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "tree_source" not in data:
-            try:
-                encoder = EncoderConfig.model_validate(data.get("encoder", {}))
-            except ValidationError:
-                return data  # the field itself says what is wrong
-            if encoder.tracker is not None and encoder.tracker.parses:
-                return {**data, "tree_source": "self"}
+        if not isinstance(data, dict):
+            return data
+        try:
+            encoder = EncoderConfig.model_validate(data.get("encoder", {}))
+            parser = data.get("parser")
+            parser = None if parser is None else ParserConfig.model_validate(parser)
+        except ValidationError:
+            return data  # the field itself says what is wrong
+        if parser is not None and parser.name == TRANSITIONS:
+            if encoder.tracker is not None:
+                raise ValueError(f"{TRANSITIONS} is the encoder.tracker: give one of them")
+            tracker = {**parser.options, "parses": True}
+            data = {**data, "parser": None, "encoder": {**encoder.model_dump(), "tracker": tracker}}
+            parser, encoder = None, EncoderConfig.model_validate(data["encoder"])
+        if "tree_source" not in data and (
+            parser is not None or (encoder.tracker is not None and encoder.tracker.parses)
+        ):
+            return {**data, "tree_source": "self"}
         return data
 
     @model_validator(mode="after")
@@ -188,7 +214,11 @@ class ModelConfig(Strict):
         if self.encoder.tracker is not None and self.trees != "binary":
             raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
         if self.tree_source == "self" and not self.parses:
-            raise ValueError("tree_source 'self' needs an encoder.tracker that parses")
+            raise ValueError("tree_source 'self' needs a parser")
+        if self.parser is not None and self.trees != "binary":
+            raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
+        if self.parser is not None and self.encoder.tracker is not None:
+            raise ValueError("a parser goes without an encoder.tracker")
         return self
 
     @model_validator(mode="after")

@@ -62,7 +62,7 @@ class DataConfig(Strict):
 
 class TrainingConfig(Strict):
     """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule
-    of their own (Tai 5.3).
+    of their own (Tai 5.3), and a `[model.parser]`, which has Adam and a `parser_learning_rate`.
 
     `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training
     file ("held"), or nothing, which runs all `epochs` on the whole training file.
@@ -85,6 +85,7 @@ class TrainingConfig(Strict):
     learning_rate: float = Field(default=0.05, gt=0)
     vector_learning_rate: float = Field(default=0.1, ge=0)
     vector_rule: Literal["sgd", "adagrad"] = "sgd"
+    parser_learning_rate: float = Field(default=2e-3, gt=0)
     weight_decay: float = Field(default=1e-4, ge=0)
     stop_on: Literal["dev", "held", "nothing"] = "held"
     patience: int = Field(default=4, gt=0)
@@ -152,7 +153,7 @@ class Recipe(Strict):
                 f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
             )
         if "self" in self.training.sources and not self.model.parses:
-            raise ValueError("training.sources: 'self' needs a model.encoder.tracker that parses")
+            raise ValueError("training.sources: 'self' needs a model.parser")
         return self
 
     @classmethod

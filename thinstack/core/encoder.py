@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from torch import Tensor, nn
 
-__all__ = ["Encoder", "Encoding", "Structure", "plain_encoding"]
+__all__ = ["Encoder", "Encoding", "Judgement", "Structure", "plain_encoding"]
 
 Structure = Literal["transitions", "parents", "lengths"]
 """How trees are given: as transitions of binary trees, as parents of any trees, or as lengths of
@@ -24,9 +24,10 @@ class Encoding(NamedTuple):
         children: (I, arity) 1 + position of each child of these, 0 where there is none.
         root_nodes: (B,) positions of the roots.
         transitions: (N,) int64 that were taken.
-        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition, in node
-            order; (N, 0) without a parser.
-        free: (N,) 1 where both were possible, in node order.
+        choices: what a parser chose by: (N, 2) unnormalised scores of SHIFT and REDUCE before each
+            transition, in node order, or (L, 1) distances of gaps; (N, 0) without a parser.
+        free: (N,) 1 where both transitions were possible, in node order; (0,) where there are
+            distances.
     """
 
     stacked: Tensor
@@ -39,6 +40,15 @@ class Encoding(NamedTuple):
     transitions: Tensor
     choices: Tensor
     free: Tensor
+
+
+class Judgement(NamedTuple):
+    """What a parser's choices are worth, over so many `cases`: their `loss` in all, and how many
+    are `right`."""
+
+    loss: Tensor
+    right: int
+    cases: int
 
 
 def plain_encoding(
@@ -85,6 +95,8 @@ class Encoder(nn.Module):
         summary: one line on the encoder.
         onnx: the module that exports it, as a dotted path. It is imported when a model is exported,
             and has `encode`, see `thinstack.export.onnx.encoder`.
+        oracle: of an encoder that parses, which transitions teach it: the best ones along the trees
+            that were taken ("dynamic"), or the treebank's whatever was taken ("static").
         input_names: of the fields of a `Forest` that it reads, beside those of the words.
     """
 
@@ -92,6 +104,7 @@ class Encoder(nn.Module):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     onnx: ClassVar[str] = ""
+    oracle: ClassVar[Literal["dynamic", "static"]] = "dynamic"
 
     def __init__(
         self,
@@ -127,3 +140,17 @@ class Encoder(nn.Module):
         Raises ValueError for inputs that do not go together.
         """
         raise NotImplementedError("an Encoder must define encode")
+
+    def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
+        """What the choices of an encoding are worth, of an encoder that parses.
+
+        Args:
+            choices, free: of the encoding.
+            wanted: (N,) the transitions of `oracle`, -1 unknown.
+        """
+        raise NotImplementedError("an Encoder that parses must define judge")
+
+    def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
+        """By how much the worst choice of the trees `taken` (N,) scores less than the best one,
+        relative to scores beyond 1; -inf if there was none."""
+        raise NotImplementedError("an Encoder that parses must define worst_choice")

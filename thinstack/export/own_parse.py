@@ -39,17 +39,8 @@ def as_given(model: Model, forest: Forest, found: Scores) -> Forest:
 
 
 def worst_choice(model: Model, forest: Forest) -> float:
-    """By how much the worst transition of these trees scores less than the other one did, relative
-    to scores beyond 1.
-
-    Only transitions that were a choice count. Negative where each was the better one, by the
-    smallest lead; -inf if there was no choice.
-    """
+    """The encoder's `worst_choice` of these trees."""
     with torch.no_grad():
         joint = model.joint(model.inputs(forest))
-        free = joint.free.nonzero().squeeze(1)
-        scores = joint.choices.double().index_select(0, free)
-        taken = torch.from_numpy(forest.transitions).index_select(0, free).unsqueeze(1)
-        lost = (scores.gather(1, 1 - taken) - scores.gather(1, taken)).squeeze(1)
-        lost = lost / scores.abs().amax(1).clamp(min=1)
-    return float(lost.max()) if lost.numel() else -np.inf
+        taken = torch.from_numpy(forest.transitions)
+        return model.encoder.worst_choice(joint.choices, joint.free, taken)

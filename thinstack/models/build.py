@@ -9,6 +9,7 @@ from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.head import TaskHead
 from thinstack.errors import ConfigError, PluginError
 from thinstack.models.model import Model
+from thinstack.models.parsing_encoder import ParsingEncoder
 from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
 from thinstack.spinn.stack_encoder import StackEncoder
@@ -38,12 +39,18 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
 
 def build_encoder(config: ModelConfig) -> Encoder:
     """The encoder of a model: the registered one that it names, SPINN's if it has a tracking LSTM,
-    else layers of its cell. Raises as `build_model` does."""
+    else layers of its cell; behind its parser, if it has one. Raises as `build_model` does."""
     if config.encoder.name is not None:
-        return _registered(config, config.encoder.name)
-    if config.encoder.tracker is not None:
+        encoder = _registered(config, config.encoder.name)
+    elif config.encoder.tracker is not None:
         return _stack_encoder(config, config.encoder.tracker)
-    return _tree_encoder(config)
+    else:
+        encoder = _tree_encoder(config)
+    if config.parser is None:
+        return encoder
+    spec = manager().parser(config.parser.name)
+    parser = spec.create(config.parser.options, input_size=config.embedding.size)
+    return ParsingEncoder(encoder, parser)
 
 
 def _registered(config: ModelConfig, name: str) -> Encoder:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Encoding
@@ -13,7 +12,7 @@ from thinstack.core.forest import Forest
 from thinstack.core.head import TaskHead
 from thinstack.core.schedule import tree_numbers
 
-__all__ = ["Joint", "Model", "parsing_loss"]
+__all__ = ["Joint", "Model"]
 
 
 class Joint(NamedTuple):
@@ -23,20 +22,12 @@ class Joint(NamedTuple):
         logits: what the task head's `loss` takes: unnormalised scores of nodes (N, C) in node
             order, of roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are
             candidates.
-        choices: (N, 2) unnormalised scores of SHIFT and REDUCE before each transition; (N, 0)
-            without a parser.
-        free: (N,) 1 where both were possible.
+        choices, free: what the encoder's `judge` takes, as an `Encoding` has them.
     """
 
     logits: Tensor
     choices: Tensor
     free: Tensor
-
-
-def parsing_loss(choices: Tensor, wanted: Tensor) -> Tensor:
-    """Sum of the cross-entropies of the transition classifier, (7), over the choices (N, 2) whose
-    right answer `wanted` (N,) is known: 0 SHIFT, 1 REDUCE, -1 unknown or not a choice."""
-    return functional.cross_entropy(choices, wanted, ignore_index=-1, reduction="sum")
 
 
 class Model(nn.Module):
@@ -50,6 +41,7 @@ class Model(nn.Module):
 
     Attributes:
         parses: whether it makes trees of its own where it is given none.
+        oracle: the encoder's, None if it does not parse.
         input_names, output_names: of what `forward` takes and gives, in order.
     """
 
@@ -57,6 +49,7 @@ class Model(nn.Module):
         super().__init__()
         self.embedding, self.head, self.encoder = embedding, head, encoder
         self.parses = encoder.parses
+        self.oracle = encoder.oracle if encoder.parses else None
         self.input_names = [*embedding.index_names, *encoder.input_names]
         outputs = {
             "pairs": ["pair_scores", "sentence_vectors"],

@@ -45,11 +45,15 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+    # Few calls, for their number is what a small batch waits for.
     width = cells.shape[2]
-    cell = gates[:, :width].sigmoid() * gates[:, (2 + cells.shape[1]) * width :].tanh()
+    split = gates.shape[1] - width
+    sizes = [width for _ in range(2 + cells.shape[1])]
+    update, squashed = gates[:, split:], gates[:, :split].sigmoid().split(sizes, 1)
+    cell = squashed[0] * update.tanh()
     for k in range(cells.shape[1]):
-        cell = cell + gates[:, (2 + k) * width : (3 + k) * width].sigmoid() * cells[:, k]
-    return gates[:, width : 2 * width].sigmoid() * cell.tanh(), cell
+        cell = torch.addcmul(cell, squashed[2 + k], cells[:, k])
+    return squashed[1] * cell.tanh(), cell
 
 
 def _is_eager() -> bool:

@@ -6,7 +6,7 @@ out, calls none of its hooks and says what to upgrade. A plugin that does not sa
 written for any version. The versions:
 
 1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_encoders`,
-   `thinstack_readers`.
+   `thinstack_parsers`, `thinstack_readers`.
 """
 
 from collections.abc import Iterable
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from thinstack.core.embedding import Embedding
     from thinstack.core.encoder import Encoder
     from thinstack.core.head import TaskHead
+    from thinstack.core.parser import Parser
 
 __all__ = [
     "HOOK_VERSION",
@@ -30,6 +31,7 @@ __all__ = [
     "thinstack_embeddings",
     "thinstack_encoders",
     "thinstack_heads",
+    "thinstack_parsers",
     "thinstack_readers",
 ]
 
@@ -63,6 +65,12 @@ def thinstack_embeddings() -> "Iterable[type[Embedding]]":
 @hookspec
 def thinstack_encoders() -> "Iterable[type[Encoder]]":
     """The encoders that this plugin provides."""
+    raise NotImplementedError
+
+
+@hookspec
+def thinstack_parsers() -> "Iterable[type[Parser]]":
+    """The parsers that this plugin provides."""
     raise NotImplementedError
 
 

@@ -14,11 +14,18 @@ from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
 from thinstack.plugins import hookspecs
 from thinstack.plugins.hookspecs import HOOK_VERSION
-from thinstack.plugins.specs import CellSpec, EmbeddingSpec, EncoderSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import (
+    CellSpec,
+    EmbeddingSpec,
+    EncoderSpec,
+    HeadSpec,
+    ParserSpec,
+    ReaderSpec,
+)
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
-AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ReaderSpec
+AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ParserSpec | ReaderSpec
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
 HOOKS: dict[str, Any] = {
@@ -26,6 +33,7 @@ HOOKS: dict[str, Any] = {
     "thinstack_heads": HeadSpec,
     "thinstack_embeddings": EmbeddingSpec,
     "thinstack_encoders": EncoderSpec,
+    "thinstack_parsers": ParserSpec,
     "thinstack_readers": ReaderSpec,
 }
 """Hooks and what is made of each class that they return."""
@@ -40,12 +48,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, head, embedding, encoder or reader, or of a plugin that never got so
-    far.
+    """What became of one cell, head, embedding, encoder, parser or reader, or of a plugin that
+    never got so far.
 
     Attributes:
         name: versioned name of what the plugin provides, or the entry point's name.
-        kind: `cell`, `head`, `embedding`, `encoder`, `reader` or `plugin`.
+        kind: `cell`, `head`, `embedding`, `encoder`, `parser`, `reader` or `plugin`.
         distribution: the installed distribution that it came with.
         version: version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is

@@ -14,7 +14,14 @@ from typing import TypeVar, cast
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
-from thinstack.plugins.specs import CellSpec, EmbeddingSpec, EncoderSpec, HeadSpec, ReaderSpec
+from thinstack.plugins.specs import (
+    CellSpec,
+    EmbeddingSpec,
+    EncoderSpec,
+    HeadSpec,
+    ParserSpec,
+    ReaderSpec,
+)
 
 __all__ = [
     "BLOCK_VARIABLE",
@@ -46,13 +53,15 @@ def _found(*folders: str) -> tuple[str, ...]:
     )
 
 
-BUILTINS = _found("cells", "embeddings", "heads", "readers")
+BUILTINS = _found("cells", "embeddings", "heads", "parsers", "readers")
 """Modules of the built-in plugins, in each one public class that has a name."""
 
 READERS = _found("readers")
 """The built-in plugins that need no torch."""
 
-AnySpecType = TypeVar("AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, EncoderSpec, ReaderSpec)
+AnySpecType = TypeVar(
+    "AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, EncoderSpec, ParserSpec, ReaderSpec
+)
 Key = tuple[str, str]  # kind, name
 
 
@@ -61,8 +70,8 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings, encoders and readers of the built-in plugins and of the
-    entry points of group `thinstack`.
+    """The cells, heads, leaf embeddings, encoders, parsers and readers of the built-in plugins and
+    of the entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
     and one PluginWarning.
@@ -121,6 +130,10 @@ class PluginManager:
     def encoder(self, name: str) -> EncoderSpec:
         """The encoder of this name. Raises as `cell` does."""
         return self._find(EncoderSpec, name)
+
+    def parser(self, name: str) -> ParserSpec:
+        """The parser of this name. Raises as `cell` does."""
+        return self._find(ParserSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
         """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError:

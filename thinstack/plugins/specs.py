@@ -18,9 +18,19 @@ if TYPE_CHECKING:
     from thinstack.core.embedding import Embedding
     from thinstack.core.encoder import Encoder
     from thinstack.core.head import TaskHead
+    from thinstack.core.parser import Parser
     from thinstack.errors import TreeError
 
-__all__ = ["CellSpec", "EmbeddingSpec", "EncoderSpec", "HeadSpec", "Reader", "ReaderSpec", "Spec"]
+__all__ = [
+    "CellSpec",
+    "EmbeddingSpec",
+    "EncoderSpec",
+    "HeadSpec",
+    "ParserSpec",
+    "Reader",
+    "ReaderSpec",
+    "Spec",
+]
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 
@@ -225,6 +235,18 @@ class EncoderSpec(Spec["Encoder"]):
         one of them. Raises as `CellSpec.create` does.
         """
         return self._create(options, **sizes)
+
+
+class ParserSpec(Spec["Parser"]):
+    """A registered parser."""
+
+    kind = "parser"
+    contract = "thinstack.core.parser.Parser"
+    sizes = ("input_size",)
+
+    def create(self, options: Mapping[str, Any], *, input_size: int) -> "Parser":
+        """Build the parser for words' vectors of width X. Raises as `CellSpec.create` does."""
+        return self._create(options, input_size=input_size)
 
 
 class Reader:

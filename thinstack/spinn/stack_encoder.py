@@ -1,15 +1,18 @@
 """The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM over binary
 trees, given or its own."""
 
+import math
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.encoder import Encoder, Encoding, plain_encoding
-from thinstack.core.schedule import check_transitions, schedule_transitions
+from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
+from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_schedule import schedule_stack, sentence_lengths, timetable
+from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]
@@ -37,37 +40,10 @@ class StackEncoder(Encoder):
         self.feeds = cell.inner_size > 0
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """As every `Encoder`, over given trees where there are some.
-
-        Raises ValueError for sentences without words, another number of words than the trees have,
-        lengths that are not those of the trees, and where an encoder without a parser is given no
-        trees.
-        """
-        transitions = (
-            inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
-        )
-        given = transitions.shape[0] > 0 or words.shape[0] == 0
-        if not given and not self.parses:
-            raise ValueError("a model without a parser needs transitions")
-        if not given and "lengths" not in inputs:
-            raise ValueError(
-                "expected lengths, for the model to parse, or transitions; found neither"
-            )
-        if given:
-            check_transitions(transitions)
-        lengths = inputs["lengths"] if "lengths" in inputs else sentence_lengths(transitions)
-        if bool((lengths < 1).any()):
-            raise ValueError("lengths must be at least 1: leave out sentences without words")
-        if words.shape[0] != int(lengths.sum()):
-            raise ValueError(
-                f"expected {int(lengths.sum())} words, as many as the sentences have, found "
-                f"{words.shape[0]}"
-            )
-        if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
-            raise ValueError(
-                "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions"
-            )
-        if self.parses and not given:
+        """As every `Encoder`, over given trees where there are some. Raises ValueError as
+        `check_sentences` does."""
+        transitions, lengths, given = check_sentences(words, inputs, self.parses)
+        if not given:
             parsed = self.parse(words, lengths)
             if not torch.is_grad_enabled():
                 return parsed
@@ -138,3 +114,20 @@ class StackEncoder(Encoder):
             states.append(hidden)
         choices = self.tracker.choices(torch.cat(states))
         return torch.zeros_like(choices).index_copy(0, table.places, choices), plan.free
+
+    def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
+        """The cross-entropies of the transition classifier, (7), where both transitions were
+        possible and the right one is known."""
+        right = torch.where(free > 0, wanted, -1)
+        known = right >= 0
+        loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")
+        agrees = (choices[:, 1] > choices[:, 0]).long() == right
+        return Judgement(loss, int((agrees & known).sum()), int(known.sum()))
+
+    def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
+        chosen = free.nonzero().squeeze(1)
+        scores = choices.detach().double().index_select(0, chosen)
+        step = taken.index_select(0, chosen).unsqueeze(1)
+        lost = (scores.gather(1, 1 - step) - scores.gather(1, step)).squeeze(1)
+        lost = lost / scores.abs().amax(1).clamp(min=1)
+        return float(lost.max()) if lost.numel() else -math.inf

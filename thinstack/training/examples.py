@@ -115,12 +115,16 @@ def pair_examples_of(
 
 
 def minibatch(
-    examples: Sequence[Example], sources: Sequence[str], *, parses: bool = False
+    examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
 ) -> Minibatch:
-    """Join examples, the i-th over the trees of `sources[i]`. `parses`: whether the model does, and
-    so needs the right transitions."""
+    """Join examples, the i-th over the trees of `sources[i]`. `oracle`: that of a model that
+    parses, and so needs the right transitions, see `core.encoder.Encoder`."""
     chosen = [example.trees[source] for example, source in zip(examples, sources, strict=True)]
-    right = [_right(*pair) for pair in zip(examples, chosen, strict=True)] if parses else []
+    right: list[IntArray] = []
+    if oracle == "static":
+        right = [example.gold.forest.transitions for example in examples]
+    elif oracle == "dynamic":
+        right = [_right(*pair) for pair in zip(examples, chosen, strict=True)]
     return Minibatch(
         join(one.forest for one in chosen),
         np.concatenate([one.targets for one in chosen]),

@@ -20,7 +20,7 @@ from thinstack.config import Recipe, TrainingConfig
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.measure.figures import selection
-from thinstack.models.model import Model, parsing_loss
+from thinstack.models.model import Model
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
@@ -141,7 +141,7 @@ def _one_epoch(
     totals, cases, done = np.zeros(2), np.zeros(2), 0
     for chosen in _minibatches(order, [example.words for example in examples], config, draw):
         batch = minibatch(
-            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], parses=model.parses
+            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
         )
         losses, counts = _losses(model, batch)
         for optimizer in optimizers.values():
@@ -188,8 +188,9 @@ def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tupl
     task = model.head.loss(joint.logits, targets)
     if not model.parses:
         return (task, task.new_zeros([])), (labelled, 0)
-    right = torch.where(joint.free > 0, torch.from_numpy(batch.right).to(device), -1)
-    return (task, parsing_loss(joint.choices, right)), (labelled, int((right >= 0).sum()))
+    wanted = torch.from_numpy(batch.right).to(device)
+    found = model.encoder.judge(joint.choices, joint.free, wanted)
+    return (task, found.loss), (labelled, found.cases)
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:

@@ -1,5 +1,5 @@
-"""The two optimisers of a recipe: one for the model, and a rule of their own for the leaf
-vectors."""
+"""The optimisers of a recipe: one for the model, and rules of their own for the leaf vectors and
+for a parser that stands in front of the encoder."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -14,14 +14,19 @@ __all__ = ["build_optimizers"]
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table,
-    and plain SGD or AdaGrad on the table's sparse gradient."""
+    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table
+    and the parser's, Adam on the parser's, and plain SGD or AdaGrad on the table's sparse
+    gradient."""
     table = model.embedding.table
-    rest = [parameter for parameter in model.parameters() if parameter is not table]
+    named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
+    parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
+    rest = [weight for name, weight in named if not name.startswith("encoder.parser.")]
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam}
     settings = {"lr": config.learning_rate, "weight_decay": config.weight_decay, "foreach": True}
     optimizers = {"model": rules[config.rule](rest, **settings)}
+    if parser:
+        optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)

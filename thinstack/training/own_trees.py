@@ -47,8 +47,8 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
     """How well the trees of "self", that were taken before, agree with the treebank's, by the names
-    of `bracketing`; and `choices_right`, the percent of choices between SHIFT and REDUCE along the
-    treebank's trees that the model makes as they do.
+    of `bracketing`; and `choices_right`, the percent of a parser's choices along the treebank's
+    trees that are right.
     """
     forests = (
         [example.trees[source].forest for example in examples] for source in ("self", "gold")
@@ -67,7 +67,7 @@ def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     for _, forest in forests_of(examples, "gold"):
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
-        taken = (joint.choices[:, 1] > joint.choices[:, 0]).long()
-        agrees = (taken == inputs["transitions"])[joint.free > 0]
-        right, cases = right + int(agrees.sum()), cases + agrees.shape[0]
+        wanted = torch.from_numpy(forest.transitions).to(joint.choices.device)
+        found = model.encoder.judge(joint.choices, joint.free, wanted)
+        right, cases = right + found.right, cases + found.cases
     return 100.0 * right / cases if cases else None

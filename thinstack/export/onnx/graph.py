@@ -170,6 +170,12 @@ class Graph:
         outputs = len(body.outputs) - 1
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
+    def choose(self, condition: Value, then: "Graph", otherwise: "Graph") -> list[Value]:
+        """The outputs of one of two graphs within this one, which have no inputs and equally many
+        outputs."""
+        branches = {"then_branch": then.build(), "else_branch": otherwise.build()}
+        return self.ops("If", condition, outputs=len(then.outputs), **branches)
+
     def build(self) -> onnx.GraphProto:
         """The finished graph, without nodes and weights that nothing reads."""
         needed = {output.name for output in self.outputs}

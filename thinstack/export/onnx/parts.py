@@ -15,12 +15,13 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell, Links
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
+from thinstack.core.parser import Parser
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import OPSET, Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quiet import quiet
 
-__all__ = ["Parts", "export_cell", "export_embedding", "export_head", "inline"]
+__all__ = ["Parts", "export_cell", "export_embedding", "export_head", "export_parser", "inline"]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
 
@@ -143,6 +144,17 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     indices, sizes = zip(*(examples[name] for name in names), strict=True)
     part = _Part(vectors, embedding=embedding)
     return _export(f"{type(embedding).__name__}.forward", part, indices, sizes)
+
+
+def export_parser(parser: Parser) -> onnx.GraphProto:
+    """Export the distances (L,) of gaps from words (L, X) and the lengths (B,) of their sentences.
+    Raises as `export_cell` does."""
+    parser = copy.deepcopy(parser).eval()
+    examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
+    sizes = [{0: torch.export.Dim(name, min=0)} for name in ("words", "sentences")]
+    return _export(
+        f"{type(parser).__name__}.forward", _Part(parser, parser=parser), examples, sizes
+    )
 
 
 def _export(

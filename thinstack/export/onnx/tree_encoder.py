@@ -53,7 +53,9 @@ def encode(
 def _schedule(encoder: TreeEncoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
     given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
-    if encoder.structure == "transitions":
+    if encoder.structure == "transitions" and "parents" in inputs:  # of a parser
+        given["parents"], given["slots"] = inputs["parents"], inputs["slots"]
+    elif encoder.structure == "transitions":
         given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
     if encoder.structure == "lengths":
         return chains(given["lengths"], words)

@@ -77,7 +77,8 @@ class Value:
     __le__, __ge__ = _binary("LessOrEqual"), _binary("GreaterOrEqual")
     __and__, __or__, __invert__ = _binary("And"), _binary("Or"), _unary("Not")
     eq, minimum, maximum = _binary("Equal"), _binary("Min"), _binary("Max")
-    sigmoid, tanh = _unary("Sigmoid"), _unary("Tanh")
+    __mod__ = _binary("Mod")
+    sigmoid, tanh, relu, round = _unary("Sigmoid"), _unary("Tanh"), _unary("Relu"), _unary("Round")
 
     def __getitem__(self, rows: slice) -> "Value":
         ends = (0 if rows.start is None else rows.start, END if rows.stop is None else rows.stop)
@@ -110,6 +111,15 @@ class Value:
 
     def index_fill(self, dim: int, index: "Value", value: int) -> "Value":
         return self.scatter(dim, index, index.full_like(value))
+
+    def masked_fill(self, mask: "Value", value: int) -> "Value":
+        return mask.op("Where", value, self).shaped_as(self)
+
+    def clamp(self, min: Operand, max: Operand | None = None) -> "Value":
+        return self.op("Clip", min, *([] if max is None else [max])).shaped_as(self)
+
+    def flip(self, dims: list[int]) -> "Value":
+        return self.op("Slice", [-1], [-END], dims, [-1])
 
     def cumsum(self, dim: int) -> "Value":
         return self.op("CumSum", dim)

@@ -1,0 +1,107 @@
+"""Trees of syntactic distances, against the recursion that defines them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from thinstack.core.distance_trees import trees_of_distances
+from thinstack.core.schedule import schedule_transitions
+from thinstack.core.transitions import parents_of
+
+Floats = NDArray[np.float32]
+
+
+def cut(distances: Sequence[float]) -> list[int]:
+    """Transitions of a sentence, which is cut at the greatest of its distances; of equal ones, once
+    they are rounded to 1/16, at the greatest multiple of 0x278DDF modulo 2**22."""
+    keys = [
+        (round(float(value) * 16), place * 0x278DDF % 2**22)
+        for place, value in enumerate(distances)
+    ]
+
+    def tree(start: int, end: int) -> list[int]:
+        if start == end:
+            return [0]
+        gap = max(range(start, end), key=keys.__getitem__)
+        return [*tree(start, gap), *tree(gap + 1, end), 1]
+
+    return tree(0, len(distances) - 1)
+
+
+def random_distances(random: np.random.Generator, words: int) -> Floats:
+    """Of one of the shapes that matter: all different, many alike, falling or rising or equal."""
+    kind = random.integers(4)
+    if kind == 0:
+        return random.normal(0, 3, words).astype(np.float32)
+    if kind == 1:
+        return random.integers(0, 3, words).astype(np.float32)
+    if kind == 2:
+        return (random.integers(-3, 3, words) / 32).astype(np.float32)
+    return (np.arange(words) * random.choice([-1.0, 0.0, 1.0])).astype(np.float32)
+
+
+def check(sentences: Sequence[Floats]) -> None:
+    """All at once, against each by the recursion, and its parents by those of its transitions."""
+    lengths = np.array([len(each) for each in sentences], np.int64)
+    flat = torch.from_numpy(np.concatenate([np.zeros(0, np.float32), *sentences]))
+    found = trees_of_distances(flat, torch.from_numpy(lengths))
+    steps = [np.array(cut(each)) for each in sentences]
+    expected = np.concatenate([np.zeros(0, np.int64), *steps])
+    np.testing.assert_array_equal(found.transitions, expected)
+    parents, slots = parents_of(expected)
+    np.testing.assert_array_equal(found.parents, parents)
+    np.testing.assert_array_equal(found.slots[parents >= 0], slots[parents >= 0])
+
+
+def test_a_hundred_thousand_sentences() -> None:
+    random = np.random.default_rng(0)
+    for longest in (2, 5, 9, 14, 20):
+        check([random_distances(random, n) for n in random.integers(1, longest + 1, 20_000)])
+
+
+@pytest.mark.parametrize("lengths", [[], [1], [1, 1, 1], [2], [1, 2, 1, 33, 1], [300, 5]])
+def test_lengths(lengths: list[int]) -> None:
+    random = np.random.default_rng(1)
+    check([random_distances(random, n) for n in lengths])
+
+
+def test_what_lies_after_a_last_word_is_not_read() -> None:
+    distances = torch.tensor([0.5, 2.0, 1.0, 0.5, 2.0, -9.0])
+    lengths = torch.tensor([3, 3])
+    low, high = distances.clone(), distances.clone()
+    low[2], high[2] = -50.0, 50.0
+    one, other = (trees_of_distances(each, lengths) for each in (low, high))
+    assert torch.equal(one.transitions, other.transitions)
+
+
+@pytest.mark.parametrize("distance", [0.0, -1000.0, 5000.0])
+def test_equal_distances_make_no_chain(distance: float) -> None:
+    lengths = torch.tensor([10_000, 7])
+    found = trees_of_distances(torch.full([10_007], distance), lengths)
+    # A random binary search tree of 10,000 keys is some 2 ln n + O(1) = 30 deep.
+    assert len(schedule_transitions(found.transitions).leaf_counts) < 40
+
+
+def test_sentences_do_not_see_each_other() -> None:
+    random = np.random.default_rng(2)
+    sentences = [random.integers(0, 2, n).astype(np.float32) for n in (9, 1, 30, 12)]
+    lengths = torch.tensor([len(each) for each in sentences])
+    together = trees_of_distances(torch.from_numpy(np.concatenate(sentences)), lengths)
+    alone = [
+        trees_of_distances(torch.from_numpy(each), torch.tensor([len(each)])).transitions
+        for each in sentences
+    ]
+    assert torch.equal(together.transitions, torch.cat(alone))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
+def test_it_can_be_scripted() -> None:
+    scripted = torch.jit.script(trees_of_distances)
+    distances, lengths = torch.randn(40), torch.tensor([15, 25])
+    for found, expected in zip(
+        scripted(distances, lengths), trees_of_distances(distances, lengths), strict=True
+    ):
+        assert torch.equal(found, expected)

@@ -1,0 +1,134 @@
+"""Models with a parser of distances as ONNX: over their own trees and over given ones."""
+
+import numpy as np
+import pytest
+import torch
+from export_models import Arrays, Exported, V, close, eager_scores, make_config, random_tree
+from torch import Tensor, nn
+
+from thinstack.core.parser import Parser
+from thinstack.errors import ExportError
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import verify_onnx
+from thinstack.models import Model, build_model
+from thinstack.models.parsing_encoder import ParsingEncoder
+
+PARSER = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
+BATCHES = {
+    "empty": [],
+    "one word": [1, 1],
+    "two words": [2],
+    "mixed": [7, 1, 2, 4, 12, 1],
+    "uneven": [1, 60, 2, 1, 200, 31],
+}
+
+
+class Surprise(Parser):
+    """A third party's: a gap is as far as its words are from their sentence's first."""
+
+    name = "surprise.v1"
+
+    def __init__(self, *, input_size: int):
+        super().__init__(input_size=input_size)
+        self.score = nn.Linear(input_size, 1)
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        ends = torch.cumsum(lengths, 0)
+        last = torch.zeros_like(words[:, 0]).index_fill(0, ends - 1, 1.0)
+        return self.score(words).squeeze(1) + last
+
+
+def model_of(kind: str = "words", head: str = "node_classifier.v1") -> Exported:
+    torch.manual_seed(3)
+    config = make_config(kind, parser=PARSER, head={"name": head}, tree_source="self")
+    model = build_model(config, entries=V).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.uniform_(-0.9, 0.9)
+    return Exported(kind, model, config, "none", b"")
+
+
+def with_file(exported: Exported, **options: str) -> Exported:
+    file = export_onnx(exported.model, exported.config, vocabulary_digest="", **options)
+    quantize = options.get("quantize", "none")
+    return Exported(exported.kind, exported.model, exported.config, quantize, file)
+
+
+def by_a_third_party() -> Exported:
+    made = model_of()
+    parser = Surprise(input_size=made.model.embedding.size)
+    encoder = ParsingEncoder(made.model.encoder.encoder, parser).eval()
+    model = Model(embedding=made.model.embedding, encoder=encoder, head=made.model.head).eval()
+    return Exported(made.kind, model, made.config, "none", b"")
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, Exported]:
+    made = {"words": model_of(), "wordpieces": model_of("wordpieces"), "other": by_a_third_party()}
+    return {name: with_file(each) for name, each in made.items()}
+
+
+def sentences(model: Model, sizes: list[int], *, given: bool, seed: int = 0) -> Arrays:
+    random, words = np.random.default_rng(seed), sum(sizes)
+    counts = random.choice([1, 2, 5], words).astype(np.int64)
+    trees = [random_tree(n, seed + n) for n in sizes if given]
+    every = {
+        "token_ids": random.integers(0, V, words),
+        "piece_ids": random.integers(0, V, int(counts.sum())),
+        "pieces_per_word": counts,
+        "lengths": np.array(sizes, np.int64),
+        "transitions": np.concatenate([np.zeros(0, np.int64), *trees]),
+    }
+    return {name: every[name] for name in model.input_names}
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given trees", "own trees"])
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("kind", ["words", "wordpieces", "other"])
+def test_scores(files: dict[str, Exported], kind: str, batch: str, given: bool) -> None:
+    exported = files[kind]
+    inputs = sentences(exported.model, BATCHES[batch], given=given)
+    close(exported.runs()[0](inputs), eager_scores(exported.model, inputs))
+
+
+def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
+    exported = files["words"]
+    run = exported.runs()[0]
+    singles = [sentences(exported.model, [n], given=False, seed=n) for n in (9, 1, 14, 3)]
+    joined = {name: np.concatenate([each[name] for each in singles]) for name in singles[0]}
+    alone = [run(each) for each in singles]
+    expected = {name: np.concatenate([each[name] for each in alone]) for name in alone[0]}
+    close(run(joined), expected, atol=1e-6)
+
+
+def test_lengths_that_lie_cost_no_memory(files: dict[str, Exported]) -> None:
+    exported = files["words"]
+    inputs = sentences(exported.model, [3], given=False)
+    with pytest.raises(Exception, match="bounds"):
+        exported.runs()[0]({**inputs, "lengths": np.array([2**31 - 1])})
+
+
+@pytest.mark.parametrize("quantize", ["fp16", "int8-tables", "int8"])
+def test_rounded_weights(quantize: str) -> None:
+    made = model_of()
+    exported = with_file(made, quantize=quantize)
+    # Own trees and given ones, against the model with the weights that the file holds.
+    verify_onnx(exported.file, made.model, made.config)
+
+
+def test_the_roots_alone() -> None:
+    exported = with_file(model_of(head="root_classifier.v1"), outputs="roots")
+    inputs = sentences(exported.model, BATCHES["mixed"], given=False)
+    found, expected = exported.runs()[0](inputs), eager_scores(exported.model, inputs)
+    assert sorted(found) == ["parse", "root_scores"]
+    close(found, {name: expected[name] for name in found})
+
+
+def test_a_parser_that_names_no_module_with_distances() -> None:
+    exported = by_a_third_party()
+    type(exported.model.encoder.parser).onnx = "json"
+    try:
+        with pytest.raises(ExportError, match="json"):
+            with_file(exported)
+    finally:
+        type(exported.model.encoder.parser).onnx = ""

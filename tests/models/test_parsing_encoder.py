@@ -1,0 +1,216 @@
+"""Models with a parser of distances: what they do over given trees and over their own, and what the
+parser learns from."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from thinstack.config import ModelConfig
+from thinstack.core import Forest, Tree
+from thinstack.core.transitions import spans_of
+from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.models import Model, build_model
+
+LENGTHS = [4, 1, 7, 2]
+CONFIG = {
+    "labels": ["bad", "so-so", "good"],
+    "embedding": {"kind": "words", "size": 6},
+    "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
+    "head": {"name": "node_classifier.v1", "options": {"dropout": 0.0}},
+}
+PARSER = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
+
+
+def config_of(**fields: object) -> ModelConfig:
+    return ModelConfig.parse({**CONFIG, "parser": PARSER, **fields}, source="test")
+
+
+def model_of(**fields: object) -> Model:
+    torch.manual_seed(0)
+    model = build_model(config_of(**fields), entries=20).double().eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.uniform_(-0.9, 0.9)
+    return model
+
+
+def inputs_of(model: Model, *, trees: bool = False) -> dict[str, Tensor]:
+    random, words = np.random.default_rng(1), sum(LENGTHS)
+    given = [Tree.right(["w"] * n).transitions for n in LENGTHS] if trees else []
+    every = {
+        "token_ids": random.integers(0, 20, words),
+        "lengths": np.array(LENGTHS),
+        "transitions": np.concatenate([np.zeros(0, np.int64), *given]),
+    }
+    return {name: torch.from_numpy(every[name]) for name in model.input_names}
+
+
+def distances_of(model: Model, inputs: dict[str, Tensor]) -> list[list[float]]:
+    """Of the gaps of each sentence."""
+    found = model.encoder.parser(model.embed(inputs), inputs["lengths"])
+    return [each.tolist()[:-1] for each in found.split(LENGTHS)]
+
+
+def test_own_trees_cut_at_the_greatest_distance() -> None:
+    model = model_of()
+    inputs = inputs_of(model)
+    parses = model(inputs)["parse"].split([2 * n - 1 for n in LENGTHS])
+    for distances, parse in zip(distances_of(model, inputs), parses, strict=True):
+        assert len(set(distances)) == len(distances)
+        spans = spans_of(parse.numpy())
+        for node, step in enumerate(parse.tolist()):
+            if step == 1:
+                start, end = spans[node]
+                cut = spans[node - 1][0] - 1
+                assert distances[cut] >= max(distances[start : end - 1]) - 1 / 16
+
+
+@pytest.mark.parametrize("trees", [True, False])
+def test_scores_are_those_of_the_same_encoder_without_a_parser(trees: bool) -> None:
+    model = model_of()
+    plain = build_model(config_of(parser=None), entries=20).double().eval()
+    state = {
+        name.replace("encoder.encoder.", "encoder."): v for name, v in model.state_dict().items()
+    }
+    plain.load_state_dict({name: v for name, v in state.items() if ".parser." not in name})
+    inputs = inputs_of(model, trees=trees)
+    found = model(inputs)
+    if trees:
+        assert torch.equal(found["parse"], inputs["transitions"])
+    expected = plain({**inputs, "transitions": found["parse"]})
+    for name, scores in expected.items():
+        torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-14)
+
+
+def by_hand(distances: list[list[float]], transitions: Tensor) -> tuple[float, int, int]:
+    """Loss, right cuts and cases, node by node."""
+    loss, right, cases = 0.0, 0, 0
+    for gaps, steps in zip(distances, transitions.split([2 * n - 1 for n in LENGTHS]), strict=True):
+        spans = spans_of(steps.numpy())
+        for node, step in enumerate(steps.tolist()):
+            start, end = spans[node]
+            if step == 1 and end - start > 2:
+                span, cut = gaps[start : end - 1], gaps[spans[node - 1][0] - 1]
+                loss += math.log(sum(map(math.exp, span))) - cut
+                right, cases = right + (cut == max(span)), cases + 1
+    return loss, right, cases
+
+
+def test_the_loss_is_that_of_each_spans_cut() -> None:
+    model = model_of()
+    inputs = inputs_of(model, trees=True)
+    joint = model.joint(inputs)
+    found = model.encoder.judge(joint.choices, joint.free, inputs["transitions"])
+    loss, right, cases = by_hand(distances_of(model, inputs), inputs["transitions"])
+    assert cases == 2 + 5
+    assert (found.right, found.cases) == (right, cases)
+    assert found.loss.item() == pytest.approx(loss, abs=1e-12)
+    own = model(inputs_of(model))["parse"]
+    found = model.encoder.judge(joint.choices, joint.free, own)
+    assert found.right == found.cases > 0
+    none = model.encoder.judge(joint.choices[:0], joint.free, own[:0])
+    assert (none.loss.item(), none.right, none.cases) == (0, 0, 0)
+
+
+def test_the_parser_learns_from_its_loss_alone_and_leaves_the_words_as_they_are() -> None:
+    model = model_of()
+    inputs = inputs_of(model, trees=True)
+    joint = model.joint(inputs)
+    model.encoder.judge(joint.choices, joint.free, inputs["transitions"]).loss.backward()
+    graded = {name for name, weight in model.named_parameters() if weight.grad is not None}
+    assert graded == {name for name, _ in model.named_parameters() if ".parser." in name}
+    assert all(weight.grad.abs().sum() > 0 for weight in model.encoder.parser.parameters())
+
+
+def test_the_worst_choice() -> None:
+    model = model_of()
+    inputs = inputs_of(model, trees=True)
+    joint = model.joint(inputs)
+    worst = -math.inf
+    for gaps, n in zip(distances_of(model, inputs), LENGTHS, strict=True):
+        for start in range(n - 2):  # right-branching: cut after the first word
+            best = max(gaps[start:])
+            worst = max(worst, (best - gaps[start] - 1 / 16) / max(1, abs(best)))
+    found = model.encoder.worst_choice(joint.choices, joint.free, inputs["transitions"])
+    assert found == pytest.approx(worst, abs=1e-12)
+    own = model(inputs_of(model))["parse"]
+    assert model.encoder.worst_choice(joint.choices, joint.free, own) <= 0
+    assert model.encoder.worst_choice(joint.choices[:0], joint.free, own[:0]) == -math.inf
+
+
+def test_a_batch_of_no_sentences() -> None:
+    model = model_of()
+    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
+    assert {name: tuple(found.shape) for name, found in model(none).items()} == {
+        "node_scores": (0, 3),
+        "root_scores": (0, 3),
+        "parse": (0,),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
+@pytest.mark.parametrize("trees", [True, False])
+def test_scripted(trees: bool) -> None:
+    model = model_of()
+    scripted, inputs = torch.jit.script(model), inputs_of(model, trees=trees)
+    for name, found in scripted(inputs).items():
+        torch.testing.assert_close(found, model(inputs)[name], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"lengths": torch.tensor([4, 1, 7, 1])}, "13"),
+        ({"lengths": torch.tensor([4, 0, 8, 2])}, "at least 1"),
+        ({"transitions": torch.tensor([0, 1])}, "REDUCE"),
+    ],
+)
+def test_refused(change: dict[str, Tensor], found: str) -> None:
+    model = model_of()
+    with pytest.raises(ValueError, match=found):
+        model({**inputs_of(model), **change})
+
+
+def test_a_deep_or_bidirectional_encoder_behind_a_parser() -> None:
+    encoder = {"layers": 2, "top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}}
+    cell = {"name": "lexicalized_lstm.v1", "hidden_size": 5}
+    found = model_of(encoder={**encoder, "layers": 1}, cell=cell)
+    assert found(inputs_of(found))["node_scores"].shape == (2 * sum(LENGTHS) - len(LENGTHS), 3)
+
+
+def test_transitions_is_the_tracking_lstm() -> None:
+    options = {"size": 8, "lookahead": 2, "feeds": False}
+    by_parser = config_of(parser={"name": "transitions.v1", "options": options})
+    by_tracker = config_of(parser=None, encoder={"tracker": {**options, "parses": True}})
+    assert by_parser == by_tracker
+    assert by_parser.tree_source == "self"
+
+
+@pytest.mark.parametrize(
+    ("fields", "found"),
+    [
+        ({"trees": "dependency"}, "dependency"),
+        ({"encoder": {"tracker": {"size": 3}}}, "without an encoder.tracker"),
+        ({"parser": {"name": "transitions.v1", "options": {"sise": 3}}}, "sise"),
+        ({"parser": None, "tree_source": "self"}, "needs a parser"),
+    ],
+)
+def test_configurations_that_are_refused(fields: dict[str, object], found: str) -> None:
+    with pytest.raises(ConfigError, match=found):
+        config_of(**fields)
+
+
+def test_unknown_parsers_and_options() -> None:
+    with pytest.raises(UnknownNameError, match="distances"):
+        model_of(parser={"name": "cky.v1"})
+    with pytest.raises(ConfigError, match="widht"):
+        model_of(parser={"name": "distances.v1", "options": {"widht": 3}})
+
+
+def test_the_forest_of_its_inputs() -> None:
+    model = model_of()
+    forest = Forest(lengths=np.array([2]), token_ids=np.array([3, 4]))
+    assert list(model.inputs(forest)) == ["token_ids", "lengths", "transitions"]

@@ -1,0 +1,130 @@
+"""From syntactic distances to trees: a span is cut at its greatest gap (Shen et al. 2018, "Straight
+to the Tree", Algorithm 1), found for all sentences at once.
+
+Such a tree is the Cartesian tree of the distances: the span of a gap reaches to the nearest greater
+gap on either side. These are found by doubling, in O(log n) rounds of flat operations, so no step
+waits for a choice of the step before. As in `thinstack.core.schedule`, what has no loop here serves
+ONNX graphs too.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+__all__ = [
+    "BinaryTrees",
+    "descend",
+    "gap_keys",
+    "trees_of_distances",
+    "trees_of_nearest",
+    "two_sided",
+    "widen",
+]
+
+
+class BinaryTrees(NamedTuple):
+    """B binary trees over L words and N = 2L - B nodes, in transition order; all (N,) int64.
+
+    Attributes:
+        parents: position of each node's parent, -1 for a root.
+        slots: 0 for a left child and 1 for a right one; of a root, anything.
+        transitions: 0 SHIFT and 1 REDUCE.
+    """
+
+    parents: Tensor
+    slots: Tensor
+    transitions: Tensor
+
+
+def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
+    """The trees that cut every span at its greatest gap.
+
+    Distances are rounded to 1/16 and told apart up to 1000. Equal ones are ranked by a scrambled
+    place in the sentence, so that they make a tree of logarithmic depth (a treap); other sentences
+    have no say.
+
+    Args:
+        distances: (L,) of the gap after each word; after a sentence's last word it is not read.
+        lengths: (B,) words of each sentence, at least 1, L in all.
+    """
+    keys = gap_keys(distances, lengths.long())
+    line = two_sided(keys)
+    position = torch.arange(line.size(0), device=keys.device)
+    longest = int(lengths.max()) if lengths.size(0) > 0 else 0
+    maxima, widths = [line], [1]
+    while 2 * widths[-1] < longest:
+        maxima.append(widen(maxima[-1], position, widths[-1]))
+        widths.append(2 * widths[-1])
+    nearest = (position - 1).clamp(min=0)
+    for k in range(len(widths) - 1, -1, -1):
+        nearest = descend(nearest, line, maxima[k], widths[k])
+    return trees_of_nearest(nearest, keys)
+
+
+def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
+    """Keys (L,) that order the gaps as `trees_of_distances` says, no two of a sentence alike unless
+    it has more than 2**22 words; after last words one key above all others."""
+    ends = torch.cumsum(lengths, 0)
+    position = torch.arange(distances.size(0), device=distances.device)
+    last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
+    sentence = torch.cumsum(last, 0) - last
+    place = position - (ends - lengths).index_select(0, sentence)
+    # Multiples of 2**22 over the golden ratio, made odd, are spread evenly modulo 2**22.
+    scrambled = (place * 0x278DDF) % 0x400000
+    # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
+    sixteenths = torch.round(distances.clamp(-1000.0, 1000.0) * 16.0).long()
+    return (sixteenths * 0x400000 + scrambled).masked_fill(last > 0, 1 << 60)
+
+
+def two_sided(keys: Tensor) -> Tensor:
+    """The key of an end, the keys (L,), and these backwards, (2L + 1,): what is nearest to the left
+    of a gap in the second half is nearest to its right."""
+    return torch.cat([keys[-1:], keys, torch.flip(keys, [0])])
+
+
+def widen(maxima: Tensor, position: Tensor, width: int) -> Tensor:
+    """From the greatest of the `width` keys up to each position, (2L + 1,), to those of twice as
+    many."""
+    before = maxima.index_select(0, (position - width).clamp(min=0))
+    # No maximum: in onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
+    return torch.where(before > maxima, before, maxima)
+
+
+def descend(nearest: Tensor, line: Tensor, maxima: Tensor, width: int) -> Tensor:
+    """Move each candidate for the nearest greater key to the left, (2L + 1,), past the `width` keys
+    up to it, whose greatest is in `maxima`, where all these are smaller."""
+    smaller = maxima.index_select(0, nearest) < line
+    return torch.where(smaller, nearest - width, nearest)
+
+
+def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
+    """Trees by the places of the nearest greater keys in `two_sided(keys)`.
+
+    Node for node in closed form: the span of a gap is [left, right]; a word comes after one SHIFT
+    for each word before it and one REDUCE for each span that ends before it, and a span with m
+    words stands 2m - 2 places after its first word. A node over [left, right] hangs under the lower
+    of the two gaps around it.
+    """
+    words = keys.size(0)
+    position = torch.arange(words, device=keys.device)
+    gaps = position.masked_select(keys < keys[-1:])
+    left = nearest.index_select(0, gaps + 1)
+    right = 2 * words - nearest.index_select(0, 2 * words - gaps)
+    ended = torch.zeros_like(position).index_add(0, right, torch.ones_like(right))
+    leaf_nodes = position + torch.cumsum(ended, 0) - ended
+    gap_nodes = leaf_nodes.index_select(0, left) + 2 * (right - left)
+
+    node_of_gap = torch.full_like(position, -1).index_copy(0, gaps, gap_nodes)
+    first, last = torch.cat([position, left]), torch.cat([position, right])
+    nodes = torch.cat([leaf_nodes, gap_nodes])
+    before = torch.cat([keys[-1:], keys]).index_select(0, first)
+    is_right = before < keys.index_select(0, last)
+    above = torch.cat([node_of_gap[-1:], node_of_gap]).index_select(0, first)
+    parent = torch.where(is_right, above, node_of_gap.index_select(0, last))
+    unset = torch.zeros_like(nodes)
+    return BinaryTrees(
+        parents=unset.index_copy(0, nodes, parent),
+        slots=unset.index_copy(0, nodes, is_right.long()),
+        transitions=unset.index_fill(0, gap_nodes, 1),
+    )

@@ -1,0 +1,108 @@
+"""An encoder behind a parser in an ONNX graph, as `thinstack.models.parsing_encoder` and
+`thinstack.core.distance_trees` have them."""
+
+from importlib import import_module
+from typing import Any
+
+import onnx
+
+from thinstack.core.distance_trees import descend, gap_keys, trees_of_nearest, two_sided, widen
+from thinstack.core.head import TaskHead
+from thinstack.core.parser import Parser
+from thinstack.core.schedule import parents_of_transitions
+from thinstack.errors import ExportError
+from thinstack.export.onnx import encoder as encoders
+from thinstack.export.onnx.encoder import Encoding, Words
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.parts import export_parser, inline
+from thinstack.export.onnx.value import Value
+from thinstack.models.parsing_encoder import ParsingEncoder
+
+__all__ = ["distances", "encode", "trees_of_distances"]
+
+BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
+
+Trees = list[Any]
+"""Parents, slots and transitions (N,), as `thinstack.core.distance_trees.BinaryTrees`."""
+
+
+def encode(
+    g: Graph,
+    encoder: ParsingEncoder,
+    words: Words,
+    inputs: dict[str, Value],
+    *,
+    head: TaskHead | None = None,
+    roots_only: bool = False,
+) -> Encoding:
+    """As `thinstack.export.onnx.encoder.encode` has it."""
+    steps, vectors = inputs["transitions"].long(), words.vectors
+    # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
+    own = Graph("own_trees", outer=g)
+    lengths = Value(own, inputs["lengths"].name).long()
+    scored = distances(own, encoder.parser, Value(own, vectors.name), lengths)
+    _give(own, trees_of_distances(own, scored, lengths))
+    given = Graph("given_trees", outer=g)
+    told: Any = Value(given, steps.name)
+    _give(given, [*parents_of_transitions(told), told])
+    unparsed = steps.size(0) < vectors.size(0).minimum([1])
+    parents, slots, steps = g.choose(unparsed.squeeze(0), own, given)
+    trees_given = {"parents": parents, "slots": slots, "transitions": steps}
+    found = encoders.encode(
+        g, encoder.encoder, words, trees_given, head=head, roots_only=roots_only
+    )
+    return found._replace(transitions=steps)
+
+
+def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
+    """Distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths (B,).
+
+    The module that the parser names writes them, by a function of the same name and arguments, else
+    torch. Raises ExportError if they cannot be exported.
+    """
+    if not parser.onnx:
+        return inline(g, export_parser(parser), [words, lengths])[0]
+    try:
+        written = import_module(parser.onnx).distances
+    except (ImportError, AttributeError) as error:
+        raise ExportError(
+            f"{type(parser).__name__} cannot be exported to ONNX: it names {parser.onnx!r}, where "
+            f"there is no function `distances` ({error})"
+        ) from error
+    found: Value = written(g, parser, words, lengths)
+    return found
+
+
+def _give(g: Graph, trees: Trees) -> None:
+    for value, name in zip(trees, ("parents", "slots", "transitions"), strict=True):
+        g.output(value, name, INT64, ["N"])
+
+
+def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
+    """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,)."""
+    keys: Any = gap_keys(distances, lengths)
+    line: Any = two_sided(keys)
+    position: Any = Value.arange(line.size(0))
+    longest = Value.cat([lengths, g.constant([0])]).op("ReduceMax", keepdims=0)
+
+    body = g.body("widen_windows")
+    maxima: Any = body.input("maxima", INT64, ["K"])
+    width: Any = body.input("width", INT64, [])
+    wider: Any = widen(maxima, position, width)
+    doubled = width * 2
+    body.output(wider, "wider", INT64, ["K"])
+    body.output(doubled, "doubled", INT64, [])
+    body.output(maxima, "window", INT64, ["K"])
+    body.output(width, "window_width", INT64, [])
+    start = [line, g.constant(1)]
+    _, _, windows, widths = g.loop(body, 62, start, going=doubled < longest)
+
+    body = g.body("nearest_greater")
+    nearest: Any = body.input("nearest", INT64, ["K"])
+    last: Any = widths.size(0).squeeze(0) - 1
+    k = last - body.step
+    window: Any = windows.index_select(0, k)
+    nearer: Any = descend(nearest, line, window, widths.index_select(0, k))  # type: ignore[arg-type]
+    body.output(nearer, "nearer", INT64, ["K"])
+    (nearest,) = g.loop(body, last + 1, [(position - 1).clamp(0)])
+    return list(trees_of_nearest(nearest, keys))

@@ -1,0 +1,151 @@
+"""Distances of gaps by convolutions and an LSTM in both directions over the words (Shen et al.
+2018, "Straight to the Tree")."""
+
+from typing import Annotated, NamedTuple
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.parser import Parser
+from thinstack.core.schedule import tree_numbers
+
+__all__ = ["Bounds", "Distances", "Padding", "beside", "pad", "sentence_bounds"]
+
+Size = Annotated[int, Field(gt=0)]
+Dropout = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Bounds(NamedTuple):
+    """Where L words stand, (L,) int64 each.
+
+    Attributes:
+        place: of each word, from 0.
+        sentence: the number of its sentence.
+        start, end: the first word of its sentence, and the one after its last.
+    """
+
+    place: Tensor
+    sentence: Tensor
+    start: Tensor
+    end: Tensor
+
+
+class Padding(NamedTuple):
+    """B sentences as columns of T rows.
+
+    Attributes:
+        words, words_backwards: (T, B) the word of each place, read from either end; where there is
+            none, any.
+        places, places_backwards: (L,) the place of each word among T * B.
+    """
+
+    words: Tensor
+    words_backwards: Tensor
+    places: Tensor
+    places_backwards: Tensor
+
+
+class Distances(Parser):
+    """For a word x_i with neighbours in its sentence (zeros beyond it), dilations d and gaps g:
+
+        h_i  = W x_i + b
+        h_i := h_i + relu(C_d [h_{i-d}; h_i; h_{i+d}] + c_d)      for each d
+        s_i  = [LSTM(h_1 .. h_i); LSTM(h_n .. h_i)]
+        g_i  = v relu(L s_i + R s_{i+1} + u)
+
+    Args:
+        input_size: width X.
+        width: of h.
+        dilations: d of each convolution.
+        lstm: width of each direction.
+        hidden: width of what L and R give.
+        input_dropout: of the words' vectors.
+        dropout: of what each convolution adds, of s, and of the gaps' hidden layer.
+    """
+
+    name = "distances.v1"
+    summary = "syntactic distances of gaps: convolutions and a bidirectional LSTM (Shen 2018)"
+    onnx = "thinstack.export.onnx.distances"
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        width: Size = 96,
+        dilations: tuple[Size, ...] = (1, 2),
+        lstm: Size = 64,
+        hidden: Size = 64,
+        input_dropout: Dropout = 0.1,
+        dropout: Dropout = 0.3,
+    ):
+        super().__init__(input_size=input_size)
+        self.dilations = list(dilations)
+        self.input = nn.Linear(input_size, width)
+        self.convolutions = nn.ModuleList(nn.Linear(3 * width, width) for _ in dilations)
+        self.forwards, self.backwards = nn.LSTM(width, lstm), nn.LSTM(width, lstm)
+        self.left, self.right = nn.Linear(2 * lstm, hidden), nn.Linear(2 * lstm, hidden, bias=False)
+        self.score = nn.Linear(hidden, 1, bias=False)  # no tree depends on a bias
+        self.input_dropout, self.dropout = nn.Dropout(input_dropout), nn.Dropout(dropout)
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        bounds = sentence_bounds(lengths, words)
+        states = self.input(self.input_dropout(words))
+        for k, convolution in enumerate(self.convolutions):
+            rows = beside(states, bounds, self.dilations[k])
+            states = states + self.dropout(functional.relu(convolution(rows)))
+        states = self.dropout(self._both_ways(states, lengths, bounds))
+        after = self.right(states)
+        hidden = functional.relu(self.left(states) + torch.cat([after[1:], after[:1]]))
+        distances: Tensor = self.score(self.dropout(hidden))
+        return distances.squeeze(1)
+
+    def _both_ways(self, states: Tensor, lengths: Tensor, bounds: Bounds) -> Tensor:
+        """Outputs (L, 2 lstm) of the LSTM in both directions."""
+        if states.size(0) == 0:
+            return states.new_zeros([0, 2 * self.forwards.hidden_size])
+        padding = pad(lengths, bounds, torch.arange(int(lengths.max()), device=lengths.device))
+        found, _ = self.forwards(states[padding.words])
+        back, _ = self.backwards(states[padding.words_backwards])
+        return torch.cat(
+            [
+                found.flatten(0, 1).index_select(0, padding.places),
+                back.flatten(0, 1).index_select(0, padding.places_backwards),
+            ],
+            1,
+        )
+
+
+def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
+    """Of the sentences of these lengths (B,), of `words` (L, ...)."""
+    ends = torch.cumsum(lengths, 0)
+    place = torch.arange(words.size(0), device=lengths.device)
+    sentence = tree_numbers(place, ends - 1)
+    return Bounds(
+        place, sentence, (ends - lengths).index_select(0, sentence), ends.index_select(0, sentence)
+    )
+
+
+def beside(states: Tensor, bounds: Bounds, distance: int) -> Tensor:
+    """Rows (L, 3W): of the word so far before each word, its own, and of the word so far after it;
+    zeros beyond the sentence."""
+    padded = torch.cat([states[:1] * 0.0, states])
+    before, after = bounds.place - distance, bounds.place + distance
+    before = (before + 1) * (before >= bounds.start).long()
+    after = (after + 1) * (after < bounds.end).long()
+    rows = [padded.index_select(0, before), states, padded.index_select(0, after)]
+    return torch.cat(rows, 1)
+
+
+def pad(lengths: Tensor, bounds: Bounds, time: Tensor) -> Padding:
+    """Sentences of these lengths (B,) as columns; `time` (T,) counts to the greatest of them.
+    Padding comes last in both directions, so an LSTM needs no mask."""
+    ends, row = torch.cumsum(lengths, 0), time.unsqueeze(1)
+    padding, sentences = row >= lengths, lengths.size(0)
+    return Padding(
+        words=(row + (ends - lengths)).masked_fill(padding, 0),
+        words_backwards=(ends - 1 - row).masked_fill(padding, 0),
+        places=(bounds.place - bounds.start) * sentences + bounds.sentence,
+        places_backwards=(bounds.end - 1 - bounds.place) * sentences + bounds.sentence,
+    )
