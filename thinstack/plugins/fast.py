@@ -49,7 +49,7 @@ def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     width = cells.shape[2]
     split = gates.shape[1] - width
     sizes = [width for _ in range(2 + cells.shape[1])]
-    update, squashed = gates[:, split:], gates[:, :split].sigmoid().split(sizes, 1)
+    update, squashed = gates[:, split:], torch.split(gates[:, :split].sigmoid(), sizes, 1)
     cell = squashed[0] * update.tanh()
     for k in range(cells.shape[1]):
         cell = torch.addcmul(cell, squashed[2 + k], cells[:, k])
