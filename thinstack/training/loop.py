@@ -25,7 +25,7 @@ from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch
-from thinstack.training.optimizers import build_optimizers
+from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.own_trees import take_own_trees
 
 __all__ = ["Progress", "Report", "best_epoch", "train"]
@@ -144,6 +144,7 @@ def _one_epoch(
             [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
         )
         losses, counts = _losses(model, batch)
+        lower_parser_rate(optimizers, config, epoch - 1 + done / len(examples))
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         ((losses[0] + config.alpha * losses[1]) / batch.size).backward()  # type: ignore[no-untyped-call]

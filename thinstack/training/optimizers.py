@@ -2,7 +2,7 @@
 for a parser that stands in front of the encoder."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
@@ -10,7 +10,7 @@ from torch.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
 
-__all__ = ["build_optimizers"]
+__all__ = ["build_optimizers", "lower_parser_rate"]
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
@@ -33,6 +33,15 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     else:
         table.requires_grad_(False)
     return optimizers
+
+
+def lower_parser_rate(
+    optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float
+) -> None:
+    """Set the parser's learning rate after so many epochs: it falls in a line to 0 after all."""
+    if "parser" in optimizers:
+        for group in optimizers["parser"].param_groups:
+            group["lr"] = config.parser_learning_rate * (1 - epochs / config.epochs)
 
 
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
