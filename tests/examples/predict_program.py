@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from models.configured import config_of
 
 import thinstack
 from thinstack.bundle import open_bundle, write_bundle
@@ -107,16 +108,9 @@ def bundle_of_pairs(path: Path) -> Path:
 
 @cache
 def _pairs() -> tuple[ModelConfig, dict[str, bytes]]:
-    settings = {
-        "labels": ["1", "2", "3", "4", "5"],
-        "embedding": {"kind": "words", "size": 6},
-        "cell": {"name": "sdt_rnn.v1", "hidden_size": 5},
-        "head": {"name": "similarity.v1"},
-        "trees": "dependency",
-        "relations": ["nsubj", "det"],
-        "tree_source": "left",
-    }
-    config = ModelConfig.parse(settings, source="test")
+    fields = {"labels": ["1", "2", "3", "4", "5"], "tree_source": "left"}
+    fields |= {"trees": "dependency", "relations": ["nsubj", "det"]}
+    config = config_of({"name": "sdt_rnn.v1"}, {"name": "similarity.v1"}, **fields)
     torch.manual_seed(0)
     model = build_model(config, entries=50)
     return config, {
