@@ -55,6 +55,14 @@ def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
     return np.array(steps, np.int8)
 
 
+def random_sentences(kind: str, count: int) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
+    """Sentences of known words, and random trees over them."""
+    rng = random.Random(0)
+    lengths = [rng.choice([1, 2, 3, 8, 30]) for _ in range(count)]
+    words = [rng.choices(KNOWN[kind], k=length) for length in lengths]
+    return words, [random_tree(length, rng) for length in lengths]
+
+
 def expected_rows(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDArray[Any]:
     """The scores (2L - 1, 3) of one sentence of known words."""
     rows, last = [], -1
