@@ -15,12 +15,6 @@ from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    write(tmp_path / "model")
-    return tmp_path / "model"
-
-
 def test_a_bundle_takes_the_place_of_an_old_one(folder: Path) -> None:
     write(folder, {**FILES, "cases.json": b"[]"})
     bundle = open_bundle(folder)
