@@ -97,7 +97,7 @@ def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
     }
 
 
-def pipeline(bundle: Path, **settings: Any) -> Language:
+def pipeline(bundle: Path | str, **settings: Any) -> Language:
     """A sentencizer and the component with these settings."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")

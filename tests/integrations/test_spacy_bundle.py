@@ -19,11 +19,6 @@ TEXT = "A good film. It was awful"
 
 
 @pytest.fixture
-def nlp(tmp_path: Path) -> Language:
-    return pipeline(write_last_word_bundle(tmp_path / "first").path)
-
-
-@pytest.fixture
 def moved(tmp_path: Path) -> tuple[Language, Path]:
     """A pipeline and where it was saved; the bundle that it was made from is gone."""
     folder = write_last_word_bundle(tmp_path / "model").path
