@@ -112,7 +112,7 @@ def train(
 def objective(model: Model, inputs: dict[str, Tensor], targets: Tensor) -> Tensor:
     """The loss of the task and, with one weight, that of the transitions of a model that parses."""
     if not model.parses:
-        return model.head.loss(model.logits(inputs), targets)
+        return model.head.loss(model.joint(inputs).logits, targets)
     joint = model.joint(inputs)
     right = torch.where(joint.free > 0, inputs["transitions"], -1)
     return model.head.loss(joint.logits, targets) + parsing_loss(joint.choices, right)
@@ -125,7 +125,7 @@ def mean_loss(model: Model, items: Sequence[Item]) -> float:
     total = 0.0
     for batch in batches(items, EVALUATION_BATCH):
         inputs, targets = joined(batch, model.input_names)
-        total += float(model.head.loss(model.logits(inputs), targets))
+        total += float(model.head.loss(model.joint(inputs).logits, targets))
     return total / sum(item.cases for item in items)
 
 

@@ -65,7 +65,7 @@ def test_the_model_reads_its_outputs() -> None:
     outputs = np.tanh(np.stack(means) @ model.encoder.weight.detach().numpy())
     linear = model.head.linear
     logits = outputs @ linear.weight.detach().numpy().T + linear.bias.detach().numpy()
-    np.testing.assert_allclose(model.logits(inputs).detach().numpy(), logits, atol=1e-5)
+    np.testing.assert_allclose(model.joint(inputs).logits.detach().numpy(), logits, atol=1e-5)
     scores = torch.softmax(torch.from_numpy(logits), 1)
     found = model(inputs)
     np.testing.assert_allclose(found["node_scores"].detach().numpy(), scores, atol=1e-6)

@@ -134,7 +134,6 @@ def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
     torch.testing.assert_close(joint.logits, model.head(rows), rtol=0, atol=1e-12)
     torch.testing.assert_close(joint.choices, choices, rtol=0, atol=1e-12)
     assert joint.free.tolist() == free.tolist() == [int(i in (2, 8, 10)) for i in range(16)]
-    torch.testing.assert_close(model.logits(inputs), joint.logits, rtol=0, atol=0)
     loss = joint.logits.cos().sum() + parsing_loss(joint.choices, torch.tensor(TRANSITIONS))
     loss.backward()
     for name, weights in model.named_parameters():

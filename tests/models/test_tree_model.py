@@ -112,7 +112,7 @@ def test_scores_and_logits(name: str) -> None:
     else:
         pairs = roots.reshape(len(roots) // 2, -1)
         logits = model.head({"nodes": outputs, "roots": roots, "pairs": pairs}[model.head.reads])
-    torch.testing.assert_close(model.logits(inputs), logits, rtol=0, atol=1e-12)
+    torch.testing.assert_close(model.joint(inputs).logits, logits, rtol=0, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
@@ -129,7 +129,7 @@ def test_scripted_and_no_trees(name: str) -> None:
     assert {key: tuple(value.shape) for key, value in empty.items()} == {
         key: (0, width.get(key, len(LABELS))) for key in model.output_names
     }
-    assert len(model.logits(none)) == 0
+    assert len(model.joint(none).logits) == 0
 
 
 @pytest.mark.parametrize("name", ["binary", "pieces"])
@@ -138,7 +138,7 @@ def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name: str) -> 
     labels = torch.arange(16) % len(LABELS)
     labels[[3, 8]] = -1
     model.zero_grad()
-    model.head.loss(model.logits(inputs), labels).backward()
+    model.head.loss(model.joint(inputs).logits, labels).backward()
     for key, weights in model.named_parameters():
         assert weights.grad.is_sparse == (key == "embedding.table")
         assert weights.grad.to_dense().abs().sum() > 0, key

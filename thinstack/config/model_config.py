@@ -3,24 +3,9 @@ sentences come as."""
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from thinstack.config.base import Rate, Strict
-
-__all__ = [
-    "SCHEMA_VERSION",
-    "CellConfig",
-    "Device",
-    "EmbeddingConfig",
-    "EncoderConfig",
-    "EvaluationSource",
-    "HeadConfig",
-    "MadeTree",
-    "ModelConfig",
-    "TrackerConfig",
-    "TreeKind",
-    "TreeSource",
-]
 
 SCHEMA_VERSION: Final = 1
 
@@ -92,15 +77,8 @@ class TrackerConfig(Strict):
     parses: bool = True
     dropout: Rate = 0.0
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_beam(cls, data: Any) -> Any:
-        # Bundles of schema 1 say `beam = 1`; wider beams are gone.
-        if not isinstance(data, dict) or "beam" not in data:
-            return data
-        if data["beam"] != 1:
-            raise ValueError(f"beam: expected 1, found {data['beam']!r}; leave beam out")
-        return {name: value for name, value in data.items() if name != "beam"}
+    # Bundles of schema 1 say `beam = 1`; wider beams are gone.
+    beam: Literal[1] = Field(default=1, exclude=True, repr=False)
 
 
 class EncoderConfig(Strict):
@@ -171,20 +149,10 @@ class ModelConfig(Strict):
         """Whether the model makes trees of its own."""
         return self.encoder.tracker is not None and self.encoder.tracker.parses
 
-    @model_validator(mode="before")
-    @classmethod
-    def _own_trees(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "tree_source" not in data:
-            try:
-                encoder = EncoderConfig.model_validate(data.get("encoder", {}))
-            except ValidationError:
-                return data  # the field itself says what is wrong
-            if encoder.tracker is not None and encoder.tracker.parses:
-                return {**data, "tree_source": "self"}
-        return data
-
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
+        if self.parses and "tree_source" not in self.model_fields_set:
+            object.__setattr__(self, "tree_source", "self")  # it is not frozen before it is made
         if self.encoder.tracker is not None and self.trees != "binary":
             raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
         if self.tree_source == "self" and not self.parses:
