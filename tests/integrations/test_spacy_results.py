@@ -147,7 +147,10 @@ def test_arrays_are_stored_as_described(doc: Doc) -> None:
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 
 
-def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language) -> None:
+def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language, doc: Doc) -> None:
+    before = doc._.sentiment_phrases
+    register_extensions()  # again, which changes nothing
+    assert doc._.sentiment_phrases == before
     doc = nlp.make_doc("so good")
     assert doc._.tree_sentiment is None
     assert doc._.sentiment_phrases == []
@@ -168,9 +171,3 @@ def test_an_attribute_of_someone_else_is_not_overwritten() -> None:
     with pytest.raises(ConfigError, match=r"Span\._\.sentiment_label"):
         TreeSentiment()
     assert Span.get_extension("sentiment_label")[2] is len
-
-
-def test_registering_again_changes_nothing(doc: Doc) -> None:
-    before = doc._.sentiment_phrases
-    register_extensions()
-    assert doc._.sentiment_phrases == before
