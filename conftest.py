@@ -3,8 +3,10 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 # Before torch is imported, here and in what tests start: their tensors are too small to share
 # between threads.
@@ -61,3 +63,27 @@ def data_dir() -> Path:
             "sst/dev.txt"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def last_word(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A bundle whose scores can be computed by hand, see `last_word_model`; nothing changes it."""
+    from last_word_model import write_last_word_bundle
+
+    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word")
+
+
+@pytest.fixture(scope="session")
+def parsing(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The same, of a model that parses."""
+    from last_word_model import write_last_word_bundle
+
+    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "parsing", parser="capped")
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Calls `thinstack` with these arguments; see `command_line`."""
+    from command_line import run_command
+
+    return partial(run_command, monkeypatch, capsys)

@@ -111,7 +111,7 @@ def train(
 def objective(model: Model, inputs: dict[str, Tensor], targets: Tensor) -> Tensor:
     """The loss of the task and, with one weight, that of the transitions of a model that parses."""
     if not model.parses:
-        return model.head.loss(model.logits(inputs), targets)
+        return model.head.loss(model.joint(inputs).logits, targets)
     joint = model.joint(inputs)
     found = model.encoder.judge(joint.choices, joint.free, inputs["transitions"])
     return model.head.loss(joint.logits, targets) + found.loss
@@ -124,7 +124,7 @@ def mean_loss(model: Model, items: Sequence[Item]) -> float:
     total = 0.0
     for batch in batches(items, EVALUATION_BATCH):
         inputs, targets = joined(batch, model.input_names)
-        total += float(model.head.loss(model.logits(inputs), targets))
+        total += float(model.head.loss(model.joint(inputs).logits, targets))
     return total / sum(item.cases for item in items)
 
 

@@ -1,7 +1,9 @@
-"""Bundles that tests write, and how a manifest is changed so that its own digest fits."""
+"""Bundles that tests write, and ways to damage one: a manifest's own digest fits what it is changed
+to."""
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,13 +39,51 @@ def reseal(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     raw = json.loads((folder / "manifest.json").read_bytes())
     change(raw)
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    canonical = json.dumps(
-        covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    ).encode()
-    raw["digest"] = hashlib.sha256(canonical).hexdigest()
-    text = json.dumps(raw, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
-    (folder / "manifest.json").write_bytes(text.encode())
+    form: dict[str, Any] = {"sort_keys": True, "ensure_ascii": False}
+    canonical = json.dumps(covered, separators=(",", ":"), **form)
+    raw["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
+    text = json.dumps(raw, indent=2, **form)
+    (folder / "manifest.json").write_bytes(f"{text}\n".encode())
 
 
 def record(content: bytes) -> dict[str, Any]:
     return {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+
+
+Damage = Callable[[Path], object]
+
+
+def resealed(change: Callable[[dict[str, Any]], object]) -> Damage:
+    """A manifest changed so."""
+    return lambda folder: reseal(folder, change)
+
+
+def replaced(name: str, content: bytes) -> Damage:
+    """Another content in place of a file."""
+
+    def damage(folder: Path) -> None:
+        (folder / name).write_bytes(content)
+        reseal(folder, lambda raw: raw["files"].update({name: record(content)}))
+
+    return damage
+
+
+def claimed(name: str, size: int) -> Damage:
+    """A file of holes of so many bytes, as the manifest says."""
+
+    def damage(folder: Path) -> None:
+        os.truncate(folder / name, size)
+        reseal(folder, lambda raw: raw["files"][name].update(size=size))
+
+    return damage
+
+
+def listed(files: dict[str, int]) -> Damage:
+    """A manifest that lists these files too, of these sizes."""
+    records = {name: {**record(b""), "size": size} for name, size in files.items()}
+    return resealed(lambda raw: raw["files"].update(records))
+
+
+def manifest(text: str) -> Damage:
+    """Another manifest."""
+    return lambda folder: (folder / "manifest.json").write_text(text)

@@ -55,6 +55,14 @@ def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
     return np.array(steps, np.int8)
 
 
+def random_sentences(kind: str, count: int) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
+    """Sentences of known words, and random trees over them."""
+    rng = random.Random(0)
+    lengths = [rng.choice([1, 2, 3, 8, 30]) for _ in range(count)]
+    words = [rng.choices(KNOWN[kind], k=length) for length in lengths]
+    return words, [random_tree(length, rng) for length in lengths]
+
+
 def expected_rows(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDArray[Any]:
     """The scores (2L - 1, 3) of one sentence of known words."""
     rows, last = [], -1
@@ -89,7 +97,7 @@ def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
     }
 
 
-def pipeline(bundle: Path, **settings: Any) -> Language:
+def pipeline(bundle: Path | str, **settings: Any) -> Language:
     """A sentencizer and the component with these settings."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")

@@ -5,28 +5,24 @@ import io
 import json
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
-from command_line import Answer, run_command
-from last_word_model import LABELS, best, expected, own_parse, write_last_word_bundle
+from command_line import Answer
+from last_word_model import best, expected, own_parse, write_last_word_bundle
 
 import thinstack
+from thinstack.bundle import Bundle
 from thinstack.cli import main
 from thinstack.plugins.manager import PluginRecord, manager
+from thinstack.runtime.text import predict_text
 
 Cli = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(tmp_path_factory.mktemp("bundle") / "model").path
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    return partial(run_command, monkeypatch, capsys)
+def bundle(last_word: Bundle) -> Path:
+    return last_word.path
 
 
 def refused(answer: Answer, *parts: str) -> None:
@@ -39,28 +35,15 @@ def refused(answer: Answer, *parts: str) -> None:
     assert message.count("\n") == 1
 
 
-def test_json_has_the_sentence_its_tree_and_all_its_phrases(cli: Cli, bundle: Path) -> None:
+def test_json_is_what_is_predicted_of_each_sentence(cli: Cli, bundle: Path) -> None:
     text = "A good film. It's awful"
-    first, second = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
-    assert (
-        list(first) == list(second) == ["text", "label", "scores", "tree", "transitions", "nodes"]
-    )
-    assert [first["text"], second["text"]] == ["A good film.", "It's awful"]
-    words = ["It", "'s", "awful"]
-    spans = [(0, 2), (2, 4), (0, 4), (5, 10), (0, 10)]
-    assert [(node["start"], node["end"]) for node in second["nodes"]] == spans
-    phrases = [("It", 1), ("'s", 1), ("'s", 2), ("awful", 1), ("awful", 3)]
-    for node, (word, size) in zip(second["nodes"], phrases, strict=True):
-        assert list(node) == ["start", "end", "text", "label", "scores"]
-        assert node["text"] == second["text"][node["start"] : node["end"]]
-        assert node["scores"] == pytest.approx(expected(word, size), abs=1e-5)
-        assert node["label"] == best(expected(word, size))
-    assert second["scores"] == second["nodes"][-1]["scores"]
-    assert second["label"] == second["nodes"][-1]["label"] == "bad"
-    tree = thinstack.from_brackets(second["tree"])
-    assert list(tree.words) == words
-    labels = [LABELS[int(label or -1)] for label in tree.labels]
-    assert labels == [node["label"] for node in second["nodes"]]
+    found = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
+    (sentences,) = predict_text(thinstack.load(bundle), [text], source="left")
+    assert found == [sentence.to_dict() for sentence in sentences]
+    assert [item["text"] for item in found] == ["A good film.", "It's awful"]
+    assert found[1]["scores"] == pytest.approx(expected("awful", 3), abs=1e-5)
+    assert found[1]["label"] == "bad" == best(expected("awful", 3))
+    assert found[1]["transitions"] == [0, 0, 1, 0, 1]
 
 
 def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli: Cli, bundle: Path) -> None:
@@ -86,36 +69,25 @@ def test_an_empty_text_keeps_its_neighbours(cli: Cli, bundle: Path) -> None:
     assert answer.err == "warning: text 2 has no words\nwarning: text 3 has no words\n"
 
 
-@pytest.mark.parametrize("text", ["", "   ", " \t\n\u00a0"])
-def test_without_words_there_is_nothing_to_predict(cli: Cli, bundle: Path, text: str) -> None:
-    answer = cli("predict", text, "--model", bundle)
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(
-        "warning: text 1 has no words\nerror: there are no words to predict from: give a text"
-    )
+@pytest.mark.parametrize("texts", [[""], ["   "], [" \t\n\u00a0"], []])
+def test_without_words_there_is_nothing_to_predict(
+    cli: Cli, bundle: Path, texts: list[str]
+) -> None:
+    answer = cli("predict", *texts, "--model", bundle)
+    warning = "warning: text 1 has no words\n" if texts else ""
+    refused(answer._replace(err=answer.err.removeprefix(warning)), "no words to predict from")
 
 
-def test_empty_standard_input_is_nothing_to_predict_from(cli: Cli, bundle: Path) -> None:
-    refused(cli("predict", "--model", bundle), "no words to predict from")
+ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 2}
+ODD[" ".join(["good", "film"] * 5000)] = 10_000  # one sentence without a full stop
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("good", 1), ("😀", 1), ("🙃 good 👍!", 4), ("xqzw vbnk", 2), ("(good) [film]", 6), ("!?", 2)],
-)
+@pytest.mark.parametrize(("text", "words"), ODD.items(), ids=range(len(ODD)))
 def test_odd_texts_have_a_tree_as_any(cli: Cli, bundle: Path, text: str, words: int) -> None:
     (found,) = cli("predict", text, "--json", "--model", bundle).json
     assert found["text"] == text
     assert len(found["nodes"]) == 2 * words - 1
     assert sum(found["scores"].values()) == pytest.approx(1, abs=1e-5)
-    assert found["nodes"][-1]["text"] == text
-    assert cli("predict", text, "--model", bundle).code == 0
-
-
-def test_ten_thousand_words_without_a_full_stop_are_one_sentence(cli: Cli, bundle: Path) -> None:
-    text = " ".join(["good", "film"] * 5000)
-    (found,) = cli("predict", text, "--json", "--model", bundle).json
-    assert len(found["nodes"]) == 2 * 10_000 - 1
     assert found["nodes"][-1]["text"] == text
     assert cli("predict", text, "--model", bundle).code == 0
 
@@ -160,32 +132,24 @@ def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
     refused(answer, "standard input is no text in utf-8")
 
 
-@pytest.fixture(scope="module")
-def parsing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("bundle") / "parsing"
-    return write_last_word_bundle(path, parser="capped").path
-
-
-def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: Path) -> None:
-    text = "What a good film"
-    (own,) = cli("predict", text, "--json", "--model", parsing, "--source", "self").json
-    assert cli("predict", text, "--json", "--model", parsing).json == [own]
+def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: Bundle) -> None:
+    options = ("predict", "What a good film", "--json", "--model", parsing.path)
+    (own,) = cli(*options, "--source", "self").json
+    assert cli(*options).json == [own]
     assert own["transitions"] == own_parse(4)
-    assert [node["text"] for node in own["nodes"]][3:5] == ["a good", "What a good"]
-    assert thinstack.from_brackets(own["tree"]).transitions.tolist() == own_parse(4)
-    (left,) = cli("predict", text, "--json", "--model", parsing, "--source", "left").json
+    (left,) = cli(*options, "--source", "left").json
     assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
 
 
-def test_the_agreement_of_own_parses_is_shown(cli: Cli, parsing: Path, trees: Path) -> None:
+def test_the_agreement_of_own_parses_is_shown(cli: Cli, parsing: Bundle, trees: Path) -> None:
     # Of three words the own parse is left-branching, the treebank's is not.
-    figures = json.loads(cli("evaluate", parsing, trees, "--json", "--source", "self").out)
+    evaluate = ("evaluate", parsing.path, trees)
+    figures = json.loads(cli(*evaluate, "--json", "--source", "self").out)
     assert (figures["span_f1"], figures["span_f1_with_root"]) == (0.0, pytest.approx(100 * 2 / 3))
-    assert (figures["exact_trees"], figures["trees"]) == (0.0, 1)
-    shown = cli("evaluate", parsing, trees, "--source", "self").out
-    assert [part in shown for part in ("F1 of spans", "66.67", "trees the same")] == [True] * 3
-    assert "F1" not in cli("evaluate", parsing, trees).out
-    assert "F1" not in cli("evaluate", parsing, trees, "--source", "self", "--text").out
+    shown = cli(*evaluate, "--source", "self").out
+    assert all(part in shown for part in ("F1 of spans", "66.67", "trees the same"))
+    assert "F1" not in cli(*evaluate).out
+    assert "F1" not in cli(*evaluate, "--source", "self", "--text").out
 
 
 def test_own_parses_of_a_model_that_has_none_are_refused(
@@ -198,7 +162,7 @@ def test_own_parses_of_a_model_that_has_none_are_refused(
 
 
 @pytest.fixture
-def bundled(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bundled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package that brings one model along, named sst."""
     folder = tmp_path / "bundled"
     write_last_word_bundle(folder / "sst")
@@ -215,24 +179,18 @@ def test_an_unknown_model_is_refused_with_the_known_ones(cli: Cli, bundled: Path
     refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sst")
 
 
-@pytest.mark.parametrize(
-    "name", ["onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"]
-)
-def test_a_bundle_with_one_byte_changed_is_refused(cli: Cli, tmp_path: Path, name: str) -> None:
-    path = write_last_word_bundle(tmp_path / "model").path
-    content = bytearray((path / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (path / name).write_bytes(bytes(content))
-    for answer in (cli("predict", "good", "--model", path), cli("evaluate", path, "trees.txt")):
-        refused(answer, str(path / name), "export, copy or install the bundle anew")
+@pytest.mark.parametrize("name", ["onnx/model.onnx", "manifest.json"])
+def test_a_damaged_bundle_is_refused(cli: Cli, bundled: Path, name: str) -> None:
+    path = bundled / "sst" / name
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    for answer in (cli("predict", "good"), cli("evaluate", "trees.txt")):
+        refused(answer, str(path), "export, copy or install the bundle anew")
 
 
 @pytest.fixture
 def trees(tmp_path: Path) -> Path:
     path = tmp_path / "trees.txt"
-    path.write_text(
-        "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n", encoding="utf-8"
-    )
+    path.write_text("(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n(1 film)\n")
     return path
 
 
@@ -282,9 +240,7 @@ def test_a_bad_treebank_is_placed(
 
 
 def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    refused(
-        cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: cannot be read: No such file"
-    )
+    refused(cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: ", "No such file")
 
 
 def test_plugins_are_listed(cli: Cli) -> None:
@@ -314,19 +270,11 @@ def test_the_version_is_printed(cli: Cli) -> None:
     assert cli("--version") == Answer(0, f"{thinstack.__version__}\n", "")
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        "predict good --source sideways",
-        "evaluate a b --source sideways",
-        "predict good --source gold",
-        "predict good --threads 0",
-        "predict good --threads 257",
-        "evaluate",
-        "fly",
-        "train",
-    ],
-)
+WRONG = ("source sideways", "source gold", "threads 0", "threads 257")
+USAGES = [*(f"predict good --{option}" for option in WRONG), "evaluate a b --source sideways"]
+
+
+@pytest.mark.parametrize("args", [*USAGES, "evaluate", "fly", "train"])
 def test_wrong_usage_ends_with_code_2(cli: Cli, args: str) -> None:
     answer = cli(*args.split())
     assert (answer.code, answer.out) == (2, "")

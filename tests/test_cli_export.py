@@ -2,16 +2,17 @@
 
 import json
 import shutil
-import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
+from command_line import Answer
 
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.cli import main
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.models import load_model
 
@@ -20,16 +21,8 @@ TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    def call(*args: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["thinstack", "export", *map(str, args)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return int(end.value.code or 0), out, err
-
-    return call
+def run(cli: Callable[..., Answer]) -> Callable[..., Answer]:
+    return partial(cli, "export")
 
 
 def scores(bundle: Path, run_file) -> list[np.ndarray]:

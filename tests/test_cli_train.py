@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import run_command
+from command_line import Answer
 from last_word_model import LABELS
 
 RECIPE = """
@@ -43,14 +43,11 @@ def write_recipe(
 
 
 @pytest.fixture
-def refusal(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
+def refusal(folder: Path, cli: Callable[..., Answer]) -> Callable[..., str]:
     """Calls `thinstack train` and gives the message that it ends with."""
 
     def call(*options: str, recipe: str = "recipe.toml") -> str:
-        args = [folder / recipe, "--out", folder / "out", "--data", folder, *options]
-        answer = run_command(monkeypatch, capsys, "train", *args)
+        answer = cli("train", folder / recipe, "--out", folder / "out", "--data", folder, *options)
         assert answer.code == 2
         assert not (folder / "out" / "model-best").exists()
         return answer.err

@@ -54,6 +54,16 @@ quantize = "int8-tables"
 """
 
 
+FROM_TRAINING = RECIPE[RECIPE.index("[training]") :]
+OF_NO_PARSER = """
+[model.encoder]
+tracker = { size = 3, parses = false }
+
+[training]
+sources = ["self"]
+"""
+
+
 @pytest.fixture
 def recipe(tmp_path: Path):
     """Write a recipe, with a piece of text replaced."""
@@ -78,20 +88,17 @@ def test_a_model_config_goes_through_json() -> None:
     assert ModelConfig.parse(data, source="config.json") == config
 
 
+WORDS, TRACKER = {"kind": "words", "size": 3}, {"tracker": {"size": 3}}
+SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
+
+
 def test_defaults() -> None:
-    small = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
-    config = ModelConfig.parse(small, source="config.json")
+    config = ModelConfig.parse(SMALL, source="config.json")
     assert config.schema_version == SCHEMA_VERSION == 1
-    assert config.tree_source == "balanced"
-    assert config.trees == "binary"
-    assert config.relations == ()
+    assert (config.tree_source, config.trees, config.relations) == ("balanced", "binary", ())
     encoder = config.encoder
     assert (encoder.layers, encoder.top_down, encoder.separate) == (1, None, False)
     assert encoder.readout == ("up", "down", "leaves")
-
-
-WORDS, TRACKER = {"kind": "words", "size": 3}, {"tracker": {"size": 3}}
-SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
 
 
 def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
@@ -168,7 +175,7 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
         (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
         (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
-        (with_tracker({"beam": 2}), "encoder.tracker: Value error, beam", "found 2; leave beam"),
+        (with_tracker({"beam": 2}), "encoder.tracker.beam", "found 2"),
         (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
@@ -235,30 +242,14 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: .* a valid string"),
         ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'rmsprop' .*'sgd'\)"),
+        ('["balanced"]', '["self"]', r".*'self' needs a model\.parser"),
+        (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),
     ],
 )
 def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:
     path = recipe(old, new)
     with pytest.raises(ConfigError, match=f"^{path}: {message}"):
         Recipe.read(path)
-
-
-@pytest.mark.parametrize("encoder", [{}, {"tracker": {"size": 3, "parses": False}}])
-def test_a_recipe_that_could_not_be_finished(encoder: dict[str, object]) -> None:
-    data = {
-        "name": "own",
-        "data": {"train": "train.txt", "dev": "dev.txt"},
-        "model": {
-            "labels": ["bad", "good"],
-            "embedding": {"kind": "words", "size": 3},
-            "cell": {"name": "spinn_lstm.v1", "hidden_size": 4},
-            "head": {"name": "node_classifier.v1"},
-            "encoder": encoder,
-        },
-        "training": {"sources": ["self"]},
-    }
-    with pytest.raises(ConfigError, match=r"'self' needs a model\.parser"):
-        Recipe.parse(data, source="test")
 
 
 def test_what_is_reported_on_in_words(recipe) -> None:

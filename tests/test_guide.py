@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,58 +29,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: thinstack-mgu\nVersion: 0.1.0\n", encoding="utf-8"
     )
-    entry = re.search(r"\[project.entry-points.thinstack\]\n(.+)\n", FILES["pyproject.toml"])[
-        1
-    ].replace('"', "")
-    (info / "entry_points.txt").write_text(f"[thinstack]\n{entry}\n", encoding="utf-8")
+    entry = tomllib.loads(FILES["pyproject.toml"])["project"]["entry-points"]["thinstack"]
+    lines = "".join(f"{name} = {value}\n" for name, value in entry.items())
+    (info / "entry_points.txt").write_text(f"[thinstack]\n{lines}", encoding="utf-8")
     return path
 
 
 def run(folder: Path, command: str) -> str:
     program, *rest = command.split(" ", 1)
     module = {"thinstack": "-m thinstack", "pytest": "-m pytest", "python": ""}[program]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
-        "OMP_NUM_THREADS": "1",
-        "COLUMNS": "200",
-    }
+    paths = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     whole = f"{sys.executable} {module} {' '.join(rest)}"
-    done = subprocess.run(
-        ["bash", "-c", whole],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    how = {"cwd": folder, "env": {**os.environ, **paths}, "capture_output": True, "text": True}
+    done = subprocess.run(["bash", "-c", whole], **how, check=False)
     assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
     return done.stdout
 
 
 def test_the_files_are_those_of_the_example() -> None:
-    copied = {
-        name: text for name, text in FILES.items() if name not in ("README.md", "run_anywhere.py")
-    }
-    assert copied == {
-        path.name: path.read_text(encoding="utf-8")
-        for path in EXAMPLE.iterdir()
-        if path.name in copied
-    }
-    assert {path.name for path in EXAMPLE.iterdir() if path.is_file()} == copied.keys() | {
-        "README.md"
-    }
+    there = {path.name: path.read_text("utf-8") for path in EXAMPLE.iterdir() if path.is_file()}
+    del there["README.md"]
+    own = ("README.md", "run_anywhere.py")
+    assert {name: text for name, text in FILES.items() if name not in own} == there
 
 
 def test_every_command_is_tested_here_or_installs() -> None:
-    commands = [
-        line for language, _, text in BLOCKS if language == "sh" for line in text.splitlines()
-    ]
-    assert [
-        command
-        for command in commands
-        if not command.startswith(("python3 -m venv", ". .venv", "pip install"))
-    ] == [
+    lines = [line for language, _, text in BLOCKS if language == "sh" for line in text.splitlines()]
+    install = ("python3 -m venv", ". .venv", "pip install")
+    assert [line for line in lines if not line.startswith(install)] == [
         "thinstack plugins",
         "pytest -q",
         "thinstack train recipe.toml --out run",
@@ -89,14 +66,11 @@ def test_every_command_is_tested_here_or_installs() -> None:
 
 
 def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder: Path) -> None:
-    assert re.search(
-        r"mgu\.v1\W+cell\W+thinstack-mgu\W+0\.1\.0\W+ok", run(folder, "thinstack plugins")
-    )
+    row = r"mgu\.v1\W+cell\W+thinstack-mgu\W+0\.1\.0\W+ok"
+    assert re.search(row, run(folder, "thinstack plugins"))
     # All of it takes a minute, and `.ci/jobs/guides` does that.
-    run(
-        folder,
-        "pytest -q -p no:cacheprovider -k 'children or mixed_forests or no_rows or gradients'",
-    )
+    some = "'children or mixed_forests or no_rows or gradients'"
+    run(folder, f"pytest -q -p no:cacheprovider -k {some}")
 
 
 def test_the_cell_trains_is_exported_and_runs(folder: Path) -> None:
@@ -108,11 +82,9 @@ def test_the_cell_trains_is_exported_and_runs(folder: Path) -> None:
 
 def test_following_a_guide(tmp_path: Path) -> None:
     guide = tmp_path / "guide.md"
-    guide.write_text(
-        "```sh\ntest ! -e a.txt\n```\ntext\n```text a.txt\none\n```\n```sh\ncat "
-        "a.txt\n```\n```python\nshown\n```\n"
-        "```text a.txt\ntwo\n```\n```sh\ncat a.txt\nfalse\necho never\n```\n"
-    )
+    blocks = ("sh\ntest ! -e a.txt", "text a.txt\none", "sh\ncat a.txt", "python\nshown")
+    blocks += ("text a.txt\ntwo", "sh\ncat a.txt\nfalse\necho never")
+    guide.write_text("text\n".join(f"```{block}\n```\n" for block in blocks))
     command = [sys.executable, ROOT / ".ci" / "follow", guide, tmp_path / "folder"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("one\ntwo\n", 1)

@@ -23,13 +23,8 @@ class Sum(Cell):
     name = "their_sum.v1"
 
     def __init__(self, *, input_size: int, hidden_size: int):
-        super().__init__(
-            input_size=input_size,
-            inner_size=0,
-            hidden_size=hidden_size,
-            state_sizes=[hidden_size],
-            arity=2,
-        )
+        sizes = {"input_size": input_size, "inner_size": 0, "hidden_size": hidden_size}
+        super().__init__(**sizes, state_sizes=[hidden_size], arity=2)
 
     def leaf(self, inputs):
         return [inputs]
@@ -62,12 +57,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "sst/dev.txt").write_text(f"{GOOD}\n{BAD}\n{GOOD}\n", encoding="utf-8")
     draw = np.random.default_rng(0)
     for name, size in (("glove.6B.50d.union", 50), ("glove.840B.300d.sick+top256", 300)):
-        words = np.array(["the", "good", "bad", "dog", "runs"])
-        np.savez(
-            folder / f"vectors/{name}.npz",
-            words=words,
-            vectors=draw.normal(scale=0.3, size=(len(words), size)),
-        )
+        vectors = draw.normal(scale=0.3, size=(5, size))
+        words = ["the", "good", "bad", "dog", "runs"]
+        np.savez(folder / f"vectors/{name}.npz", words=words, vectors=vectors)
     write_pairs(folder / "sick/train", 40)
     write_pairs(folder / "sick/dev", 2)
     return folder
@@ -75,28 +67,20 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_pairs(folder: Path, pairs: int) -> None:
     folder.mkdir(parents=True)
-    sides = {
-        "toks": ("the dog runs", "bad dog runs"),
-        "parents": ("2 3 0",) * 2,
-        "rels": ("det nsubj root",) * 2,
-    }
-    sides |= {"cparents": ("4 4 5 5 0",) * 2}
+    sides = {"toks": ("the dog runs", "bad dog runs"), "parents": ("2 3 0",) * 2}
+    sides |= {"rels": ("det nsubj root",) * 2, "cparents": ("4 4 5 5 0",) * 2}
     for name, (first, second) in sides.items():
         (folder / f"a.{name}").write_text(f"{first}\n" * pairs, encoding="utf-8")
         (folder / f"b.{name}").write_text(f"{first}\n{second}\n" * (pairs // 2), encoding="utf-8")
-    (folder / "id.txt").write_text(
-        "".join(f"{number}\n" for number in range(pairs)), encoding="utf-8"
-    )
+    (folder / "id.txt").write_text("".join(f"{number}\n" for number in range(pairs)))
     (folder / "sim.txt").write_text("1\n4.5\n" * (pairs // 2), encoding="utf-8")
 
 
 def learn(
     data: Path, *arguments: str, plugins: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {
-        "OMP_NUM_THREADS": "1",
-        "PYTHONPATH": os.pathsep.join(filter(None, [*sys.path, str(plugins or "")])),
-    }
+    paths = os.pathsep.join(filter(None, [*sys.path, str(plugins or "")]))
+    environment = os.environ | {"PYTHONPATH": paths}
     command = [sys.executable, str(SCRIPT), "--data", str(data), "--trees", "40", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
@@ -104,10 +88,8 @@ def learn(
 def cells(markdown: str) -> list[list[str]]:
     """The rows of the table, without its heading."""
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
-    return [
-        [cell.strip() for cell in line.strip("|").replace("\\|", "/").split("|")]
-        for line in lines[2:]
-    ]
+    rows = [line.strip("|").replace("\\|", "/").split("|") for line in lines[2:]]
+    return [[cell.strip() for cell in row] for row in rows]
 
 
 def test_two_models_learn(data: Path, tmp_path: Path) -> None:
@@ -123,9 +105,8 @@ def test_two_models_learn(data: Path, tmp_path: Path) -> None:
     expected = -sum(math.log(frequencies[label]) for label in "424020424") / 9
     assert float(nodes[5]) == pytest.approx(expected, abs=5e-4)
     mean = {1: 16 / 36, 4: 10 / 36, 5: 10 / 36}
-    expected = (
-        math.log(1 / mean[1]) + 0.5 * math.log(0.5 / mean[4]) + 0.5 * math.log(0.5 / mean[5])
-    ) / 2
+    of_4_5 = 0.5 * math.log(0.5 / mean[4]) + 0.5 * math.log(0.5 / mean[5])
+    expected = (math.log(1 / mean[1]) + of_4_5) / 2
     assert float(pairs[5]) == pytest.approx(expected, abs=5e-4)
     for row in (nodes, pairs):
         assert int(row[3].replace(",", "")) > 0

@@ -91,11 +91,7 @@ TRAINING = ("torch", "safetensors", "sklearn", "scipy", "onnx", "onnxscript")
 @pytest.mark.parametrize(
     ("args", "missing", "parts"),
     [
-        (
-            ["evaluate", "model", "trees.txt", "--json"],
-            ("spacy", "thinc"),
-            ('"root_accuracy": 100.0',),
-        ),
+        ([*EVALUATE, "--json"], ("spacy", "thinc"), ('"root_accuracy": 100.0',)),
         (["predict", "The acting is superb."], (), ("positive", "acting", "superb")),
     ],
 )

@@ -4,21 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+from models.configured import build
 
-from thinstack.config import ModelConfig
-from thinstack.models import Model, build_model
+from thinstack.models import Model
 from thinstack.plugins.manager import manager
 
 
 def model_of(cell: dict, head: dict | None = None, **config: object) -> Model:
-    data = {
-        "labels": [str(label) for label in range(5)],
-        "embedding": {"kind": "words", "size": 300},
-        "cell": cell,
-        "head": head or {"name": "node_classifier.v1"},
-        **config,
-    }
-    return build_model(ModelConfig.parse(data, source="test"), entries=2)
+    fields = {"labels": ["1", "2", "3", "4", "5"], "embedding": {"kind": "words", "size": 300}}
+    return build(cell, head, **fields | config)
 
 
 def count(*modules: object) -> int:
@@ -42,20 +36,19 @@ TAI = {
 def test_table_1_of_tai(variant: str, task: str) -> None:
     d, expected = TAI[variant][task == "sentiment"]
     options = {"bias": "double", "output_gate": task == "sentiment"}
+    cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": options}
+    config: dict[str, object] = {}
     if variant == "constituency Tree-LSTM":
-        model = model_of(
-            {"name": "nary_lstm.v1", "hidden_size": d, "options": {"leaf": "own", **options}}
-        )
+        options["leaf"] = "own"
     elif variant == "dependency Tree-LSTM":
-        model = model_of(
-            {"name": "child_sum_lstm.v1", "hidden_size": d, "options": options}, trees="dependency"
-        )
+        cell["name"], config = "child_sum_lstm.v1", {"trees": "dependency"}
     else:
+        options["arity"] = 1
         encoder = {"layers": 2 if "2-layer" in variant else 1}
         if "bidirectional" in variant:
             encoder |= {"top_down": "shared", "separate": True, "readout": ["up", "leaves"]}
-        cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": {"arity": 1, **options}}
-        model = model_of(cell, trees="sequence", encoder=encoder)
+        config = {"trees": "sequence", "encoder": encoder}
+    model = model_of(cell, **config)
     assert count(model.encoder) == expected
 
 
@@ -130,32 +123,24 @@ def test_table_3_of_bowman(variant: str) -> None:
 
 def readme_counts() -> dict[str, int]:
     """The count that a row of the README's tables gives for each cell and task head."""
-    rows = [
-        line.split("|")
-        for line in (Path(__file__).parents[1] / "README.md").read_text().splitlines()
-    ]
-    named = {
-        row[1].strip(" `"): row
-        for row in rows
-        if re.fullmatch(r" `\w+\.v\d+` ", row[1] if len(row) > 5 else "")
-    }
-    return {
-        name: int(re.match(r"[\d,]+", row[5 if len(row) > 7 else 4].strip())[0].replace(",", ""))
-        for name, row in named.items()
-    }
+    found = {}
+    for line in (Path(__file__).parents[1] / "README.md").read_text().splitlines():
+        row = [part.strip() for part in line.split("|")]
+        if len(row) > 5 and (name := re.fullmatch(r"`(\w+\.v\d+)`", row[1])):
+            number = re.match(r"[\d,]+", row[5 if len(row) > 7 else 4])[0]
+            found[name[1]] = int(number.replace(",", ""))
+    return found
 
 
 def test_the_readme_has_the_count_of_every_cell_and_head() -> None:
     found = {}
     for record in manager().records():
-        if record.distribution == "thinstack" and record.kind == "cell":
+        if (record.distribution, record.kind) == ("thinstack", "cell"):
             hidden = {"rntn.v1": 25, "mv_rnn.v1": 25, "word_mean.v1": 300}.get(record.name, 150)
             kinds = 2 if record.name == "top_down_lstm.v1" else 1
-            spec = manager().cell(record.name)
-            cell = spec.create({}, input_size=300, hidden_size=hidden, kinds=kinds)
-            found[record.name] = count(cell)
-        elif record.distribution == "thinstack" and record.kind == "head":
-            found[record.name] = count(
-                manager().head(record.name).create({}, hidden_size=150, classes=5)
-            )
+            sizes = {"input_size": 300, "hidden_size": hidden, "kinds": kinds}
+            found[record.name] = count(manager().cell(record.name).create({}, **sizes))
+        elif (record.distribution, record.kind) == ("thinstack", "head"):
+            head = manager().head(record.name).create({}, hidden_size=150, classes=5)
+            found[record.name] = count(head)
     assert readme_counts() == found

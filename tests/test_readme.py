@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from models.configured import config_of
 
-from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 from thinstack.core import Tree
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
@@ -29,12 +29,8 @@ def run(word: str) -> dict[str, Any]:
     """Run the one block that holds `word`; returns its names."""
     (block,) = [block for block in BLOCKS if word in block]
     name = f"<README, {word}>"
-    linecache.cache[name] = (
-        len(block),
-        None,
-        block.splitlines(keepends=True),
-        name,
-    )  # TorchScript reads the source
+    # TorchScript reads the source.
+    linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)
     found: dict[str, Any] = {"__name__": "readme"}
     exec(compile(block, name, "exec"), found)
     return found
@@ -72,18 +68,11 @@ def test_the_plugin_builds_a_cell_that_exports() -> None:
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)
     head = NodeClassifier(hidden_size=4, classes=2)
-    model = Model(
-        embedding=WordEmbedding(entries=9, size=6), encoder=TreeEncoder([Layer(cell)]), head=head
-    ).eval()
-    config = ModelConfig(
-        labels=("no", "yes"),
-        embedding=EmbeddingConfig(kind="words", size=6),
-        cell=CellConfig(name="mean.v1", hidden_size=4),
-        head=HeadConfig(name="node_classifier.v1"),
-    )
-    export_verified_onnx(
-        model, config, vocabulary_digest="none"
-    )  # both exports are compared with the model
+    embedding, encoder = WordEmbedding(entries=9, size=6), TreeEncoder([Layer(cell)])
+    model = Model(embedding=embedding, encoder=encoder, head=head).eval()
+    fields = {"labels": ["no", "yes"], "embedding": {"kind": "words", "size": 6}}
+    config = config_of({"name": "mean.v1"}, **fields)
+    export_verified_onnx(model, config, vocabulary_digest="none")  # and compared with the model
     export_torchscript(model)
     ids, steps = torch.tensor([3, 1, 2]), torch.tensor(Tree.right(["a", "b", "c"]).transitions)
     table, weights = model.embedding.table, dict(cell.named_parameters())

@@ -3,12 +3,13 @@ message and exit code 2."""
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from thinstack._version import __version__
@@ -147,7 +148,6 @@ def evaluate(
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
-    from thinstack.measure.figures import percent
 
     model, file = ("sst", model) if file is None else (model, file)
     read = None
@@ -160,17 +160,10 @@ def evaluate(
     if as_json:
         _print_json(figures)
         return
-    title = f"{model} on {file}, source {source}{', raw text' if text else ''}"
-    table = Table()
-    table.add_column("")
-    table.add_column("percent", justify="right")
-    table.add_column("cases", justify="right")
-    for name, key, count in _FIGURES:
-        if key in figures:
-            table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
-    console = Console()
-    console.print(Text(title, style="italic"), soft_wrap=True)
-    console.print(table)
+    console, raw = Console(), ", raw text" if text else ""
+    title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
+    console.print(title, soft_wrap=True)
+    console.print(_table_of(figures))
 
 
 @app.command()
@@ -256,13 +249,21 @@ def plugins(as_json: JsonOption = False) -> None:
     if as_json:
         _print_json([asdict(record) for record in records])
         return
-    table = Table()
     columns = ("name", "kind", "distribution", "version", "status", "error")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    table = Table(*(Column(name, overflow="fold") for name in columns))
     for record in records:
         table.add_row(*(Text(getattr(record, column) or "") for column in columns))
     Console().print(table)
+
+
+def _table_of(figures: Mapping[str, float | None]) -> Table:
+    from thinstack.measure.figures import percent
+
+    table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
+    for name, key, count in _FIGURES:
+        if key in figures:
+            table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
+    return table
 
 
 def _lines_of_input() -> list[str]:

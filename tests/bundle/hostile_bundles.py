@@ -15,19 +15,15 @@ import sys
 import time
 import warnings
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from bundle_folders import record, reseal
-from onnx import TensorProto, helper, numpy_helper
+from bundle_folders import Damage, claimed, listed, manifest, replaced, resealed
+from onnx import parser
 from peak_memory import peak_memory
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.runtime.predictor import Predictor
-
-Damage = Callable[[Path], None]
 
 READ = ["config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"]
 """The files that running a model reads."""
@@ -51,59 +47,11 @@ def use(folder: Path) -> None:
     Predictor(bundle, threads=1).predict([["the", "film"]])
 
 
-def replaced(name: str, content: bytes) -> Damage:
-    """Another content in place of a file."""
-
-    def damage(folder: Path) -> None:
-        (folder / name).write_bytes(content)
-        reseal(folder, lambda raw: raw["files"].update({name: record(content)}))
-
-    return damage
-
-
-def claimed(name: str, size: int) -> Damage:
-    """A file of holes of so many bytes, as the manifest says."""
-
-    def damage(folder: Path) -> None:
-        os.truncate(folder / name, size)
-        reseal(folder, lambda raw: raw["files"][name].update(size=size))
-
-    return damage
-
-
-def listed(files: dict[str, int]) -> Damage:
-    """A manifest that lists these files too, of these sizes."""
-
-    def damage(folder: Path) -> None:
-        records = {name: {**record(b""), "size": size} for name, size in files.items()}
-        reseal(folder, lambda raw: raw["files"].update(records))
-
-    return damage
-
-
-def manifest(text: str) -> Damage:
-    return lambda folder: (folder / "manifest.json").write_text(text) and None
-
-
-def onnx_bomb(*operators: str) -> bytes:
+def onnx_bomb(nodes: str) -> bytes:
     """A model that turns a few constants into terabytes while it is loaded."""
-    nodes, last = [], "w"
-    for number, operator in enumerate(operators):
-        inputs = {"ConstantOfShape": ["s"], "MatMul": ["c", "r"], "Concat": [last, last]}
-        axis = {"axis": 0} if operator == "Concat" else {}
-        read, last = inputs.get(operator, [last, "s"]), f"v{number}"
-        nodes.append(helper.make_node(operator, read, [last], **axis))
-    weights = {
-        "s": np.array([1 << 40]),
-        "w": np.ones(1024, np.float32),
-        "c": np.ones((10**5, 1)),
-        "r": np.ones((1, 10**5)),
-    }
-    made = [helper.make_tensor_value_info(last, TensorProto.FLOAT, None)]
-    tensors = [numpy_helper.from_array(value, name) for name, value in weights.items()]
-    graph = helper.make_graph(nodes, "bomb", [], made, tensors)
-    opsets = [helper.make_opsetid("", 18)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+    made = "s = Constant<value_ints=[1099511627776]>() v0 = Constant<value_floats=[0.0, 1.0]>()"
+    text = f'<ir_version: 8, opset_import: ["" : 18]> g () => (float[n] y) {{{made} {nodes}}}'
+    return parser.parse_model(text).SerializeToString()
 
 
 def zipped(size: int) -> bytes:
@@ -135,7 +83,8 @@ def cases(outside: Path) -> dict[str, Damage]:
         f"100 GB for {name}": claimed(name, 100 << 30)
         for name in [*READ, "README.md", "cases.json", "model.safetensors"]
     }
-    bombs = {"ConstantOfShape": 1, "Expand": 1, "Tile": 1, "Concat": 24, "MatMul": 1}
+    doubled = " ".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
+    bombs = ("y = ConstantOfShape(s)", "y = Tile(v0, s)", f"{doubled} y = Identity(v40)")
     wide = ",\n".join(f'"{number}": 1' for number in range(60_000))
     return {
         **found,
@@ -154,16 +103,13 @@ def cases(outside: Path) -> dict[str, Damage]:
         "a manifest that grows when it is written": manifest(
             f'{{"digest": "", "files": {{}}, "schema_version": 1, "metrics": {nested}}}'
         ),
-        "many wrong records": lambda folder: reseal(
-            folder, lambda raw: raw["files"].update({str(number): {} for number in range(990)})
+        "many wrong records": resealed(
+            lambda raw: raw["files"].update({str(number): {} for number in range(990)})
         ),
-        "many wrong keys": lambda folder: reseal(
-            folder, lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))
+        "many wrong keys": resealed(
+            lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))
         ),
-        **{
-            f"constants of {name}": replaced("onnx/model.onnx", onnx_bomb(*[name] * times))
-            for name, times in bombs.items()
-        },
+        **{f"constants {nodes}": replaced("onnx/model.onnx", onnx_bomb(nodes)) for nodes in bombs},
     }
 
 

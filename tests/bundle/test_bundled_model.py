@@ -1,10 +1,8 @@
 """The model that the package brings along, by its default name, `sst`."""
 
-import json
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 
 import thinstack
@@ -72,36 +70,16 @@ def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
     assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans
 
 
-def test_its_reference_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
-    reference = json.loads(bundle.read("cases.json"))
-    session = onnxruntime.InferenceSession(
-        bundle.read("onnx/model.onnx"), providers=["CPUExecutionProvider"]
-    )
-    assert reference["labels"] == LABELS
-    assert len(reference["cases"]) >= 3
-    for case in reference["cases"]:
-        inputs = {name: np.array(values, np.int32) for name, values in case["inputs"].items()}
-        found = session.run(list(case["outputs"]), inputs)
-        for scores, expected in zip(found, case["outputs"].values(), strict=True):
-            np.testing.assert_allclose(scores, expected, atol=reference["tolerance"], rtol=0)
+GOOD = ("A wonderful, moving film.", "This is one of the best movies of the year.")
+BAD = ("A dull, stupid mess.", "It is boring and far too long.")
 
 
-@pytest.mark.parametrize(
-    ("text", "sign"),
-    [
-        ("A wonderful, moving film.", 1),
-        ("A dull, stupid mess.", -1),
-        ("This is one of the best movies of the year.", 1),
-        ("It is boring and far too long.", -1),
-    ],
-)
-def test_obvious_sentences_are_on_the_right_side(
-    predictor: Predictor, text: str, sign: int
-) -> None:
+@pytest.mark.parametrize("text", [*GOOD, *BAD])
+def test_obvious_sentences_are_on_the_right_side(predictor: Predictor, text: str) -> None:
     ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
-    assert np.sign(scores[3:].sum() - scores[:2].sum()) == sign
-    assert found.label in (LABELS[3:] if sign > 0 else LABELS[:2])
+    assert (scores[3:].sum() > scores[:2].sum()) == (text in GOOD)
+    assert found.label in (LABELS[3:] if text in GOOD else LABELS[:2])
 
 
 def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor: Predictor) -> None:

@@ -29,6 +29,7 @@ def bundle(request: pytest.FixtureRequest) -> Bundle:
 def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any], float]]:
     """Inputs, expected outputs and tolerance of each stored case."""
     stored = json.loads(bundle.read("cases.json"))
+    assert stored["labels"] == list(bundle.config.labels)
     assert len(stored["cases"]) >= 3
     for case in stored["cases"]:
         yield case["inputs"], case["outputs"], stored["tolerance"]
@@ -68,7 +69,10 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
     assert "schön" in Predictor(bundle).predict([["the", "film", "is", "café"]])[0].labels
 
 
-def test_its_cases_hold_in_onnxruntime(bundle: Bundle) -> None:
+@pytest.mark.parametrize("path", [*FOLDERS, "sst"], ids=str)
+def test_the_cases_hold_in_onnxruntime(path: Path | str) -> None:
+    """Those of the bundled model too."""
+    bundle = open_bundle(path)
     session, _ = open_session(
         bundle.read("onnx/model.onnx"), device="cpu", threads=1, source="golden"
     )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from models.configured import config_of
 
 import thinstack
 from thinstack.bundle import open_bundle, write_bundle
@@ -38,11 +39,8 @@ def command(words: list[str], folder: Path, **more: Any) -> subprocess.Completed
 def run_readme(example: str) -> str:
     """What the line of its README prints, the packages being installed."""
     folder = ROOT / "examples" / example
-    (line,) = re.findall(
-        r"^```sh\npip install .+ && (.+)\n```$",
-        (folder / "README.md").read_text("utf-8"),
-        re.MULTILINE,
-    )
+    readme = (folder / "README.md").read_text("utf-8")
+    (line,) = re.findall(r"^```sh\npip install .+ && (.+)\n```$", readme, re.M)
     done = command(["bash", "-c", line], folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -50,9 +48,8 @@ def run_readme(example: str) -> str:
 
 def program(example: str) -> ModuleType:
     """The program as a module."""
-    spec = importlib.util.spec_from_file_location(
-        f"{example}_predict", ROOT / "examples" / example / "predict.py"
-    )
+    path = ROOT / "examples" / example / "predict.py"
+    spec = importlib.util.spec_from_file_location(f"{example}_predict", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -68,22 +65,20 @@ def assert_phrases(printed: str, sentence: str) -> None:
     """That the phrases are those of the predictor, in the order in which their brackets open,
     indented by depth."""
     first, *lines = printed.splitlines()
-    largest = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)[
-        1
-    ]
-    assert float(largest) < 1e-5
+    report = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)
+    assert float(report[1]) < 1e-5
     (expected,) = thinstack.load("sst").predict([sentence.split()])
     brackets = to_brackets(expected.tree)
     opening = [match.start() for match in re.finditer(r"\(", brackets)]
     depths = [brackets[:place].count("(") - brackets[:place].count(")") for place in opening]
     found = [re.fullmatch(r"(\w[\w ]*?) +(\d\.\d+)  ( *)(.+)", line).groups() for line in lines]
-    spans = expected.spans.tolist()
-    order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
-    assert [label for label, *_ in found] == [expected.labels[i] for i in expected.label_ids[order]]
-    assert [len(indent) for *_, indent, _ in found] == [2 * depth for depth in depths]
-    assert [text for *_, text in found] == [
-        " ".join(sentence.split()[slice(*spans[node])]) for node in order
+    nodes = expected.to_dict()["nodes"]
+    order = sorted(range(len(nodes)), key=lambda i: (nodes[i]["start"], -nodes[i]["end"]))
+    wanted = [
+        (nodes[node]["label"], "  " * depth, nodes[node]["text"])
+        for node, depth in zip(order, depths, strict=True)
     ]
+    assert [(label, indent, text) for label, _, indent, text in found] == wanted
     scores = [float(score) for _, score, *_ in found]
     np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
 
@@ -94,9 +89,8 @@ def bundle_with_a_wrong_score(path: Path, by: float) -> Path:
     files = {name: bundle.read(name) for name in bundle.manifest.files if name != "config.json"}
     cases = json.loads(files["cases.json"])
     cases["cases"][-1]["outputs"]["root_scores"][1][2] += by
-    return write_bundle(
-        path, {**files, "cases.json": json.dumps(cases).encode()}, config=bundle.config
-    ).path
+    files["cases.json"] = json.dumps(cases).encode()
+    return write_bundle(path, files, config=bundle.config).path
 
 
 def bundle_of_pairs(path: Path) -> Path:
@@ -107,16 +101,9 @@ def bundle_of_pairs(path: Path) -> Path:
 
 @cache
 def _pairs() -> tuple[ModelConfig, dict[str, bytes]]:
-    settings = {
-        "labels": ["1", "2", "3", "4", "5"],
-        "embedding": {"kind": "words", "size": 6},
-        "cell": {"name": "sdt_rnn.v1", "hidden_size": 5},
-        "head": {"name": "similarity.v1"},
-        "trees": "dependency",
-        "relations": ["nsubj", "det"],
-        "tree_source": "left",
-    }
-    config = ModelConfig.parse(settings, source="test")
+    fields = {"labels": ["1", "2", "3", "4", "5"], "tree_source": "left"}
+    fields |= {"trees": "dependency", "relations": ["nsubj", "det"]}
+    config = config_of({"name": "sdt_rnn.v1"}, {"name": "similarity.v1"}, **fields)
     torch.manual_seed(0)
     model = build_model(config, entries=50)
     return config, {

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from models.configured import build
 from numpy.typing import NDArray
 from predict_program import command
 
 from thinstack.bundle import open_bundle
-from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest
 from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model, build_model
+from thinstack.models import Model
 
 ROOT = Path(__file__).parents[2]
 EXPORT = "thinstack export sst sst.pt && "
@@ -34,17 +34,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model, str]:
     shutil.copytree(
         ROOT / "examples" / "cpp", folder, ignore=shutil.ignore_patterns("build", "*.pt")
     )
-    settings = {
-        "labels": ["bad", "so-so", "good"],
-        "embedding": {"kind": "wordpieces", "size": 6},
-        "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
-        "head": {"name": "node_classifier.v1"},
-        "encoder": {"tracker": {"size": 4, "lookahead": 2, "feeds": False, "parses": True}},
-        "tree_source": "self",
-    }
     torch.manual_seed(0)
-    model = build_model(
-        ModelConfig.parse(settings, source="test"), entries=len(open_bundle("sst").vocabulary())
+    model = build(
+        embedding={"kind": "wordpieces", "size": 6},
+        encoder={"tracker": {"size": 4, "lookahead": 2, "feeds": False}},
+        entries=len(open_bundle("sst").vocabulary()),
     ).eval()
     with torch.no_grad():
         for weight in model.parameters():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from predict_program import bundle_of_pairs, command
+from predict_program import CASES, bundle_of_pairs, command
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -71,62 +71,33 @@ def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> A
     return json.loads(done.stdout)
 
 
-def phrases(text: str) -> list[tuple[str, float, str]]:
-    """Label, probability and phrase of each line, in order."""
-    return [
-        (label, float(score), phrase)
-        for label, score, phrase in re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", text, re.M)
+def assert_phrases(printed: str, sentence: str) -> None:
+    """That the phrases are those of Python, in the order in which brackets open."""
+    found = re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", printed, re.M)
+    (expected,) = thinstack.load("sst").predict([sentence.split()])
+    nodes = expected.to_dict()["nodes"]
+    order = sorted(range(len(nodes)), key=lambda i: (nodes[i]["start"], -nodes[i]["end"]))
+    assert [(label, text) for label, _, text in found] == [
+        (nodes[i]["label"], nodes[i]["text"]) for i in order
     ]
-
-
-def expected_phrases(sentence: str) -> list[tuple[str, float, str]]:
-    """The same from Python, in the order in which brackets open."""
-    (found,) = thinstack.load("sst").predict([sentence.split()])
-    spans = found.spans.tolist()
-    order = sorted(range(len(spans)), key=lambda node: (spans[node][0], -spans[node][1]))
-    return [
-        (
-            found.labels[found.scores[i].argmax()],
-            found.scores[i].max(),
-            " ".join(sentence.split()[slice(*spans[i])]),
-        )
-        for i in order
-    ]
-
-
-def assert_same(
-    found: list[tuple[str, float, str]], expected: list[tuple[str, float, str]]
-) -> None:
-    assert [(label, phrase) for label, _, phrase in found] == [
-        (label, phrase) for label, _, phrase in expected
-    ]
-    np.testing.assert_allclose(
-        [score for _, score, _ in found], [score for _, score, _ in expected], rtol=0, atol=6e-4
-    )
+    scores = [float(score) for _, score, _ in found]
+    np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
 
 
 def test_the_line_of_the_readme(installed: tuple[Path, str]) -> None:
-    cases = len(
-        json.loads((ROOT / "thinstack" / "bundled" / "sst" / "cases.json").read_text())["cases"]
-    )
-    reports = re.findall(
-        r"^(onnxruntime-\w+): (\d+) cases, largest difference (\S+), allowed 0.0001$",
-        installed[1],
-        re.M,
-    )
-    assert [(name, int(number)) for name, number, _ in reports] == [
-        ("onnxruntime-node", cases),
-        ("onnxruntime-web", cases),
-    ]
+    line = r"^(onnxruntime-\w+): (\d+) cases, largest difference (\S+), allowed 0.0001$"
+    reports = re.findall(line, installed[1], re.M)
+    names = ("onnxruntime-node", "onnxruntime-web")
+    assert [(name, int(number)) for name, number, _ in reports] == [(name, CASES) for name in names]
     assert all(float(difference) < 1e-5 for _, _, difference in reports)
-    for found in installed[1].split("onnxruntime-web"):
-        assert_same(phrases(found), expected_phrases("A wonderful film"))
+    for printed in installed[1].split("onnxruntime-web"):
+        assert_phrases(printed, "A wonderful film")
 
 
 def test_another_sentence(installed: tuple[Path, str]) -> None:
     sentence = "The plot 's crème brûlée never comes alive ."
     done = run(installed[0], f'node node.mjs ../../thinstack/bundled/sst "{sentence}"')
-    assert_same(phrases(done.stdout), expected_phrases(sentence))
+    assert_phrases(done.stdout, sentence)
 
 
 @pytest.mark.parametrize(
@@ -190,36 +161,21 @@ def test_the_largest_difference(
         "{ inputNames: [], outputNames: [], inputMetadata: [], run: () => ({ a: { data: "
         f"{data}, dims: {dims} }} }}) }}"
     )
-    found = evaluate(
-        installed[0],
-        "largestDifference",
-        f"String(await largestDifference({{}}, {session}, given))",
-        cases(rows),
-    )
-    assert found == expected
-
-
-def cases(rows: list) -> dict[str, object]:
-    return {"inputs": {}, "outputs": {"a": rows}}
+    call = f"String(await largestDifference({{}}, {session}, given))"
+    case = {"inputs": {}, "outputs": {"a": rows}}
+    assert evaluate(installed[0], "largestDifference", call, case) == expected
 
 
 def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
-    bundle = open_bundle("sst")
     codes = [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]
     words = [f"a{chr(c)}B" for c in codes if unicodedata.category(chr(c)) not in ("Cn", "Cs")]
     words += ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]"]
     words += ["x" * 100, "x" * 101, "𝒳" * 51, " \t"]
     read = "new Wordpieces(readFileSync('../../thinstack/bundled/sst/vocabulary.txt', 'utf8'))"
-    found = evaluate(
-        installed[0],
-        "Wordpieces",
-        f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))",
-        words,
-    )
-    vocabulary = bundle.vocabulary()
-    assert dict(zip(words, found, strict=True)) == {
-        word: list(vocabulary.pieces_of(word)) for word in words
-    }
+    call = f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))"
+    found = dict(zip(words, evaluate(installed[0], "Wordpieces", call, words), strict=True))
+    vocabulary = open_bundle("sst").vocabulary()
+    assert found == {word: list(vocabulary.pieces_of(word)) for word in words}
 
 
 def test_phrases_are_the_spans_of_the_tree(installed: tuple[Path, str]) -> None:

@@ -23,15 +23,10 @@ def test_batches_of_any_size() -> None:
             [np.zeros(0, int), *([0] * words + [1] * (words - 1) for words in lengths)]
         )
         for transitions in (right, right[:0]):
-            inputs = {
-                "piece_ids": pieces,
-                "pieces_per_word": counts,
-                "lengths": lengths,
-                "transitions": transitions,
-            }
-            expected = session.run(
-                None, {name: np.array(values, np.int32) for name, values in inputs.items()}
-            )
+            inputs = {"piece_ids": pieces, "pieces_per_word": counts}
+            inputs |= {"lengths": lengths, "transitions": transitions}
+            feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
+            expected = session.run(None, feeds)
             found = model.run(inputs)
             for value, wanted in zip(session.get_outputs(), expected, strict=True):
                 np.testing.assert_allclose(found[value.name], wanted, rtol=0, atol=1e-5)

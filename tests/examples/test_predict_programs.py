@@ -73,6 +73,5 @@ def test_a_model_of_another_kind(
 def test_the_largest_difference(found: list, wanted: list, difference: float) -> None:
     predict = program("reference")
     model = type("Model", (), {"run": lambda self, inputs: {"a": predict.np.array(found)}})()
-    assert (
-        predict.largest_difference(model, [{"inputs": {}, "outputs": {"a": wanted}}]) == difference
-    )
+    cases = [{"inputs": {}, "outputs": {"a": wanted}}]
+    assert predict.largest_difference(model, cases) == difference

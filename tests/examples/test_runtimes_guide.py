@@ -47,9 +47,7 @@ def test_the_ids_are_those_of_a_wonderful_film() -> None:
 
 def test_the_tables_hold_every_name() -> None:
     named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|(.*?\|)", GUIDE, re.MULTILINE))))
-    names = (
-        "token_ids piece_ids pieces_per_word transitions lengths parents slots kinds constituents"
-    )
-    names += " node_scores root_scores parse pair_scores sentence_vectors tree_scores"
+    names = """token_ids piece_ids pieces_per_word transitions lengths parents slots kinds
+    constituents node_scores root_scores parse pair_scores sentence_vectors tree_scores"""
     assert set(names.split()) <= named
     assert {entry.key for entry in onnx.load(MODEL).metadata_props} <= named

@@ -11,17 +11,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, UnknownNameError
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word").path
-
-
-@pytest.fixture
-def nlp(bundle: Path) -> Language:
-    return pipeline(bundle)
+def bundle(last_word: Bundle) -> Path:
+    return last_word.path
 
 
 def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(
@@ -52,17 +48,11 @@ def test_a_document_without_words_has_no_probabilities(nlp: Language, text: str)
     assert doc[:]._.sentiment_label is None
 
 
-@pytest.mark.parametrize(
-    ("text", "last", "words"),
-    [
-        ("good", "good", 1),
-        ("  good  ", "good", 1),
-        ("🙂", "🙂", 1),
-        ("🙂🙃 👨‍👩‍👧", "👧", 2),
-        ("zzyx qwfp", "qwfp", 2),
-        ("film " * 9_999 + "awful", "awful", 2),
-    ],
-)
+ODD = [("good", "good", 1), ("  good  ", "good", 1), ("🙂", "🙂", 1), ("🙂🙃 👨‍👩‍👧", "👧", 2)]
+ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 9_999 + "awful", "awful", 2)]
+
+
+@pytest.mark.parametrize(("text", "last", "words"), ODD, ids=range(len(ODD)))
 def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
     plain = nlp("A good film.")
     first, doc, third = nlp.pipe(["A good film.", text, "A good film."])
@@ -72,22 +62,25 @@ def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "phrase"), [("left", (0, 3)), ("right", (1, 4)), ("balanced", (0, 2))]
+    ("settings", "phrase"),
+    [
+        ({"source": "left"}, (0, 3)),
+        ({"source": "right"}, (1, 4)),
+        ({"source": "balanced"}, (0, 2)),
+        ({"model": "left"}, (0, 3)),  # `auto` is the shape of the model
+    ],
 )
 def test_the_tree_source_is_what_was_asked_for(
-    bundle: Path, source: str, phrase: tuple[int, int]
+    bundle: Path, tmp_path: Path, settings: dict[str, str], phrase: tuple[int, int]
 ) -> None:
-    doc = pipeline(bundle, source=source)("what a good film")
+    if "model" in settings:
+        settings = {
+            "model": str(write_last_word_bundle(tmp_path / "left", tree_source="left").path)
+        }
+    doc = pipeline(bundle, **settings)("what a good film")
     spans = {(item["start"], item["end"]) for item in doc._.sentiment_phrases}
     assert phrase in spans
     assert not spans & {(0, 3), (1, 4)} - {phrase}
-
-
-def test_auto_is_the_shape_of_the_model(tmp_path: Path) -> None:
-    folder = write_last_word_bundle(tmp_path / "left", tree_source="left").path
-    doc = pipeline(folder)("what a good film")
-    assert doc[0:3]._.sentiment_label is not None
-    assert doc[1:4]._.sentiment_label is None
 
 
 def test_scores_for_nlp_evaluate(nlp: Language) -> None:
@@ -132,22 +125,26 @@ def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     return calls
 
 
-TEXTS = ["so good", "very awful", "", "boom it goes. Fine.", "a film. It is so good"]
-TEXTS += ["ok boom", "good"]
+FINE = ["so good", "very awful", "", "a film. It is so good", "good"]
+TEXTS = [*FINE[:3], "boom it goes. Fine.", FINE[3], "ok boom", FINE[4]]
 
 
 def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = stumble(monkeypatch, nlp)
-    docs = list(nlp.pipe([text for text in TEXTS if "boom" not in text] * 4, batch_size=10))
+    docs = list(nlp.pipe(FINE * 4, batch_size=10))
     assert calls == [10, 10]
-    assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text] * 4
+    assert [doc.text for doc in docs] == FINE * 4
 
 
 def test_a_failing_document_harms_no_neighbour(
     nlp: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = {text: nlp(text).cats for text in TEXTS}
+    alone = [nlp(text).cats for text in FINE]
     stumble(monkeypatch, nlp)
+    with pytest.raises(RuntimeError, match="boom is too much"):  # without a handler
+        list(nlp.pipe(TEXTS))
+    with pytest.raises(RuntimeError, match="boom is too much"):
+        nlp("boom")
     failed: list[tuple[str, list[str], str]] = []
 
     def note(name: str, component: object, docs: list[Doc], error: Exception) -> None:
@@ -155,38 +152,21 @@ def test_a_failing_document_harms_no_neighbour(
 
     nlp.set_error_handler(note)
     docs = list(nlp.pipe(TEXTS))
-    assert [doc.text for doc in docs] == [text for text in TEXTS if "boom" not in text]
-    assert [doc.cats for doc in docs] == [alone[doc.text] for doc in docs]
+    assert [(doc.text, doc.cats) for doc in docs] == list(zip(FINE, alone, strict=True))
     booms = [text for text in TEXTS if "boom" in text]
     assert failed == [("tree_sentiment", [text], "boom is too much") for text in booms]
 
 
-def test_without_a_handler_the_error_is_raised_after_the_documents_before_it(
-    nlp: Language, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "options", [{"batch_size": 1}, {"batch_size": 2}, {}, {"n_process": 2, "batch_size": 3}]
+)
+def test_batches_and_worker_processes_give_what_single_documents_give(
+    nlp: Language, options: dict[str, int]
 ) -> None:
-    stumble(monkeypatch, nlp)
-    seen = []
-    with pytest.raises(RuntimeError, match="boom is too much"):
-        seen.extend(doc.text for doc in nlp.pipe(TEXTS))
-    with pytest.raises(RuntimeError, match="boom is too much"):
-        nlp("boom")
-
-
-def test_batches_give_what_single_documents_give(nlp: Language) -> None:
-    texts = [text for text in TEXTS if "boom" not in text]
-    alone = [nlp(text) for text in texts]
-    for batch_size in (1, 2, 100):
-        docs = list(nlp.pipe(texts, batch_size=batch_size))
-        assert [doc._.tree_sentiment for doc in docs] == [doc._.tree_sentiment for doc in alone]
-
-
-def test_worker_processes_give_the_same(nlp: Language) -> None:
-    texts = [text for text in TEXTS if "boom" not in text] * 3
-    docs = list(nlp.pipe(texts, n_process=2, batch_size=3))
-    assert [doc.text for doc in docs] == texts
-    for doc in docs:
-        alone = nlp(doc.text)
-        assert doc.cats == alone.cats
+    for doc, text in zip(nlp.pipe(FINE * 3, **options), FINE * 3, strict=True):
+        alone = nlp(text)
+        assert (doc.text, doc.cats) == (text, alone.cats)
+        assert doc._.tree_sentiment == alone._.tree_sentiment
         assert doc._.sentiment_phrases == alone._.sentiment_phrases
 
 

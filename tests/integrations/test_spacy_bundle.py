@@ -19,11 +19,6 @@ TEXT = "A good film. It was awful"
 
 
 @pytest.fixture
-def nlp(tmp_path: Path) -> Language:
-    return pipeline(write_last_word_bundle(tmp_path / "first").path)
-
-
-@pytest.fixture
 def moved(tmp_path: Path) -> tuple[Language, Path]:
     """A pipeline and where it was saved; the bundle that it was made from is gone."""
     folder = write_last_word_bundle(tmp_path / "model").path
@@ -106,17 +101,11 @@ def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:
     assert component.labels == LABELS
 
 
-def test_one_changed_byte_is_refused(moved: tuple[Language, Path]) -> None:
-    for name in ("onnx/model.onnx", "vocabulary.txt", "config.json", "manifest.json"):
-        path = moved[1] / "tree_sentiment" / name
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content)
-        with pytest.raises(BundleError):
-            spacy.load(moved[1])
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content)
-    assert spacy.load(moved[1])(TEXT).cats
+def test_a_changed_bundle_is_refused(moved: tuple[Language, Path]) -> None:
+    path = moved[1] / "tree_sentiment" / "onnx" / "model.onnx"
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    with pytest.raises(BundleError, match=r"model\.onnx"):
+        spacy.load(moved[1])
 
 
 def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, Path]) -> None:
@@ -146,34 +135,24 @@ def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
     assert fresh(TEXT).cats == nlp(TEXT).cats
 
 
-def test_bytes_that_are_no_bundle_are_refused(nlp: Language, tmp_path: Path) -> None:
+def test_bytes_that_are_no_bundle_are_refused(nlp: Language) -> None:
     component = nlp.get_pipe("tree_sentiment")
     files = srsly.msgpack_loads(component.to_bytes())
-    (tmp_path / "outside").mkdir()
-    bad: list[Any] = [
-        [],
-        {"manifest.json": 3},
-        {},
-        {name: content for name, content in files.items() if name != "vocabulary.txt"},
-        {**files, "../escaped": b"x"},
-        {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"},
-    ]
-    for item in bad:
-        with pytest.raises(BundleError):
-            component.from_bytes(srsly.msgpack_dumps(item))
-    for data in (b"", b"\xc1", b"PK"):
+    less = {name: content for name, content in files.items() if name != "vocabulary.txt"}
+    wrong = {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"}
+    bad: list[Any] = [[], {"manifest.json": 3}, {}, less, {**files, "../escaped": b"x"}, wrong]
+    for data in (b"", b"\xc1", b"PK", *map(srsly.msgpack_dumps, bad)):
         with pytest.raises(BundleError):
             component.from_bytes(data)
     assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
 
 
-def test_a_component_can_be_taken_from_another_pipeline(moved: tuple[Language, Path]) -> None:
+def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(
+    moved: tuple[Language, Path],
+) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("tree_sentiment", source=spacy.load(moved[1]))
     assert nlp("so good").cats == pytest.approx(expected("good", 2), abs=1e-6)
-
-
-def test_a_pickled_component_holds_the_bundle(moved: tuple[Language, Path]) -> None:
-    nlp, _ = moved  # so that worker processes that are not forked have it
-    component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_sentiment")))
+    # Worker processes that are not forked have a pickle.
+    component = pickle.loads(pickle.dumps(moved[0].get_pipe("tree_sentiment")))
     assert component(nlp.make_doc("so good")).cats == pytest.approx(expected("good", 2), abs=1e-6)

@@ -2,15 +2,17 @@
 attributes."""
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, pipeline, write_last_word_bundle
+from last_word_model import LABELS, best, expected, pipeline
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
+from thinstack.bundle import Bundle
 from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError
@@ -24,9 +26,8 @@ TEXT = "  A good (film).\n\n It was n't awful !"
 
 
 @pytest.fixture(scope="module")
-def nlp(tmp_path_factory: pytest.TempPathFactory) -> Language:
-    folder = write_last_word_bundle(tmp_path_factory.mktemp("bundles") / "last_word").path
-    return pipeline(folder, source="left")
+def nlp(last_word: Bundle) -> Language:
+    return pipeline(last_word.path, source="left")
 
 
 @pytest.fixture
@@ -41,31 +42,28 @@ PHRASES = {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
 PHRASES |= {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
 
 
-def test_every_phrase_is_listed(doc: Doc) -> None:
-    phrases = doc._.sentiment_phrases
-    assert sorted((item["start"], item["end"]) for item in phrases) == sorted(PHRASES)
-    for item in phrases:
-        span = doc[item["start"] : item["end"]]
-        scores = expected(span[-1].text, len(span))
-        assert item["text"] == span.text == TEXT[item["start_char"] : item["end_char"]]
-        assert item["scores"] == pytest.approx(scores, abs=1e-6)
-        assert item["label"] == best(scores)
-
-
-def test_a_span_has_results_exactly_where_it_is_a_phrase(doc: Doc) -> None:
-    for start in range(len(doc)):
-        for end in range(start + 1, len(doc) + 1):
-            span = doc[start:end]
-            words = [token.i for token in span if not token.is_space]
-            if words and (words[0], words[-1] + 1) in PHRASES:
-                scores = expected(doc[words[-1]].text, len(words))
-                assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
-                assert span._.sentiment_label == best(scores)
-                leaves = from_brackets(span._.sentiment_tree).words
-                assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
-            else:
-                found = (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree)
-                assert found == (None, None, None)
+def test_phrases_are_listed_and_a_span_has_results_exactly_where_it_is_one(doc: Doc) -> None:
+    listed = {(item["start"], item["end"]): item for item in doc._.sentiment_phrases}
+    assert listed.keys() == PHRASES
+    assert len(doc._.sentiment_phrases) == len(PHRASES)
+    for start, end in combinations(range(len(doc) + 1), 2):
+        span = doc[start:end]
+        words = [token.i for token in span if not token.is_space]
+        if words and (words[0], words[-1] + 1) in PHRASES:
+            scores = expected(doc[words[-1]].text, len(words))
+            assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
+            assert span._.sentiment_label == best(scores)
+            leaves = from_brackets(span._.sentiment_tree).words
+            assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
+        else:
+            found = (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree)
+            assert found == (None, None, None)
+        if item := listed.get((start, end)):
+            assert item["text"] == span.text == TEXT[item["start_char"] : item["end_char"]]
+            assert (item["label"], item["scores"]) == (
+                span._.sentiment_label,
+                span._.sentiment_scores,
+            )
     assert doc[3:3]._.sentiment_label is None
 
 
@@ -149,7 +147,10 @@ def test_arrays_are_stored_as_described(doc: Doc) -> None:
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 
 
-def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language) -> None:
+def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language, doc: Doc) -> None:
+    before = doc._.sentiment_phrases
+    register_extensions()  # again, which changes nothing
+    assert doc._.sentiment_phrases == before
     doc = nlp.make_doc("so good")
     assert doc._.tree_sentiment is None
     assert doc._.sentiment_phrases == []
@@ -170,9 +171,3 @@ def test_an_attribute_of_someone_else_is_not_overwritten() -> None:
     with pytest.raises(ConfigError, match=r"Span\._\.sentiment_label"):
         TreeSentiment()
     assert Span.get_extension("sentiment_label")[2] is len
-
-
-def test_registering_again_changes_nothing(doc: Doc) -> None:
-    before = doc._.sentiment_phrases
-    register_extensions()
-    assert doc._.sentiment_phrases == before

@@ -1,14 +1,14 @@
 """Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from last_word_model import best, expected, write_last_word_bundle
 
-import thinstack
+from thinstack.bundle import Bundle
 from thinstack.errors import InputError, TreeError
 from thinstack.measure.evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.prediction import Prediction
@@ -40,14 +40,26 @@ GOLD = {
 @pytest.fixture(scope="module")
 def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path = tmp_path_factory.mktemp("bundle") / "model"
-    return thinstack.load(write_last_word_bundle(path, tree_source="left").path)
+    return Predictor(write_last_word_bundle(path, tree_source="left"))
+
+
+Write = Callable[..., Path]
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "trees.txt"
-    path.write_text(TREES, encoding="utf-8")
-    return path
+def write(tmp_path: Path) -> Write:
+    """Writes a file of trees."""
+
+    def call(*trees: str) -> Path:
+        (tmp_path / "trees.txt").write_text("\n".join(trees), encoding="utf-8")
+        return tmp_path / "trees.txt"
+
+    return call
+
+
+@pytest.fixture
+def file(write: Write) -> Path:
+    return write(TREES)
 
 
 def test_the_model_gives_what_the_figures_below_are_counted_from() -> None:
@@ -87,10 +99,9 @@ def test_raw_text_runs_on_the_model_that_is_given(
 
 
 def test_raw_text_is_what_a_user_would_write(
-    predictor: Predictor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    predictor: Predictor, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))\n", encoding="utf-8")
+    file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
     given: list[str] = []
 
     def watch(
@@ -105,10 +116,9 @@ def test_raw_text_is_what_a_user_would_write(
 
 
 def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(
-    predictor: Predictor, tmp_path: Path
+    predictor: Predictor, write: Write
 ) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text("(0 (2 good) (1 (1 film) (0 awful)))\n", encoding="utf-8")
+    file = write("(0 (2 good) (1 (1 film) (0 awful)))")
     # `film awful` is labelled so-so, which is wrong; the left tree does not have that phrase.
     gold, left, right, auto = (
         evaluate_file(predictor, file, source=source)
@@ -120,11 +130,10 @@ def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(
     assert auto == left
 
 
-def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text(
-        "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) "
-        "(1 film))\n"
+def test_the_balanced_tree(predictor: Predictor, write: Write) -> None:
+    file = write(
+        "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))",
+        "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))",
     )
     figures = evaluate_file(predictor, file, source="balanced")
     # The second tree's first three words are no phrase of the balanced one.
@@ -133,11 +142,10 @@ def test_the_balanced_tree(predictor: Predictor, tmp_path: Path) -> None:
 
 
 def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
-    predictor: Predictor, tmp_path: Path
+    predictor: Predictor, write: Write
 ) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text(
-        "(0 (2 good) (1 (1 film) (0 awful)))\n(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))\n"
+    file = write(
+        "(0 (2 good) (1 (1 film) (0 awful)))", "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))"
     )
     keys = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees", "spans")
     keys += ("spans_with_root", "trees")
@@ -153,18 +161,17 @@ def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
     assert not evaluate_file(predictor, file, source="left", text=True).keys() & set(keys)
 
 
-def test_own_parses_are_measured_as_any_other_trees(tmp_path: Path) -> None:
-    parsing = thinstack.load(write_last_word_bundle(tmp_path / "model", parser="capped").path)
-    file = tmp_path / "trees.txt"
+def test_own_parses_are_measured_as_any_other_trees(parsing: Bundle, write: Write) -> None:
+    predictor = Predictor(parsing)
     # The own parse of four words is (((a (b c)) d); `film good` and the first three words are no
     # phrases of the first tree.
-    file.write_text(
-        "(1 (0 (1 film) (0 awful)) (2 (2 good) (1 film)))\n(1 (2 (0 awful) (2 (1 film) (2 good))) "
-        "(0 film))\n"
-        "(2 (1 film) (2 good))\n"
+    file = write(
+        "(1 (0 (1 film) (0 awful)) (2 (2 good) (1 film)))",
+        "(1 (2 (0 awful) (2 (1 film) (2 good))) (0 film))",
+        "(2 (1 film) (2 good))",
     )
     own, auto, gold = (
-        evaluate_file(parsing, file, source=source) for source in ("self", "auto", "gold")
+        evaluate_file(predictor, file, source=source) for source in ("self", "auto", "gold")
     )
     assert own == auto
     assert own["phrases"] == 5 + 7 + 3
@@ -174,7 +181,7 @@ def test_own_parses_are_measured_as_any_other_trees(tmp_path: Path) -> None:
     assert [own[key] for key in ("trees", "spans", "spans_with_root")] == [2, 4, 7]
     assert gold["phrases"] == 17
     assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
-    text = evaluate_file(parsing, file, source="self", text=True)
+    text = evaluate_file(predictor, file, source="self", text=True)
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
 
 
@@ -184,9 +191,8 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor: Predictor, 
             evaluate_file(predictor, file, source="self", text=text)
 
 
-def test_no_case_is_none(predictor: Predictor, tmp_path: Path) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text("(1 film)\n", encoding="utf-8")
+def test_no_case_is_none(predictor: Predictor, write: Write) -> None:
+    file = write("(1 film)")
     figures = evaluate_file(predictor, file)
     assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
     assert (figures["root_accuracy"], figures["roots"]) == (100.0, 1)
@@ -201,22 +207,20 @@ def test_raw_text_has_no_gold_trees(predictor: Predictor, file: Path) -> None:
 
 
 def test_a_word_of_white_space_is_no_sentence_of_raw_text(
-    predictor: Predictor, tmp_path: Path
+    predictor: Predictor, write: Write
 ) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text("(2 good)\n(0 \u00a0)\n(0 awful)\n", encoding="utf-8")
+    file = write("(2 good)", "(0 \u00a0)", "(0 awful)")
     figures = evaluate_file(predictor, file, source="auto", text=True)
     assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
 
 
 def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(
-    predictor: Predictor, tmp_path: Path
+    predictor: Predictor, write: Write
 ) -> None:
-    file = tmp_path / "trees.txt"
-    file.write_text("(2 good)\n(2 (2 good) (1 film) (2 good))\n", encoding="utf-8")
+    file = write("(2 good)", "(2 (2 good) (1 film) (2 good))")
     with pytest.raises(TreeError, match="tree 1: node 3 has 3 children"):
         evaluate_file(predictor, file)
     assert evaluate_file(predictor, file, source="left")["phrases"] == 5
-    file.write_text("(2 good)\n(3 good)\n", encoding="utf-8")
+    file = write("(2 good)", "(3 good)")
     with pytest.raises(TreeError, match=r"trees\.txt:2: node 0 \('good'\) has the label '3'"):
         evaluate_file(predictor, file)

@@ -5,6 +5,7 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 import torch
+from models.configured import config_of
 from models.running_mean import RunningMean
 
 from thinstack.config import ModelConfig
@@ -32,16 +33,8 @@ def plugins() -> PluginManager:
 def config(
     encoder: object = NAMED, head: str = "node_classifier.v1", **fields: object
 ) -> ModelConfig:
-    data = {
-        "labels": ["bad", "good"],
-        "embedding": {"kind": "words", "size": 3},
-        "cell": {"name": "nary_lstm.v1", "hidden_size": 4},
-        "head": {"name": head},
-        "trees": "sequence",
-        "tree_source": "left",
-        "encoder": encoder,
-    }
-    return ModelConfig.parse(data | fields, source="test")
+    fields = {"trees": "sequence", "tree_source": "left", "encoder": encoder} | fields
+    return config_of({}, {"name": head}, **fields)
 
 
 def model_of(settings: ModelConfig) -> Model:
@@ -72,7 +65,7 @@ def test_the_model_reads_its_outputs() -> None:
     outputs = np.tanh(np.stack(means) @ model.encoder.weight.detach().numpy())
     linear = model.head.linear
     logits = outputs @ linear.weight.detach().numpy().T + linear.bias.detach().numpy()
-    np.testing.assert_allclose(model.logits(inputs).detach().numpy(), logits, atol=1e-5)
+    np.testing.assert_allclose(model.joint(inputs).logits.detach().numpy(), logits, atol=1e-5)
     scores = torch.softmax(torch.from_numpy(logits), 1)
     found = model(inputs)
     np.testing.assert_allclose(found["node_scores"].detach().numpy(), scores, atol=1e-6)
@@ -116,22 +109,18 @@ def test_without_a_module_that_exports_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("encoder", "found"),
+    ("encoder", "trees", "found"),
     [
-        ({**NAMED, "layers": 2}, "layers"),
-        ({**NAMED, "tracker": {"size": 2}}, "tracker"),
-        ({"options": {"scale": 2}}, "options"),
-        ({**NAMED, "options": {"scales": 2}}, "scales"),
+        ({**NAMED, "layers": 2}, "sequence", "layers"),
+        ({**NAMED, "tracker": {"size": 2}}, "sequence", "tracker"),
+        ({"options": {"scale": 2}}, "sequence", "options"),
+        ({**NAMED, "options": {"scales": 2}}, "sequence", "scales"),
+        (NAMED, "binary", r"running_mean\.v1 .*'binary'"),
     ],
 )
-def test_settings_that_it_does_not_take(encoder: dict, found: str) -> None:
+def test_settings_that_it_does_not_take(encoder: dict, trees: str, found: str) -> None:
     with pytest.raises(ConfigError, match=found):
-        build_model(config(encoder), entries=9)
-
-
-def test_trees_that_it_does_not_read() -> None:
-    with pytest.raises(ConfigError, match=r"running_mean\.v1 .*'binary'"):
-        build_model(config(trees="binary"), entries=9)
+        build_model(config(encoder, trees=trees), entries=9)
 
 
 def test_an_encoder_that_is_not_registered() -> None:

@@ -5,17 +5,15 @@ import io
 import numpy as np
 import pytest
 import torch
+from models.configured import ENTRIES, H, X, far_from_zero
+from oracle import Nodes, by_reference
 from torch import Tensor
 
-from thinstack.config import ModelConfig
 from thinstack.core.head import TaskHead
-from thinstack.models import build_model
 from thinstack.models.model import Model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn.stack_encoder import StackEncoder
-from thinstack.testing import reference
 
-X, H, T, V = 3, 4, 5, 9
 LENGTHS = [3, 1, 4, 2]
 TRANSITIONS = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1]
 HEADS = {
@@ -28,19 +26,9 @@ HEADS = {
 def model_of(
     head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
 ) -> Model:
-    """From a configuration, in float64 and evaluation mode, with weights far from zero."""
-    data = {
-        "labels": ["bad", "good", "best"],
-        "embedding": {"kind": kind, "size": X},
-        "cell": {"name": cell, "hidden_size": H},
-        "head": HEADS[head],
-        "encoder": {"tracker": {"size": T, "lookahead": 2, **tracker}},
-    }
-    model = build_model(ModelConfig.parse(data, source="test"), entries=V).double().eval()
-    torch.manual_seed(1)
-    for weights in model.parameters():
-        torch.nn.init.uniform_(weights, -0.9, 0.9)
-    return model
+    encoder = {"tracker": {"size": 5, "lookahead": 2, **tracker}}
+    embedding = {"kind": kind, "size": X}
+    return far_from_zero({"name": cell}, HEADS[head], embedding=embedding, encoder=encoder)
 
 
 def inputs_of(
@@ -49,8 +37,8 @@ def inputs_of(
     random = np.random.default_rng(3)
     pieces = random.integers(1, 4, sum(LENGTHS))
     every = {
-        "token_ids": random.integers(0, V, sum(LENGTHS)),
-        "piece_ids": random.integers(0, V, int(pieces.sum())),
+        "token_ids": random.integers(0, ENTRIES, sum(LENGTHS)),
+        "piece_ids": random.integers(0, ENTRIES, int(pieces.sum())),
         "pieces_per_word": pieces,
         "lengths": np.array(LENGTHS),
         "transitions": np.array(TRANSITIONS if trees else []),
@@ -58,35 +46,21 @@ def inputs_of(
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
-def words_of(model: Model, inputs: dict[str, Tensor]) -> Tensor:
-    table = model.embedding.table
-    if "token_ids" in inputs:
-        return table[inputs["token_ids"].long()]
-    words = inputs["piece_ids"].long().split(inputs["pieces_per_word"].tolist())
-    return torch.stack([table[pieces].mean(0) for pieces in words])
+def defined(model: Model, inputs: dict[str, Tensor]) -> Nodes:
+    """By the definition, over the given trees or, where there are none, its own."""
+    given = inputs["transitions"] if len(inputs["transitions"]) else None
+    words, lengths = model.embed(inputs), torch.tensor(LENGTHS)
+    return by_reference(model.encoder.cell, model.encoder.tracker, words, lengths, given)
 
 
-def by_recursion(
-    model: Model, inputs: dict[str, Tensor], *, own: bool = False
-) -> tuple[Tensor, Tensor, Tensor, list[int]]:
-    """Outputs of nodes and of roots, scores and transitions."""
-    transitions = None if own else torch.tensor(TRANSITIONS)
-    cell, tracker = model.encoder.cell, model.encoder.tracker
-    found = reference.encode_spinn(
-        cell, tracker, words_of(model, inputs), torch.tensor(LENGTHS), transitions
-    )
-    outputs = torch.cat([cell.output(state) for state in found.states])
-    return outputs, outputs[[4, 5, 12, 15]], torch.cat(found.choices), found.transitions
-
-
-def expected_of(model: Model, inputs: dict[str, Tensor], *, own: bool = False) -> dict[str, Tensor]:
-    outputs, roots, _, transitions = by_recursion(model, inputs, own=own)
-    scores = model.head.scores
+def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    found, scores = defined(model, inputs), model.head.scores
     if model.head.reads == "pairs":
-        expected = {"pair_scores": scores(roots.view(2, 2 * H)), "sentence_vectors": roots}
+        pairs = found.roots.view(2, 2 * H)
+        expected = {"pair_scores": scores(pairs), "sentence_vectors": found.roots}
     else:
-        expected = {"node_scores": scores(outputs), "root_scores": scores(roots)}
-    return expected | ({"parse": torch.tensor(transitions)} if model.parses else {})
+        expected = {"node_scores": scores(found.outputs), "root_scores": scores(found.roots)}
+    return expected | ({"parse": found.transitions} if model.parses else {})
 
 
 def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
@@ -106,12 +80,9 @@ def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool
     assert model.encoder.feeds == feeds
     assert model.encoder.structure == "transitions"
     assert model.input_names == ["token_ids", *["lengths"][: int(parses)], "transitions"]
-    scores = {"pairs": ["pair_scores", "sentence_vectors"]}.get(
-        head, ["node_scores", "root_scores"]
-    )
-    assert model.output_names == [*scores, *["parse"][: int(parses)]]
     inputs = inputs_of(model)
     expected = expected_of(model, inputs)
+    assert model.output_names == list(expected)
     equal(model(inputs), expected)
     equal(model(inputs_of(model, dtype=torch.int32)), expected)
     equal(model({name: values for name, values in inputs.items() if name != "lengths"}), expected)
@@ -125,7 +96,7 @@ def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
     """With gradients too, and those are of the trees that it took."""
     model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
     inputs = inputs_of(model, trees=False)
-    expected = expected_of(model, inputs, own=True)
+    expected = expected_of(model, inputs)
     assert expected["parse"].tolist() != TRANSITIONS
     no_transitions = {name: values for name, values in inputs.items() if name != "transitions"}
     for given in (inputs, no_transitions, inputs_of(model, trees=False, dtype=torch.int32)):
@@ -148,7 +119,7 @@ def test_pieces_of_words() -> None:
     assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
     for own in (False, True):
         inputs = inputs_of(model, trees=not own)
-        equal(model(inputs), expected_of(model, inputs, own=own))
+        equal(model(inputs), expected_of(model, inputs))
 
 
 @pytest.mark.parametrize("feeds", [True, False])
@@ -157,13 +128,12 @@ def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
     """(7): the logits of the task, and the scores of every transition of the given trees."""
     model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
     inputs = inputs_of(model)
-    outputs, roots, choices, _ = by_recursion(model, inputs)
+    outputs, roots, choices, free, _ = defined(model, inputs)
     rows = {"nodes": outputs, "roots": roots, "pairs": roots.view(2, 2 * H)}[head]
     joint = model.joint(inputs)
     torch.testing.assert_close(joint.logits, model.head(rows), rtol=0, atol=1e-12)
     torch.testing.assert_close(joint.choices, choices, rtol=0, atol=1e-12)
-    assert joint.free.tolist() == [0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
-    torch.testing.assert_close(model.logits(inputs), joint.logits, rtol=0, atol=0)
+    assert joint.free.tolist() == free.tolist() == [int(i in (2, 8, 10)) for i in range(16)]
     found = model.encoder.judge(joint.choices, joint.free, torch.tensor(TRANSITIONS))
     (joint.logits.cos().sum() + found.loss).backward()
     for name, weights in model.named_parameters():
@@ -233,10 +203,9 @@ def test_inputs_that_do_not_go_together(
         model({name: (inputs | changed)[name] for name in model.input_names})
 
 
-def test_an_odd_number_of_sentences_is_no_pairs() -> None:
-    model = model_of("pairs")
-    with pytest.raises(ValueError, match="expected pairs of trees, an even number, found 1"):
-        model({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
+def test_an_odd_number_of_parsed_sentences_is_no_pairs() -> None:
+    with pytest.raises(ValueError, match="found 1"):
+        model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
 
 
 class Root(TaskHead):
@@ -278,13 +247,8 @@ def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
     file.seek(0)
     loaded = torch.jit.load(file)
     none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    for inputs in (
-        inputs_of(model),
-        inputs_of(model, trees=False),
-        none,
-        inputs_of(model),
-        inputs_of(model, trees=False),
-    ):
+    some = [inputs_of(model), inputs_of(model, trees=False)]
+    for inputs in (*some, none, *some):
         with torch.no_grad():
             expected = model(inputs)
             for module in (scripted, loaded):

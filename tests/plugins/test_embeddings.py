@@ -268,7 +268,7 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
     ).training
     optimizers = build_optimizers(model, training)
     inputs = {"token_ids": torch.tensor([3, 1, 3]), "transitions": torch.tensor([0, 0, 1, 0, 1])}
-    model.head.loss(model.logits(inputs), torch.tensor([0, 1, 2, -1, 1])).backward()
+    model.head.loss(model.joint(inputs).logits, torch.tensor([0, 1, 2, -1, 1])).backward()
     gradients = {name: value.grad for name, value in model.named_parameters()}
     for optimizer in optimizers.values():
         optimizer.step()

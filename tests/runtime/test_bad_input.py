@@ -10,6 +10,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from command_line import run_program
+from onnxruntime.capi import onnxruntime_pybind11_state as refusals
 from peak_memory import peak_memory
 
 from thinstack.bundle import open_bundle
@@ -29,19 +30,13 @@ def good(words: int, rng: random.Random, *, pieces: bool) -> Inputs:
     """Two sentences, of so many words and of one."""
     left = [0, *[0, 1] * (words - 1)]
     if not pieces:
-        return {
-            "token_ids": [rng.randrange(6) for _ in range(words + 1)],
-            "transitions": [*left, 0],
-        }
+        ids = [rng.randrange(6) for _ in range(words + 1)]
+        return {"token_ids": ids, "transitions": [*left, 0]}
     counts = [rng.randint(1, 3) for _ in range(words + 1)]
     ids = [rng.randrange(7) for _ in range(sum(counts))]
     steps = [*left, 0] if rng.random() < 0.5 else []
-    return {
-        "piece_ids": ids,
-        "pieces_per_word": counts,
-        "lengths": [words, 1],
-        "transitions": steps,
-    }
+    lengths = {"lengths": [words, 1], "transitions": steps}
+    return {"piece_ids": ids, "pieces_per_word": counts, **lengths}
 
 
 def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
@@ -68,14 +63,10 @@ def ends_defined(session: onnxruntime.InferenceSession, inputs: Inputs, classes:
     """Run it; whether it gave scores, of the declared shapes and finite, and not an error of
     onnxruntime."""
     outputs = [item.name for item in session.get_outputs()]
+    feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
     try:
-        found = session.run(
-            outputs, {name: np.array(values, np.int32) for name, values in inputs.items()}
-        )
-    except (
-        onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument,
-        onnxruntime.capi.onnxruntime_pybind11_state.Fail,
-    ):
+        found = session.run(outputs, feeds)
+    except (refusals.InvalidArgument, refusals.Fail):
         return False
     for name, values in zip(outputs, found, strict=True):
         assert values.shape[1:] == ((classes,) if name.endswith("scores") else ()), inputs

@@ -39,16 +39,12 @@ def test_to_dict(prediction) -> None:
     assert found["transitions"] == [0, 0, 1, 0, 1]
     labels = ["neutral", "bad", "good", "neutral", "good"]
     places = [(0, 3, "Not"), (5, 8, "bad"), (0, 8, "Not  bad"), (8, 9, "!"), (0, 9, "Not  bad!")]
-    for node, (start, end, text), label, scores in zip(
-        found["nodes"], places, labels, SCORES, strict=True
-    ):
-        assert node == {
-            "start": start,
-            "end": end,
-            "text": text,
-            "label": label,
-            "scores": dict(zip(LABELS, scores, strict=True)),
-        }
+    rows = [dict(zip(LABELS, scores, strict=True)) for scores in SCORES]
+    names = ("start", "end", "text", "label", "scores")
+    assert [tuple(map(node.get, names)) for node in found["nodes"]] == [
+        (*place, label, row) for place, label, row in zip(places, labels, rows, strict=True)
+    ]
+    assert all(len(node) == len(names) for node in found["nodes"])
 
 
 def test_label_spans_and_tree(prediction) -> None:
@@ -61,19 +57,14 @@ def test_label_spans_and_tree(prediction) -> None:
 @pytest.mark.parametrize("shape", [left, right, balanced])
 @pytest.mark.parametrize("words", [["one"], ["a", "bc", "déf", "🙂", "-LRB-", "g"]])
 def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:
-    scores = (
-        np.random.default_rng(1).dirichlet([1, 1, 1], size=2 * len(words) - 1).astype(np.float32)
-    )
-    prediction = Prediction.of_words(words, shape(len(words)), scores, LABELS)
+    scores = np.random.default_rng(1).dirichlet([1, 1, 1], size=2 * len(words) - 1)
+    prediction = Prediction.of_words(words, shape(len(words)), scores.astype(np.float32), LABELS)
     assert prediction.text == " ".join(words)
     found = prediction.to_dict()
     spans = Tree.from_transitions(shape(len(words)), words).spans
-    for node, (start, end), row in zip(
-        found["nodes"], spans.tolist(), scores.tolist(), strict=True
-    ):
-        assert (
-            node["text"] == found["text"][node["start"] : node["end"]] == " ".join(words[start:end])
-        )
+    for node, (start, end), row in zip(found["nodes"], spans, scores.tolist(), strict=True):
+        assert node["text"] == " ".join(words[start:end])
+        assert node["text"] == found["text"][node["start"] : node["end"]]
         assert list(node["scores"].values()) == pytest.approx(row, abs=1e-6)
         assert node["label"] == LABELS[row.index(max(row))]
     assert found["nodes"][-1]["text"] == found["text"]

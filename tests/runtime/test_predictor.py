@@ -17,66 +17,78 @@ from last_word_model import (
     LABELS,
     TABLE,
     WORDS,
+    expected,
     expected_rows,
     last_word_model,
-    random_tree,
+    own_parse,
+    random_sentences,
     write_last_word_bundle,
 )
-from numpy.typing import NDArray
 from onnx import TensorProto, load_model_from_string
 
 import thinstack
 from thinstack import Tree
-from thinstack.bundle import write_bundle
+from thinstack.bundle import Bundle, write_bundle
+from thinstack.core import transitions
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import predictor as module
 from thinstack.runtime.predictor import Predictor
 
+LEAF = np.zeros(1, np.int8)
 
-def last_word(path: Path, kind: str = "words", **options: Any) -> Predictor:
+
+def predictor_of(path: Path, kind: str = "words", **options: Any) -> Predictor:
     return Predictor(write_last_word_bundle(path / "model", kind, **options), threads=1)
 
 
-@pytest.fixture
-def predictor(tmp_path: Path) -> Predictor:
-    return last_word(tmp_path)
+@pytest.fixture(scope="module")
+def predictor(last_word: Bundle) -> Predictor:
+    return Predictor(last_word, threads=1)
 
 
-def sentences(
-    kind: str, count: int, seed: int = 0
-) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
-    rng = random.Random(seed)
-    words = [
-        [rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)
-    ]
-    return words, [random_tree(len(sentence), rng) for sentence in words]
-
-
-@pytest.mark.parametrize("kind", ["words", "wordpieces"])
-@pytest.mark.parametrize("index", [TensorProto.INT32, TensorProto.INT64])
-@pytest.mark.parametrize("nodes", [1, 40, 8192])
-def test_scores_are_the_models_in_input_order(
-    tmp_path: Path, kind: str, index: int, nodes: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize("parser", [None, "capped"])
+@pytest.mark.parametrize(
+    ("index", "nodes"),
+    [
+        (TensorProto.INT32, 1),
+        (TensorProto.INT32, 40),
+        (TensorProto.INT64, 40),
+        (TensorProto.INT64, 8192),
+    ],
+)
+def test_trees_and_scores_are_the_models_in_input_order(
+    tmp_path: Path,
+    kind: str,
+    parser: str | None,
+    index: int,
+    nodes: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "BATCH_NODES", nodes)
-    predictor = last_word(tmp_path, kind, onnx=last_word_model(kind, index))
-    words, trees = sentences(kind, 50)
-    found = predictor.node_scores(words, trees)
-    assert len(found) == 50
-    for scores, sentence, tree in zip(found, words, trees, strict=True):
-        assert scores.dtype == np.float32
-        np.testing.assert_allclose(scores, expected_rows(kind, sentence, tree.tolist()), atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", ["words", "wordpieces"])
-def test_a_sentence_has_the_same_scores_alone_and_in_any_company(tmp_path: Path, kind: str) -> None:
-    predictor = last_word(tmp_path, kind)
-    words, trees = sentences(kind, 40)
-    alone = [
-        predictor.node_scores([sentence], [tree])[0]
-        for sentence, tree in zip(words, trees, strict=True)
+    model = last_word_model(kind, index, parser=parser)
+    predictor = predictor_of(tmp_path, kind, onnx=model, parser=parser)
+    words, trees = random_sentences(kind, 50)
+    own = [own_parse(len(sentence)) for sentence in words] if parser else []
+    given = [(trees, trees)] + [(source, own) for source in ("auto", "self") if parser]
+    given += [
+        (shape, [getattr(transitions, shape)(len(sentence)) for sentence in words])
+        for shape in ("balanced", "left", "right")
     ]
+    for source, wanted in given:
+        found = predictor.trees_and_scores(words, source)
+        for (steps, scores), sentence, tree in zip(found, words, wanted, strict=True):
+            assert (steps.dtype, scores.dtype) == (np.int8, np.float32)
+            assert steps.tolist() == list(tree)
+            np.testing.assert_allclose(scores, expected_rows(kind, sentence, tree), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_a_sentence_has_the_same_scores_alone_and_in_any_company(tmp_path: Path, kind: str) -> None:
+    predictor = predictor_of(tmp_path, kind)
+    words, trees = random_sentences(kind, 40)
+    alone = [predictor.node_scores([words[i]], [trees[i]])[0] for i in range(40)]
     for seed in range(3):
         order = random.Random(seed).sample(range(40), 40)
         together = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
@@ -91,8 +103,8 @@ def test_no_sentences_give_no_scores(predictor: Predictor) -> None:
 
 
 def test_unknown_words_take_row_0(predictor: Predictor) -> None:
-    scores = predictor.node_scores([["🎬"]], [np.zeros(1, np.int8)])[0]
-    np.testing.assert_allclose(scores[0], np.exp(TABLE[0]) / np.exp(TABLE[0]).sum(), atol=1e-6)
+    (scores,) = predictor.node_scores([["🎬"]], [LEAF])
+    np.testing.assert_allclose(scores[0], list(expected("🎬").values()), atol=1e-6)
 
 
 # Four words: ((a b) (c d)), (((a b) c) d), (a (b (c d))), written down from the pictures of the
@@ -102,10 +114,12 @@ SHAPES["right"] = [0, 0, 0, 0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("source", SHAPES)
-def test_predict_makes_the_tree_that_is_asked_for(tmp_path: Path, source: str) -> None:
+def test_predict_makes_the_tree_that_is_asked_for(
+    predictor: Predictor, tmp_path: Path, source: str
+) -> None:
     words = ["film", "awful", ".", "good"]
-    asked = Predictor(write_last_word_bundle(tmp_path / "a")).predict([words], source=source)
-    default = Predictor(write_last_word_bundle(tmp_path / "b", tree_source=source)).predict([words])
+    asked = predictor.predict([words], source=source)
+    default = predictor_of(tmp_path, tree_source=source).predict([words])
     for prediction in (*asked, *default):
         assert prediction.transitions.tolist() == SHAPES[source]
         assert prediction.words == tuple(words)
@@ -120,14 +134,13 @@ def test_predict_trees_keeps_the_trees(predictor: Predictor) -> None:
     trees = [from_brackets("(1 (0 (0 awful) (0 film)) (1 good))"), from_brackets("(1 awful)")]
     first, second = predictor.predict_trees(trees)
     assert (first.transitions.tolist(), second.transitions.tolist()) == ([0, 0, 1, 0, 1], [0])
-    np.testing.assert_allclose(
-        first.scores, expected_rows("words", ["awful", "film", "good"], [0, 0, 1, 0, 1]), atol=1e-6
-    )
-    np.testing.assert_allclose(second.scores, expected_rows("words", ["awful"], [0]), atol=1e-6)
+    rows = expected_rows("words", ["awful", "film", "good"], [0, 0, 1, 0, 1])
+    np.testing.assert_allclose(first.scores, rows, atol=1e-6)
+    np.testing.assert_allclose(second.scores, rows[:1], atol=1e-6)
 
 
 def test_one_session_serves_many_threads(predictor: Predictor) -> None:
-    words, trees = sentences("words", 60)
+    words, trees = random_sentences("words", 60)
     alone = predictor.node_scores(words, trees)
 
     def work(seed: int) -> int:
@@ -135,16 +148,15 @@ def test_one_session_serves_many_threads(predictor: Predictor) -> None:
         for _ in range(250):
             order = generator.sample(range(60), 2)
             found = predictor.node_scores([words[i] for i in order], [trees[i] for i in order])
-            same += all(
-                np.array_equal(scores, alone[i]) for i, scores in zip(order, found, strict=True)
-            )
+            same += all(map(np.array_equal, found, (alone[i] for i in order)))
         return same
 
     with ThreadPoolExecutor(16) as pool:
         assert list(pool.map(work, range(16))) == [250] * 16
 
 
-def test_a_pickled_predictor_opens_its_bundle_again(predictor: Predictor) -> None:
+def test_a_pickled_predictor_opens_its_bundle_again(tmp_path: Path) -> None:
+    predictor = predictor_of(tmp_path)
     content = pickle.dumps(predictor)
     assert len(content) < 1000
     again = pickle.loads(content)
@@ -159,8 +171,7 @@ def test_a_pickled_predictor_opens_its_bundle_again(predictor: Predictor) -> Non
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_has_a_session_of_its_own(tmp_path: Path) -> None:
-    write_last_word_bundle(tmp_path / "model")
+def test_a_forked_process_has_a_session_of_its_own(last_word: Bundle) -> None:
     code = """
 import os, sys, thinstack
 predictor = thinstack.load(sys.argv[1], threads=4)
@@ -175,10 +186,9 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]
-    assert subprocess.run([*command, str(tmp_path / "model")], check=False).returncode == 0
+    assert subprocess.run([*command, str(last_word.path)], check=False).returncode == 0
 
 
-LEAF = np.zeros(1, np.int8)
 BAD_INPUT: list[tuple[list[Any], Any, str]] = [
     ([["the"], [], ["film"]], "auto", "sentence 1 has no words"),
     ([["the"], []], [LEAF] * 2, "sentence 1 has no words"),
@@ -206,7 +216,7 @@ BAD_INPUT += [
 
 @pytest.mark.parametrize("parser", [None, "capped"])
 def test_bad_input_is_named(tmp_path: Path, parser: str | None) -> None:
-    predictor = last_word(tmp_path, parser=parser)
+    predictor = predictor_of(tmp_path, parser=parser)
     for words, trees, message in BAD_INPUT:
         with pytest.raises(InputError, match=message):
             predictor.trees_and_scores(words, trees)
@@ -234,16 +244,16 @@ def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key:
         "embedding": "words",
         "parses": "false",
     }
-    last_word(tmp_path, onnx=last_word_model(metadata=own))
+    predictor_of(tmp_path, onnx=last_word_model(metadata=own))
     with pytest.raises(BundleError, match=f"{key} other"):
-        last_word(tmp_path, onnx=last_word_model(metadata={**own, key: "other"}))
+        predictor_of(tmp_path, onnx=last_word_model(metadata={**own, key: "other"}))
 
 
 def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
     proto = load_model_from_string(last_word_model("words"))
     proto.graph.node[-1].op_type = "Softmaxing"
     with pytest.raises(BundleError, match="onnxruntime"):
-        last_word(tmp_path, onnx=proto.SerializeToString())
+        predictor_of(tmp_path, onnx=proto.SerializeToString())
 
 
 def test_data_in_other_files_is_refused_before_onnxruntime_looks_for_it(tmp_path: Path) -> None:
@@ -253,14 +263,12 @@ def test_data_in_other_files_is_refused_before_onnxruntime_looks_for_it(tmp_path
     table.data_location = TensorProto.EXTERNAL
     table.external_data.add(key="location", value="/etc/passwd")
     with pytest.raises(BundleError, match=r"model\.onnx: .*'table' .*another file"):
-        last_word(tmp_path, onnx=proto.SerializeToString())
+        predictor_of(tmp_path, onnx=proto.SerializeToString())
 
 
-def test_a_bundle_without_onnx_is_refused(tmp_path: Path) -> None:
-    whole = write_last_word_bundle(tmp_path / "model")
-    bare = write_bundle(
-        tmp_path / "bare", {"vocabulary.txt": whole.read("vocabulary.txt")}, config=whole.config
-    )
+def test_a_bundle_without_onnx_is_refused(last_word: Bundle, tmp_path: Path) -> None:
+    files = {"vocabulary.txt": last_word.read("vocabulary.txt")}
+    bare = write_bundle(tmp_path / "bare", files, config=last_word.config)
     with pytest.raises(BundleError, match=r"no onnx/model\.onnx"):
         Predictor(bare)
 
@@ -269,21 +277,20 @@ def test_scores_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     table = TABLE.copy()
     table[3] = np.inf  # of a word of two pieces it is taken from itself
     model = last_word_model("wordpieces", table=table)
-    predictor = last_word(tmp_path, "wordpieces", onnx=model)
+    predictor = predictor_of(tmp_path, "wordpieces", onnx=model)
     predictor.predict([["film"]])
     with pytest.raises(BundleError, match=r"\d+ not finite"):
         predictor.predict([["film", "goods", "film"]])
 
 
 def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:
-    predictor = last_word(tmp_path, onnx=last_word_model(table=TABLE[:3]))
+    predictor = predictor_of(tmp_path, onnx=last_word_model(table=TABLE[:3]))
     predictor.predict([[WORDS[1]]])
     with pytest.raises(BundleError, match=r"model\.onnx: the model failed"):
         predictor.predict([[WORDS[4]]])
 
 
-def test_load_takes_paths_and_options(tmp_path: Path) -> None:
-    made = write_last_word_bundle(tmp_path / "model")
-    predictor = thinstack.load(made.path, device="cpu", threads=1)
-    assert (predictor.bundle, predictor.config, predictor.labels) == (made, made.config, LABELS)
-    assert predictor.vocabulary == made.vocabulary()
+def test_load_takes_paths_and_options(last_word: Bundle) -> None:
+    predictor = thinstack.load(last_word.path, device="cpu", threads=1)
+    found = (predictor.bundle, predictor.config, predictor.labels, predictor.vocabulary)
+    assert found == (last_word, last_word.config, LABELS, last_word.vocabulary())

@@ -1,42 +1,25 @@
 """The predictor on models that make trees of their own, whose parses plain Python knows."""
 
 import pickle
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from last_word_model import (
-    KNOWN,
-    expected_rows,
-    last_word_model,
-    own_parse,
-    random_tree,
-    write_last_word_bundle,
-)
-from onnx import TensorProto
+from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
 
+from thinstack.bundle import Bundle
 from thinstack.core import transitions
 from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
-from thinstack.runtime import predictor as module
 from thinstack.runtime.predictor import Predictor
 
 FOUR = ["film", "awful", ".", "good"]
 
 
 @pytest.fixture
-def predictor(tmp_path: Path) -> Predictor:
-    return Predictor(write_last_word_bundle(tmp_path / "parsing", parser="capped"), threads=1)
-
-
-def sentences(kind: str = "words", count: int = 40) -> list[list[str]]:
-    rng = random.Random(0)
-    return [
-        [rng.choice(KNOWN[kind]) for _ in range(rng.choice([1, 2, 3, 8, 30]))] for _ in range(count)
-    ]
+def predictor(parsing: Bundle) -> Predictor:
+    return Predictor(parsing, threads=1)
 
 
 class Watched:
@@ -50,31 +33,11 @@ class Watched:
         return self.session.run(outputs, feeds)
 
 
-@pytest.mark.parametrize("kind", ["words", "wordpieces"])
-@pytest.mark.parametrize("index", [TensorProto.INT32, TensorProto.INT64])
-@pytest.mark.parametrize("nodes", [1, 40, 8192])
-def test_parses_and_scores_are_the_models_in_input_order(
-    tmp_path: Path, kind: str, index: int, nodes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BATCH_NODES", nodes)
-    model = last_word_model(kind, index, parser="capped")
-    predictor = Predictor(
-        write_last_word_bundle(tmp_path / "model", kind, parser="capped", onnx=model)
-    )
-    words = sentences(kind)
-    for found in (predictor.trees_and_scores(words), predictor.trees_and_scores(words, "self")):
-        for (steps, scores), sentence in zip(found, words, strict=True):
-            assert (steps.dtype, scores.dtype) == (np.int8, np.float32)
-            assert steps.tolist() == own_parse(len(sentence))
-            expected = expected_rows(kind, sentence, own_parse(len(sentence)))
-            np.testing.assert_allclose(scores, expected, atol=1e-6)
-
-
 def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor: Predictor) -> None:
     watched = predictor._session = Watched(predictor._session)
-    words, rng = sentences(), random.Random(1)
+    words, trees = random_sentences("words", 40)
     predictor.predict(words)
-    predictor.node_scores(words, [random_tree(len(sentence), rng) for sentence in words])
+    predictor.node_scores(words, trees)
     assert watched.runs == [(40, ["node_scores", "parse"]), (40, ["node_scores"])]
 
 
@@ -101,28 +64,8 @@ def test_the_source_of_a_model_need_not_be_its_parser(tmp_path: Path) -> None:
     assert predictor.predict([FOUR], source="self")[0].transitions.tolist() == own_parse(4)
 
 
-def test_a_model_that_parses_takes_given_trees_and_fixed_shapes_too(predictor: Predictor) -> None:
-    words, rng = sentences(), random.Random(2)
-    given: list[Any] = [[random_tree(len(sentence), rng) for sentence in words]]
-    for source in ("balanced", "left", "right"):
-        shape = getattr(transitions, source)
-        assert shape(5).tolist() != own_parse(5)
-        given.append((source, [shape(len(sentence)) for sentence in words]))
-    for item in given:
-        trees, expected = item if isinstance(item, tuple) else (item, item)
-        for found, sentence, tree in zip(
-            predictor.trees_and_scores(words, trees), words, expected, strict=True
-        ):
-            assert found.transitions.tolist() == tree.tolist()
-            rows = expected_rows("words", sentence, tree.tolist())
-            np.testing.assert_allclose(found.scores, rows, atol=1e-6)
-    tree = from_brackets("(1 (0 good) (1 (0 film) (0 (1 .) (1 good))))")
-    assert predictor.predict_trees([tree])[0].transitions.tolist() == [0, 0, 0, 0, 1, 1, 1]
-    assert predictor.node_scores([], []) == []
-
-
-def test_a_model_without_a_parser_has_no_trees_of_its_own(tmp_path: Path) -> None:
-    plain = Predictor(write_last_word_bundle(tmp_path / "plain"))
+def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word: Bundle) -> None:
+    plain = Predictor(last_word)
     for call in (
         lambda: plain.predict([["good"]], source="self"),
         lambda: plain.predict([], source="self"),

@@ -1,12 +1,11 @@
 """Devices, threads, and what is said where onnxruntime is missing."""
 
 import sys
-from pathlib import Path
 
 import onnxruntime
 import pytest
-from last_word_model import write_last_word_bundle
 
+from thinstack.bundle import Bundle
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
 
@@ -17,12 +16,11 @@ NO_CUDA = pytest.mark.skipif(
 
 
 @NO_CUDA
-def test_cuda_that_is_not_there_is_an_error_or_a_warning(tmp_path: Path) -> None:
-    made = write_last_word_bundle(tmp_path / "model")
+def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word: Bundle) -> None:
     with pytest.raises(DeviceError, match=r"CUDA.*thinstack\[gpu\]"):
-        Predictor(made, device="cuda")
+        Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
-        predictor = Predictor(made, device="auto")
+        predictor = Predictor(last_word, device="auto")
     assert predictor.device == "cpu"
     assert predictor.predict([["good"]])[0].scores.shape == (1, 3)
 
@@ -30,18 +28,19 @@ def test_cuda_that_is_not_there_is_an_error_or_a_warning(tmp_path: Path) -> None
 @NO_CUDA
 @pytest.mark.filterwarnings("ignore:Specified provider 'CUDAExecutionProvider':UserWarning")
 def test_what_the_session_runs_on_counts_and_not_what_is_announced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = write_last_word_bundle(tmp_path / "model")
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
     with pytest.raises(DeviceError, match="started on CPUExecutionProvider instead"):
-        Predictor(made, device="cuda")
+        Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
-        assert Predictor(made, device="auto").device == "cpu"
+        assert Predictor(last_word, device="auto").device == "cpu"
 
 
-def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_provider_is_the_device(
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = onnxruntime.InferenceSession
 
     class Announcing(real):
@@ -54,33 +53,27 @@ def test_the_first_provider_is_the_device(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    made = write_last_word_bundle(tmp_path / "model")
-    assert [Predictor(made, device=device).device for device in ("cpu", "cuda", "auto")] == [
-        "cpu",
-        "cuda",
-        "cuda",
-    ]
+    found = [Predictor(last_word, device=device).device for device in ("cpu", "cuda", "auto")]
+    assert found == ["cpu", "cuda", "cuda"]
 
 
-def test_devices_and_threads_are_checked(tmp_path: Path) -> None:
-    made = write_last_word_bundle(tmp_path / "model")
+def test_devices_and_threads_are_checked(last_word: Bundle) -> None:
     with pytest.raises(DeviceError, match=r"'tpu'.* cpu, cuda, auto"):
-        Predictor(made, device="tpu")
+        Predictor(last_word, device="tpu")
     for threads in (0, -1, 257, 100_000):
         with pytest.raises(InputError, match=f"{threads}; expected 1 to 256"):
-            Predictor(made, threads=threads)
+            Predictor(last_word, threads=threads)
 
 
-def test_threads_reach_the_session(tmp_path: Path) -> None:
-    predictor = Predictor(write_last_word_bundle(tmp_path / "model"), threads=3)
+def test_threads_reach_the_session(last_word: Bundle) -> None:
+    predictor = Predictor(last_word, threads=3)
     assert predictor.threads == 3
     assert predictor._session.get_session_options().intra_op_num_threads == 3
 
 
 def test_without_onnxruntime_the_pip_command_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = write_last_word_bundle(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"thinstack\[cpu\]"):
-        Predictor(made)
+        Predictor(last_word)

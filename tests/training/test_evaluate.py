@@ -223,7 +223,7 @@ def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path)
     model = drawn(recipe, found)
     batch = minibatch(found.train, ["gold"] * len(found.train))
     with torch.no_grad():
-        logits = model.logits(model.inputs(batch.forest))
+        logits = model.joint(model.inputs(batch.forest)).logits
         loss = float(model.head.loss(logits, torch.from_numpy(batch.targets)))
     expected, tokens = 0.0, 0
     for example in gold.train:

@@ -1,5 +1,4 @@
-"""ONNX files, read without onnx and without running them: whether one may be run, its weights, and
-its metadata.
+"""ONNX files, read without onnx and without running them: whether one may be run, and its weights.
 
 Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
 """
@@ -16,7 +15,7 @@ from thinstack.bundle.onnx_tensor import Tensor
 from thinstack.bundle.protobuf import DamagedError, Message, Reader
 from thinstack.errors import BundleError
 
-__all__ = ["check_onnx", "initializers", "metadata"]
+__all__ = ["check_onnx", "initializers"]
 
 MOST_FIELDS = 200_000
 """Fields of all messages of a file at most; the bundled model has 3,000."""
@@ -70,13 +69,6 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
         graph = reader.read(_graph(reader.read(memoryview(content))))
         tensors = [Tensor(reader.read(data)) for data in graph.all(5)]
         return {tensor.name: tensor.array() for tensor in tensors}
-
-
-def metadata(content: bytes, *, source: str = "the ONNX file") -> dict[str, str]:
-    """The `metadata_props` of the model; raises BundleError where they cannot be read."""
-    with _reading(source) as reader:
-        entries = [reader.read(data) for data in reader.read(memoryview(content)).all(14)]
-        return {entry.text(1): entry.text(2) for entry in entries}
 
 
 @contextmanager

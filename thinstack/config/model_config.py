@@ -3,25 +3,9 @@ sentences come as."""
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from thinstack.config.base import Rate, Strict
-
-__all__ = [
-    "SCHEMA_VERSION",
-    "CellConfig",
-    "Device",
-    "EmbeddingConfig",
-    "EncoderConfig",
-    "EvaluationSource",
-    "HeadConfig",
-    "MadeTree",
-    "ModelConfig",
-    "ParserConfig",
-    "TrackerConfig",
-    "TreeKind",
-    "TreeSource",
-]
 
 SCHEMA_VERSION: Final = 1
 
@@ -95,15 +79,8 @@ class TrackerConfig(Strict):
     parses: bool = True
     dropout: Rate = 0.0
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_beam(cls, data: Any) -> Any:
-        # Bundles of schema 1 say `beam = 1`; wider beams are gone.
-        if not isinstance(data, dict) or "beam" not in data:
-            return data
-        if data["beam"] != 1:
-            raise ValueError(f"beam: expected 1, found {data['beam']!r}; leave beam out")
-        return {name: value for name, value in data.items() if name != "beam"}
+    # Bundles of schema 1 say `beam = 1`; wider beams are gone.
+    beam: Literal[1] = Field(default=1, exclude=True, repr=False)
 
 
 class ParserConfig(Strict):
@@ -188,29 +165,20 @@ class ModelConfig(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _own_trees(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
+    def _transitions_are_the_tracker(cls, data: Any) -> Any:
+        parser = data.get("parser") if isinstance(data, dict) else None
+        if not isinstance(parser, dict | ParserConfig) or dict(parser).get("name") != TRANSITIONS:
             return data
-        try:
-            encoder = EncoderConfig.model_validate(data.get("encoder", {}))
-            parser = data.get("parser")
-            parser = None if parser is None else ParserConfig.model_validate(parser)
-        except ValidationError:
-            return data  # the field itself says what is wrong
-        if parser is not None and parser.name == TRANSITIONS:
-            if encoder.tracker is not None:
-                raise ValueError(f"{TRANSITIONS} is the encoder.tracker: give one of them")
-            tracker = {**parser.options, "parses": True}
-            data = {**data, "parser": None, "encoder": {**encoder.model_dump(), "tracker": tracker}}
-            parser, encoder = None, EncoderConfig.model_validate(data["encoder"])
-        if "tree_source" not in data and (
-            parser is not None or (encoder.tracker is not None and encoder.tracker.parses)
-        ):
-            return {**data, "tree_source": "self"}
-        return data
+        encoder = dict(data.get("encoder") or {})
+        if encoder.get("tracker") is not None:
+            raise ValueError(f"{TRANSITIONS} is the encoder.tracker: give one of them")
+        tracker = {**dict(parser).get("options", {}), "parses": True}
+        return {**data, "parser": None, "encoder": {**encoder, "tracker": tracker}}
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
+        if self.parses and "tree_source" not in self.model_fields_set:
+            object.__setattr__(self, "tree_source", "self")  # it is not frozen before it is made
         if self.encoder.tracker is not None and self.trees != "binary":
             raise ValueError(f"a tracker reads binary trees, found trees = {self.trees!r}")
         if self.tree_source == "self" and not self.parses:

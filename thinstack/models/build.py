@@ -54,20 +54,18 @@ def build_encoder(config: ModelConfig) -> Encoder:
 
 
 def _registered(config: ModelConfig, name: str) -> Encoder:
-    encoder = (
-        manager()
-        .encoder(name)
-        .create(
-            config.encoder.options,
-            input_size=config.embedding.size,
-            hidden_size=config.cell.hidden_size,
-            structure=STRUCTURES[config.trees],
-            words_at_leaves=_words_at_leaves(config),
-            kinds=1 + len(config.relations),
-            cell=partial(_create, config.cell, kinds=1 + len(config.relations)),
-        )
+    spec, kinds = manager().encoder(name), 1 + len(config.relations)
+    structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
+    encoder = spec.create(
+        config.encoder.options,
+        input_size=config.embedding.size,
+        hidden_size=config.cell.hidden_size,
+        structure=structure,
+        words_at_leaves=words_at_leaves,
+        kinds=kinds,
+        cell=partial(_create, config.cell, kinds=kinds),
     )
-    expected = (STRUCTURES[config.trees], _words_at_leaves(config), False)
+    expected = (structure, words_at_leaves, False)
     if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
         raise ConfigError(
             f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
@@ -93,9 +91,8 @@ def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
         if config.trees != "binary":
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
         if not encoder.ranks:
-            kind = (
-                f"the encoder {config.encoder.name}" if config.encoder.name else "a tracking LSTM"
-            )
+            name = config.encoder.name
+            kind = f"the encoder {name}" if name else "a tracking LSTM"
             raise ConfigError(f"{where} trees, which a model with {kind} does not")
     return head
 
@@ -112,18 +109,16 @@ def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
 
 def _tree_encoder(config: ModelConfig) -> TreeEncoder:
     words_at_leaves = _words_at_leaves(config)
-    size, encoder = config.embedding.size, config.encoder
+    size, encoder, kinds = config.embedding.size, config.encoder, 1 + len(config.relations)
     inner_size = down_size = 0 if words_at_leaves else size
     layers: list[Layer] = []
     for _ in range(encoder.layers):
-        cell = _create(config.cell, size, inner_size, kinds=1 + len(config.relations))
+        cell = _create(config.cell, size, inner_size, kinds=kinds)
         if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
-        if config.relations and cell.kinds < 1 + len(config.relations):
-            raise ConfigError(
-                f"model.relations: {config.cell.name} tells none apart; leave them out, or take "
-                "sdt_rnn.v1"
-            )
+        if config.relations and cell.kinds < kinds:
+            remedy = "leave them out, or take sdt_rnn.v1"
+            raise ConfigError(f"model.relations: {config.cell.name} tells none apart; {remedy}")
         layers.append(Layer(cell, _top_down(config, cell, down_size)))
         size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
         down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
@@ -163,14 +158,8 @@ def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
 
 
 def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: int = 1) -> Cell:
-    spec = manager().cell(config.name)
-    sizes = {
-        "input_size": input_size,
-        "inner_size": inner_size,
-        "hidden_size": config.hidden_size,
-        "kinds": kinds,
-    }
-    return spec.create(config.options, **sizes)
+    sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": config.hidden_size}
+    return manager().cell(config.name).create(config.options, **sizes, kinds=kinds)
 
 
 def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
@@ -217,9 +206,8 @@ def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
         problem = f"{trees} trees have words at their leaves only, so it needs inner_size 0"
     else:
         place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
-        problem = (
-            f"{place} has an input of width {inner_size} at every node, which it does not read"
-        )
+        input_ = f"an input of width {inner_size} at every node"
+        problem = f"{place} has {input_}, which it does not read"
     return f"{_described(cell)}; {problem}"
 
 

@@ -116,10 +116,6 @@ class Model(nn.Module):
         words: Tensor = self.embedding(inputs)
         return words
 
-    def logits(self, inputs: dict[str, Tensor]) -> Tensor:
-        """What the task head's `loss` takes, see `Joint`."""
-        return self.joint(inputs).logits
-
     def joint(self, inputs: dict[str, Tensor]) -> Joint:
         """The parts of the joint objective, over given trees."""
         encoding = self.encode(inputs, True)

@@ -105,17 +105,12 @@ class Predictor:
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
         for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES):
-            places = positions.tolist()
-            batch = self._run(
-                Forest(
-                    sizes=2 * lengths[positions] - 1,
-                    lengths=lengths[positions],
-                    transitions=transitions,
-                    **self._word_fields([words[i] for i in places], places),
-                ),
-                places,
+            places, sizes = positions.tolist(), 2 * lengths[positions] - 1
+            fields = self._word_fields([words[i] for i in places], places)
+            forest = Forest(
+                sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
-            ends = np.cumsum(2 * lengths[positions] - 1).tolist()
+            batch, ends = self._run(forest, places), np.cumsum(sizes).tolist()
             for place, start, end in zip(places, [0, *ends], ends, strict=False):
                 found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
         return [found[place] for place in range(len(words))]
@@ -125,12 +120,8 @@ class Predictor:
     ) -> list[Prediction]:
         """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
-        return [
-            Prediction.of_words(words, *found, self.labels)
-            for words, found in zip(
-                sentences, self.trees_and_scores(sentences, source), strict=True
-            )
-        ]
+        found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
+        return [Prediction.of_words(words, *scored, self.labels) for words, scored in found]
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over binary trees. Raises TreeError, naming the tree (from 0), for others."""

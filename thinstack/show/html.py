@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from importlib.resources import files
 from itertools import accumulate
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
-from thinstack.show.page_style import STYLE
 
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
@@ -16,6 +16,7 @@ MAX_DEPTH = 32
 MAX_TEXT, MAX_HEADING = 120, 300
 """Columns of text shown of a phrase and of a heading; of a longer one, both ends."""
 
+_STYLE = files("thinstack.show").joinpath("page.css").read_text(encoding="utf-8")
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -41,7 +42,7 @@ def page(predictions: Sequence[Prediction], *, title: str = "Sentences, phrase b
     class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
     the page says so.
     """
-    parts = [_HEAD.format(title=_text(title), style=STYLE)]
+    parts = [_HEAD.format(title=_text(title), style=_STYLE)]
     for number, prediction in enumerate(predictions, 1):
         parts += _sentence(_Marks(prediction), number)
     if not predictions:

@@ -26,7 +26,9 @@ matter. Merge or split tokens before the component runs, not after.
 """
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,20 +83,18 @@ def register_extensions() -> None:
     for kind, name, options in (
         (Doc, "tree_sentiment", {"default": None}),
         (Doc, "sentiment_phrases", {"getter": _phrases}),
-        (Span, "sentiment_label", {"getter": _label}),
-        (Span, "sentiment_scores", {"getter": _scores}),
-        (Span, "sentiment_tree", {"getter": _brackets}),
+        (Span, "sentiment_label", {"getter": _of_phrase(attrgetter("label"))}),
+        (Span, "sentiment_scores", {"getter": _of_phrase(_scores)}),
+        (Span, "sentiment_tree", {"getter": _of_phrase(_brackets)}),
         (Span, "sentiment_phrases", {"getter": _phrases_inside}),
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
             plain = "default" in options and (default, method, setter) == (None,) * 3
             if not (getter.__module__ == __name__ if getter else plain):
-                raise ConfigError(
-                    f"tree_sentiment needs the attribute {kind.__name__}._.{name}, which "
-                    "something else has set already; "
-                    f"remove it first: {kind.__name__}.remove_extension({name!r})"
-                )
+                taken = f"{kind.__name__}._.{name}, which something else has set already"
+                remedy = f"remove it first: {kind.__name__}.remove_extension({name!r})"
+                raise ConfigError(f"tree_sentiment needs the attribute {taken}; {remedy}")
         kind.set_extension(name, force=True, **options)
 
 
@@ -144,30 +144,27 @@ def _node_of(span: Span) -> tuple[Annotated, int] | None:
     return (found, int(nodes[0])) if nodes.size else None
 
 
-def _of_span(span: Span) -> Prediction | None:
-    place = _node_of(span)
-    return _phrase(span.doc, *place) if place else None
+def _of_phrase(read: Callable[[Prediction], Any]) -> Callable[[Span], Any]:
+    """A getter of what `read` gives of a span that is a phrase, and of None for any other."""
+
+    def getter(span: Span) -> Any:
+        place = _node_of(span)
+        return read(_phrase(span.doc, *place)) if place else None
+
+    return getter
 
 
-def _label(span: Span) -> str | None:
-    found = _of_span(span)
-    return found.label if found else None
+def _scores(found: Prediction) -> dict[str, float]:
+    return dict(zip(found.labels, found.scores[-1].tolist(), strict=True))
 
 
-def _scores(span: Span) -> dict[str, float] | None:
-    found = _of_span(span)
-    return dict(zip(found.labels, found.scores[-1].tolist(), strict=True)) if found else None
-
-
-def _brackets(span: Span) -> str | None:
-    found = _of_span(span)
-    return to_brackets(found.tree) if found else None
+def _brackets(found: Prediction) -> str:
+    return to_brackets(found.tree)
 
 
 def _phrases(doc: Doc) -> list[dict[str, Any]]:
-    return [
-        phrase for found in _sentences(doc) for phrase in _listed(doc, found, len(found.scores) - 1)
-    ]
+    listed = (_listed(doc, found, len(found.scores) - 1) for found in _sentences(doc))
+    return list(chain.from_iterable(listed))
 
 
 def _phrases_inside(span: Span) -> list[dict[str, Any]] | None:
@@ -180,9 +177,8 @@ def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
     nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
     starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
     labels, rows = doc._.tree_sentiment["labels"], found.scores[nodes]
-    for start, end, best, row in zip(
-        starts, ends, rows.argmax(axis=1).tolist(), rows.tolist(), strict=True
-    ):
+    best = rows.argmax(axis=1).tolist()
+    for start, end, label, row in zip(starts, ends, best, rows.tolist(), strict=True):
         span = doc[start:end]
         yield {
             "start": start,
@@ -190,6 +186,6 @@ def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
             "start_char": span.start_char,
             "end_char": span.end_char,
             "text": span.text,
-            "label": labels[best],
+            "label": labels[label],
             "scores": dict(zip(labels, row, strict=True)),
         }

@@ -134,10 +134,8 @@ def _parse(span: Span) -> Tree:
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):
-        problem = (
-            f"is {text!r}, expected labelled brackets; does benepar run before tree_sentiment?"
-        )
-        raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
+        problem = f"{text!r}, expected labelled brackets; does benepar run before tree_sentiment?"
+        raise InputError(f"Span._.parse_string of {_shown(span)} is {problem}")
     dropped = 1
     while dropped:  # a token of white space leaves brackets without a word, perhaps nested
         text, dropped = _SPACE_LEAF.subn("", text)
