@@ -136,7 +136,7 @@ def test_a_part_can_be_put_in_twice_with_its_inner_graphs_and_without_its_traces
     (once,) = inline(g, part_with_a_branch(), [x])
     (twice,) = inline(g, part_with_a_branch(), [g.op("Neg", once)])
     g.output(twice, "y", FLOAT, ["n"])
-    file = g.model({}, producer_version="1")
+    file = g.model({})
     assert b"/home" not in file
     model = onnx.load_from_string(file)
     assert len(model.graph.initializer) == 1

@@ -1,5 +1,6 @@
 """Verification passes for a faithful file and for no other."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -14,7 +15,7 @@ from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify
-from thinstack.export.onnx.model import export_int8
+from thinstack.export.onnx.model import export_stages
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_trees
@@ -45,7 +46,7 @@ def test_report(exported: Exported) -> None:
         rounded, plain = (eager_scores(model, inputs)["node_scores"] for model in models)
         assert 0.1 < np.abs(rounded - plain).mean() / report.mean_deviation < 10
     assert report.development == ()
-    written = json.loads(json.dumps(report.to_dict()))
+    written = json.loads(json.dumps(dataclasses.asdict(report)))
     assert written["runtimes"][0]["max_error"] == report.runtimes[0].max_error
 
 
@@ -54,7 +55,9 @@ def test_a_model_of_two_directions(verified: tuple[Exported, VerificationReport]
     assert [(runtime.cases, runtime.trees) for runtime in report.runtimes] == [(20, 52), (16, 48)]
     assert max(runtime.max_error for runtime in report.runtimes) < 1e-5
     model = exported.proto()
-    assert json.loads(stored(model)["verification"]) == json.loads(json.dumps(report.to_dict()))
+    assert json.loads(stored(model)["verification"]) == json.loads(
+        json.dumps(dataclasses.asdict(report))
+    )
     # The depths of the trees, upwards, downwards.
     assert [node.op_type for node in model.graph.node].count("Loop") == 3
 
@@ -90,7 +93,7 @@ def test_real_inputs_are_compared_as_well(words: Exported) -> None:
     for runtime in report.development:
         assert (runtime.cases, runtime.trees, runtime.nodes) == (2, 4, 6)
         assert runtime.mean_error <= runtime.max_error < 2e-6
-    assert len(report.to_dict()["development"]) == 2
+    assert len(dataclasses.asdict(report)["development"]) == 2
 
 
 def test_a_fault_that_only_real_inputs_show_is_found(
@@ -120,7 +123,7 @@ def test_what_products_in_8_bits_cost_is_told_of_the_file() -> None:
     model = randomised(make_model("words", NaryLSTM(input_size=X, hidden_size=20)), std=0.4)
     tables, products = (
         verify_onnx(file, model, config)
-        for file in export_int8(model, config, vocabulary_digest="0")
+        for file in export_stages(model, config, quantize="int8", vocabulary_digest="0")
     )
     assert (tables.quantization, products.quantization) == ("int8-tables", "int8")
     assert 0 < tables.max_deviation < products.max_deviation < 0.1
@@ -179,7 +182,7 @@ def test_a_changed_file_fails(words: Exported, change, message: str) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (make_config("words", labels="abc"), r"\['a', 'b', 'c'\]"),
+        (make_config("words", labels="abc"), r'\["a", "b", "c"\]'),
         (make_config("words", cell="other.v1"), r"'cell': 'other\.v1'"),
         (make_config("words", trees="sequence"), "'trees': 'sequence'"),
     ],
@@ -228,20 +231,19 @@ def test_a_model_that_looks_at_its_batch_fails(
 def test_the_report_is_stored_in_the_file(
     words: Exported, verified: tuple[Exported, VerificationReport], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def export(model, config: ModelConfig, **options: str) -> bytes:
-        assert (options.pop("quantize"), options.pop("outputs")) == ("none", "nodes")
+    def export(model, config: ModelConfig, **options: str) -> list[bytes]:
         assert options == {"index_type": "int64", "vocabulary_digest": "d"}
-        return words.file
+        return [words.file]
 
     with monkeypatch.context() as patch:
-        patch.setattr(onnx_verify, "export_onnx", export)
+        patch.setattr(onnx_verify, "export_stages", export)
         patch.setattr(onnx_verify, "verify_onnx", lambda *_, **__: verified[1])
         file, report = export_verified_onnx(
             words.model, words.config, index_type="int64", vocabulary_digest="d"
         )
     assert report is verified[1]
     found = stored(onnx.load_from_string(file))
-    assert json.loads(found["verification"]) == json.loads(json.dumps(report.to_dict()))
+    assert json.loads(found["verification"]) == json.loads(json.dumps(dataclasses.asdict(report)))
     assert found["cell"] == "nary_lstm.v1"
     verify_onnx(file, words.model, words.config)
 

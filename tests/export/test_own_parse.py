@@ -9,8 +9,7 @@ from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
-from thinstack.export.compare import compare
-from thinstack.export.own_parse import as_given, worst_choice
+from thinstack.export.compare import as_given, compare, worst_choice
 from thinstack.export.samples import Scores, eager_scores
 
 MODEL = plain_spinn(PlainCell(2, inner=True))
