@@ -82,10 +82,10 @@ def encode(
     told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
     table = timetable(told, transitions, words.vectors)
     loop = _Loop(g, encoder, words, table)
-    number, outputs = loop.run(g)
+    number, store = loop.run(g)
     reduces = number > 0
     # Outputs of the words, a row of nothing, those of the others as they were made.
-    stacked = Value.cat([loop.outputs, outputs])
+    stacked = Value.cat([loop.outputs, loop.read(g, store)])
     places = reduces.where(loop.outputs.size(0) + number, -1 - number)
     return Encoding(
         root_nodes=table.roots,
@@ -120,8 +120,8 @@ class _Loop:
         self.after = (table.ends + 1).unsqueeze(1)
 
     def run(self, g: Graph) -> tuple[Value, Value]:
-        """The numbers (N,) of all nodes, and the outputs, after a row of nothing, of those that
-        are no words, in the order in which they are made."""
+        """The numbers (N,) of all nodes, and the states, after a row of nothing, of those that are
+        no words, in the order in which they are made."""
         table = self.table
         body = self._step(g.body("take_one_transition"))
         left = table.lengths.unsqueeze(1)
@@ -132,8 +132,11 @@ class _Loop:
         # standard stacks it.
         numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
         # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
-        number = numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken)
-        return number, inline(g, self.parts.read, self._split(store))[0]
+        return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
+
+    def read(self, g: Graph, states: Value) -> Value:
+        """Outputs (n, H) of nodes from their states (n, W)."""
+        return inline(g, self.parts.read, self._split(states))[0]
 
     def _step(self, body: Graph) -> Graph:
         """The body: the stacks before a transition -> after it, and the number of the node it
@@ -176,8 +179,8 @@ class _Loop:
     def _outputs(self, body: Graph, states: Value, numbers: Value) -> Value:
         """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
         of whose state a cell may make anything."""
-        rows, size = self._split(states.view(-1, self.width)), self.cell.hidden_size
-        pairs = inline(body, self.parts.read, rows)[0].view(-1, 2, size)
+        size = self.cell.hidden_size
+        pairs = self.read(body, states.view(-1, self.width)).view(-1, 2, size)
         there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
         return there.where(pairs, np.zeros(1, np.float32)).view(-1, 2 * size)
 

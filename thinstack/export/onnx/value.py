@@ -27,10 +27,6 @@ def _node(kind: str, **attributes: Any) -> Callable[..., "Value"]:
     return lambda self, *others: self.op(kind, *others, **attributes)
 
 
-def _turned(kind: str) -> Callable[["Value", Operand], "Value"]:
-    return lambda self, other: innermost(self, other).op(kind, other, self).shaped_as(self, other)
-
-
 class Value:
     """A value that a runtime will compute. An operator or a method appends the node that does what
     torch does under that name; functions of torch, such as `torch.cat`, take values as well.
@@ -67,7 +63,7 @@ class Value:
         return self
 
     __add__ = __radd__ = _node("Add")
-    __sub__, __rsub__ = _node("Sub"), _turned("Sub")
+    __sub__ = _node("Sub")
     __mul__ = __rmul__ = _node("Mul")
     __truediv__ = __floordiv__ = _node("Div")  # whole numbers >= 0 are rounded down
     __lt__, __gt__ = _node("Less"), _node("Greater")
@@ -78,6 +74,9 @@ class Value:
     long, float = _node("Cast", to=TensorProto.INT64), _node("Cast", to=TensorProto.FLOAT)
     sum = _node("ReduceSum", keepdims=0)
     take, masked_select = _node("Gather", axis=0), _node("Compress", axis=0)  # of a vector
+
+    def __rsub__(self, other: Operand) -> "Value":
+        return innermost(self, other).op("Sub", other, self).shaped_as(self, other)
 
     def __getitem__(self, rows: slice) -> "Value":
         ends = (0 if rows.start is None else rows.start, END if rows.stop is None else rows.stop)

@@ -14,10 +14,9 @@ import torch
 from onnx.reference import ReferenceEvaluator
 
 from thinstack._version import __version__
-from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
-from thinstack.errors import BundleError, ExportError, needs_extra
+from thinstack.errors import BundleError, ExportError
 from thinstack.export.compare import Run, RuntimeReport, compare, distance
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import Options, export_stages, metadata_of
@@ -31,6 +30,7 @@ from thinstack.export.samples import (
     sampled,
 )
 from thinstack.models import Model
+from thinstack.runtime.session import open_session
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
@@ -163,14 +163,16 @@ class _File:
 
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
-            check_onnx(exported, source="the exported file")
+            opened = open_session(exported, device="cpu", threads=1, source="the exported file")
         except BundleError as error:
             raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
+        import onnxruntime
+
+        self.session: Any = opened[0]
         self.proto = onnx.load_model_from_string(exported)
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
         self.quantize = _check_metadata(self.metadata, config)
         self.outputs = _outputs(self.proto, model)
-        self.session, version = _session(exported)
         types = {value.name: ORT_TYPES[value.type] for value in self.session.get_inputs()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:
@@ -179,7 +181,7 @@ class _File:
 
         reference = ReferenceEvaluator(self.proto)
         self.runtimes: dict[str, tuple[str, Run]] = {
-            "onnxruntime": (version, partial(scores, self.session.run)),
+            "onnxruntime": (onnxruntime.__version__, partial(scores, self.session.run)),
             "onnx.reference": (onnx.__version__, partial(scores, reference.run)),
         }
 
@@ -212,16 +214,6 @@ def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
             f"{', '.join(model.output_names)}"
         )
     return found
-
-
-def _session(exported: bytes) -> tuple[Any, str]:
-    with needs_extra("cpu"):
-        import onnxruntime
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(exported, options, providers=["CPUExecutionProvider"])
-    return session, onnxruntime.__version__
 
 
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
