@@ -92,9 +92,9 @@ def test_what_fails_the_verification_is_not_written(
 ) -> None:
     other = load_model(GOLDEN / "words")
     other.head.linear.bias.data[0] += 0.1
-    export = onnx_verify.export_onnx
+    export = onnx_verify.export_stages
     wrong = lambda model, config, **options: export(other, config, **options)  # noqa: E731
-    monkeypatch.setattr(onnx_verify, "export_onnx", wrong)
+    monkeypatch.setattr(onnx_verify, "export_stages", wrong)
     path = tmp_path / "m.onnx"
     path.write_bytes(b"what was there")
     code, _, err = run(GOLDEN / "words", path)

@@ -229,7 +229,8 @@ def export(
             f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"
         )
     with needs_extra("export"):
-        from thinstack.export.export_file import Options, export_file
+        from thinstack.export.export_file import export_file
+        from thinstack.export.onnx.model import Options
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
     kind, console = formats[suffix], Console()
     export_file(

@@ -14,12 +14,12 @@ from thinstack.models import Model, build_model
 
 
 def _export(
-    kind: str, model: Model, config: ModelConfig, quantize: str, index_type: str
+    model: Model, config: ModelConfig, quantize: str, index_type: str = "int32"
 ) -> Exported:
     file = export_onnx(
         model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd"
     )
-    return Exported(kind, model, config, quantize, file)
+    return Exported(model, config, quantize, file)
 
 
 @pytest.fixture
@@ -32,22 +32,21 @@ def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def words() -> Exported:
     """N-ary LSTM over words, nothing rounded, int32."""
-    return _export("words", make_model("words"), make_config("words"), "none", "int32")
+    return _export(make_model("words"), make_config("words"), "none")
 
 
 @pytest.fixture(scope="session")
 def pieces() -> Exported:
     """N-ary LSTM over wordpieces, int8, int64."""
-    return _export(
-        "wordpieces", make_model("wordpieces"), make_config("wordpieces"), "int8-tables", "int64"
-    )
+    model, config = make_model("wordpieces"), make_config("wordpieces")
+    return _export(model, config, "int8-tables", "int64")
 
 
 @pytest.fixture(scope="session")
 def child_sum() -> Exported:
     """A cell of any arity over words, fp16, int32."""
     config = make_config("words", cell="child_sum.v1")
-    return _export("words", make_model("words", ChildSum()), config, "fp16", "int32")
+    return _export(make_model("words", ChildSum()), config, "fp16")
 
 
 @pytest.fixture(scope="session", params=["words", "pieces", "child_sum"])
@@ -69,7 +68,7 @@ def verified() -> tuple[Exported, VerificationReport]:
     config = make_config("words", "lexicalized_lstm.v1", encoder=encoder, head=head)
     model = randomised(build_model(config, entries=V), std=0.4)
     file, report = export_verified_onnx(model, config, vocabulary_digest="0123abcd")
-    return Exported("words", model, config, "none", file), report
+    return Exported(model, config, "none", file), report
 
 
 @pytest.fixture(scope="session")
@@ -82,18 +81,13 @@ def pairs() -> Exported:
         "head": {"name": "similarity.v1"},
     }
     config = make_config("words", "sdt_rnn.v1", **settings)
-    return _export("words", randomised(build_model(config, entries=V)), config, "fp16", "int32")
+    return _export(randomised(build_model(config, entries=V)), config, "fp16")
 
 
 @pytest.fixture(scope="session")
 def parser() -> Exported:
     """SPINN over wordpieces, int8, int32."""
     torch.manual_seed(0)
-    config = make_config(
-        "wordpieces",
-        "spinn_lstm.v1",
-        encoder={"tracker": {"size": 4, "lookahead": 2}},
-        tree_source="self",
-    )
-    model = randomised(build_model(config, entries=V))
-    return _export("wordpieces", model, config, "int8-tables", "int32")
+    encoder = {"tracker": {"size": 4, "lookahead": 2}}
+    config = make_config("wordpieces", "spinn_lstm.v1", encoder=encoder, tree_source="self")
+    return _export(randomised(build_model(config, entries=V)), config, "int8-tables")

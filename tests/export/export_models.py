@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,7 +36,6 @@ LABELS = ("bad", "so-so", "schön")
 class Exported:
     """A model and its ONNX file."""
 
-    kind: str
     model: Model
     config: ModelConfig
     quantize: str
@@ -44,17 +44,14 @@ class Exported:
     def runs(self) -> list[Run]:
         """The file in onnxruntime and in onnx's reference evaluator."""
         session = self.session()
-        types = {value.name: value.type for value in session.get_inputs()}
+        types = {value.name: value.type[len("tensor(") : -1] for value in session.get_inputs()}
         names = [value.name for value in session.get_outputs()]
 
-        def bound(run: Callable[..., list[NDArray[Any]]]) -> Run:
-            def scores(inputs: Arrays) -> Arrays:
-                typed = {n: a.astype(types[n][len("tensor(") : -1]) for n, a in inputs.items()}
-                return dict(zip(names, run(names, typed), strict=True))
+        def scores(run: Callable[..., list[NDArray[Any]]], inputs: Arrays) -> Arrays:
+            typed = {name: array.astype(types[name]) for name, array in inputs.items()}
+            return dict(zip(names, run(names, typed), strict=True))
 
-            return scores
-
-        return [bound(run) for run in runtimes(self.file)]
+        return [partial(scores, run) for run in runtimes(self.file)]
 
     def session(self) -> onnxruntime.InferenceSession:
         return session_of(self.file)
@@ -175,18 +172,29 @@ def random_parents(
     return parents, slots
 
 
-def random_inputs(
-    kind: str, trees: Sequence[Sequence[int] | NDArray[np.int64]], seed: int
-) -> dict[str, NDArray[np.int64]]:
-    """Ids for the words of a forest."""
+def inputs_of(
+    model: Model, trees: Sequence[int | Sequence[int] | NDArray[Any]], seed: int = 0
+) -> Arrays:
+    """Random words over these trees (transitions), or random ones of so many words; over random
+    trees of any shape with as many nodes in all, where a model is told parents."""
     random = np.random.default_rng(seed)
-    steps = np.concatenate([np.zeros(0, np.int64), *(np.asarray(tree, np.int64) for tree in trees)])
-    words = int((steps == 0).sum())
-    if kind == "words":
-        return {"token_ids": random.integers(0, V, words), "transitions": steps}
-    counts = random.choice([1, 2, 3, 7], words).astype(np.int64)
-    return {
-        "piece_ids": random.integers(0, V, int(counts.sum())),
-        "pieces_per_word": counts,
-        "transitions": steps,
-    }
+    steps = [random_tree(t, seed + t) if isinstance(t, int) else np.asarray(t) for t in trees]
+    sizes = np.array([(len(tree) + 1) // 2 for tree in steps], np.int64)
+    words = int(sizes.sum())
+    every: Arrays = {"lengths": sizes}
+    every["transitions"] = np.concatenate([np.zeros(0, np.int64), *steps]).astype(np.int64)
+    if model.encoder.structure == "parents":
+        parents, slots = random_parents(words, len(trees), model.encoder.arity, random)
+        every |= {"parents": parents, "slots": slots, "kinds": random.integers(1, 4, words)}
+        if model.encoder.words_at_leaves:
+            words -= len(set(parents[parents >= 0].tolist()))
+    every["constituents"] = random.integers(0, C, len(every["transitions"]))
+    every["token_ids"] = random.integers(0, V, words)
+    every["pieces_per_word"] = random.choice([1, 2, 3, 7], words).astype(np.int64)
+    every["piece_ids"] = random.integers(0, V, int(every["pieces_per_word"].sum()))
+    return {name: every[name] for name in model.input_names}
+
+
+def without_trees(inputs: Arrays) -> Arrays:
+    """For a parser to make them."""
+    return inputs | {"transitions": np.zeros(0, np.int64)}

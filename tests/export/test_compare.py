@@ -1,29 +1,63 @@
-"""Comparing a runtime with the model, by runtimes whose faults are known."""
+"""Comparing runtimes whose faults are known with the model: their scores, and the trees that they
+make."""
+
+import copy
+from functools import partial
 
 import numpy as np
 import pytest
+import torch
 from export_models import make_model
+from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join
 from thinstack.errors import ExportError
-from thinstack.export.compare import compare, distance
+from thinstack.export.compare import as_given, compare, distance, worst_choice
 from thinstack.export.samples import Scores, eager_scores, sample_trees
+from thinstack.models import Model
 
 MODEL = make_model("words").eval()
 BATCHES = [
     join(sample_trees(MODEL, trees, np.random.default_rng(1)))
     for trees in ([shapes.left(4), shapes.left(1)], [shapes.right(3)])
 ]
+PARSER = plain_spinn(PlainCell(2, inner=True))
+SENTENCES = Forest(token_ids=np.arange(9), lengths=np.array([5, 1, 3]), sizes=np.array([9, 1, 5]))
+TREES = [0, 0, 1, 0, 0, 1, 1, 0, 1, *[0], *[0, 0, 0, 1, 1]]
 
 
-def off_by(error: float, node: int = 0) -> object:
+def off_by(error: float, model: Model = MODEL, node: int = 0) -> object:
     def run(forest: Forest) -> Scores:
-        scores = eager_scores(MODEL, forest)
+        scores = eager_scores(model, forest)
         scores["node_scores"][node, 1] += error
         return scores
 
     return run
+
+
+def without_a_row(forest: Forest) -> Scores:
+    scores = eager_scores(MODEL, forest)
+    return scores | {"node_scores": scores["node_scores"][1:]}
+
+
+def over(trees: list[int]) -> object:
+    """A runtime that makes these trees, and scores them as the model does."""
+    return lambda forest: eager_scores(PARSER, forest._replace(transitions=np.array(trees)))
+
+
+def own_parse() -> list[int]:
+    return eager_scores(PARSER, SENTENCES)["parse"].tolist()
+
+
+def other_trees() -> list[int]:
+    """The model's own trees but for the last sentence, of which there are two."""
+    left, right = [0, 0, 1, 0, 1], [0, 0, 0, 1, 1]
+    return own_parse()[:10] + (left if own_parse()[10:] == right else right)
+
+
+def parsed(steps: list[int]) -> Scores:
+    return {"parse": np.array(steps, np.int32)}
 
 
 def test_the_report_holds_the_differences_of_all_scores() -> None:
@@ -34,21 +68,81 @@ def test_the_report_holds_the_differences_of_all_scores() -> None:
     assert report.mean_error == pytest.approx(2 * 0.25 / (3 * (13 + 3)), rel=1e-5)
 
 
-@pytest.mark.parametrize(("error", "shown"), [(0.25, r"0\.25"), (np.nan, "nan"), (np.inf, "inf")])
-def test_scores_that_differ_are_refused(error: float, shown: str) -> None:
-    with pytest.raises(ExportError, match=f"mine .* {shown} .* 1e-05"):
-        compare("mine", "1", off_by(error, node=-1), MODEL, BATCHES, 1e-5)
-
-
-def test_a_missing_score_is_refused() -> None:
-    def run(forest: Forest) -> Scores:
-        scores = eager_scores(MODEL, forest)
-        return scores | {"node_scores": scores["node_scores"][1:]}
-
-    with pytest.raises(ExportError, match=r"node_scores .*\(7, 3\).*\(8, 3\), for 2 trees"):
-        compare("mine", "1", run, MODEL, BATCHES, 1e-5)
+@pytest.mark.parametrize(
+    ("run", "model", "message"),
+    [
+        (off_by(0.25, node=-1), MODEL, r"mine .* 0\.25 .* 1e-05"),
+        (off_by(np.nan, node=-1), MODEL, "mine .* nan .* 1e-05"),
+        (off_by(np.inf, node=-1), MODEL, "mine .* inf .* 1e-05"),
+        (without_a_row, MODEL, r"node_scores .*\(7, 3\).*\(8, 3\), for 2 trees"),
+        (over(other_trees()), PARSER, "less than the other one; allowed 1e-05"),
+        (off_by(0.01, PARSER), PARSER, "mine gives scores that differ by"),
+    ],
+)
+def test_a_runtime_that_differs_is_refused(run, model: Model, message: str) -> None:
+    batches = BATCHES if model is MODEL else [SENTENCES]
+    with pytest.raises(ExportError, match=message):
+        compare("mine", "1", run, model, batches, 1e-5)
 
 
 def test_differences_of_scores_beyond_1_are_relative() -> None:
     found, wanted = np.array([[0.5, -1700.17]], np.float32), np.array([[0.4, -1700.0]], np.float32)
     np.testing.assert_allclose(distance(found, wanted), [[0.1, 0.17 / 1700]], rtol=1e-3)
+
+
+def test_a_runtime_is_compared_over_its_own_trees() -> None:
+    against = partial(compare, "mine", "1", model=PARSER, batches=[SENTENCES])
+    assert against(over(own_parse()), tolerance=1e-5).nodes == 15
+    # Were the choice within tolerance, its scores would be right over the trees that it made.
+    assert against(over(other_trees()), tolerance=10).max_error < 1e-6
+
+
+def test_trees_are_given_as_they_were_found() -> None:
+    found = as_given(PARSER, SENTENCES, parsed(TREES))
+    assert found.transitions.tolist() == TREES
+    assert found.transitions.dtype == np.int64
+    assert found.token_ids is SENTENCES.token_ids
+    assert as_given(PARSER, found, parsed(TREES)) is found
+
+
+@pytest.mark.parametrize(
+    ("given", "steps", "message"),
+    [
+        ([], TREES[:-1], r"\(14,\) transitions where the sentences have 15"),
+        ([], [*TREES[:9], 1, *TREES[10:]], "sentence 1: .*REDUCE"),
+        ([], [0, 1, 0, *TREES[3:]], "sentence 0: .*fewer than two"),
+        ([], [*TREES[:10], 0, 0, 1, 0, 0], "sentence 2: transition 4 .* leaves 3 nodes"),
+        ([], [*TREES[:10], 0, 0, 2, 0, 1], "sentence 2: transition 2 is 2"),
+        (TREES, [*TREES[:10], 0, 0, 1, 0, 1], "other trees than it was given"),
+    ],
+)
+def test_what_is_no_tree_or_another_one_is_refused(
+    given: list[int], steps: list[int], message: str
+) -> None:
+    forest = SENTENCES._replace(transitions=np.array(given, np.int64))
+    with pytest.raises(ExportError, match=message):
+        as_given(PARSER, forest, parsed(steps))
+
+
+@pytest.mark.parametrize("scale", [0.01, 10])
+def test_a_choice_is_as_bad_as_it_scores_less(scale: float) -> None:
+    """Relative to scores beyond 1."""
+    model = copy.deepcopy(PARSER)
+    with torch.no_grad():
+        model.encoder.tracker.w_transition.mul_(scale)
+        model.encoder.tracker.b_transition.mul_(scale)
+    assert worst_choice(model, as_given(PARSER, SENTENCES, parsed(own_parse()))) < 0
+    # The other tree differs by the third transition of five, its only choice, after the same two
+    # words.
+    wrong = as_given(PARSER, SENTENCES, parsed(other_trees()))
+    with torch.no_grad():
+        scores = model.joint(model.inputs(wrong)).choices[12].numpy()
+    assert (np.abs(scores).max() > 1) == (scale > 1)
+    lost = np.abs(np.diff(scores)).item() / (np.abs(scores).max() if scale > 1 else 1)
+    assert worst_choice(model, wrong) == pytest.approx(lost, rel=1e-5)
+
+
+def test_where_there_is_no_choice_nothing_is_lost() -> None:
+    steps, lengths = np.array([0, 0, 0, 1]), np.array([1, 2])
+    forest = Forest(token_ids=np.arange(3), lengths=lengths, transitions=steps)
+    assert worst_choice(PARSER, forest) == -np.inf

@@ -15,7 +15,7 @@ def lookup(values: np.ndarray, quantize: str) -> bytes:
     g = Graph("g")
     ids = g.input("ids", INT32, ["n"])
     g.output(Table(g, values, quantize).rows(ids), "rows", FLOAT, ["n", values.shape[1]])
-    return g.model({}, producer_version="1")
+    return g.model({})
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def pieces() -> bytes:
     table = Table(g, np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), "none")
     inputs = g.input("piece_ids", INT64, ["P"]), g.input("pieces_per_word", INT64, ["L"])
     g.output(mean_of_pieces(table, *inputs), "words", FLOAT, ["L", 3])
-    return g.model({}, producer_version="1")
+    return g.model({})
 
 
 @pytest.mark.parametrize("counts", [[], [1], [3], [1, 1, 1], [2, 1, 5, 1, 1, 20]])

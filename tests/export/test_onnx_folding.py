@@ -36,14 +36,14 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
     state = body.input("state", FLOAT, ["n", SIZE])
     one = body.op("Exp", 0.0).op("Sqrt")
     masked = body.unique("masked")
-    body.append(helper.make_node("Mul", [weight.name, kept.name], [masked], name=masked))
+    body.nodes.append(helper.make_node("Mul", [weight.name, kept.name], [masked], name=masked))
     found = (state + one).op("MatMul", Value(body, masked))
     body.output(found, "state_next", FLOAT, ["n", SIZE])
     start = x.op("MatMul", weight * kept)
     g.output(g.loop(body, 3, [start])[0], "y", FLOAT, ["n", SIZE])
-    before = g.model({}, producer_version="0")
+    before = g.model({})
     fold_constants(g)
-    after = g.model({}, producer_version="0")
+    after = g.model({})
 
     proto = onnx.load_from_string(after)
     assert not {"Mul", "Exp", "Sqrt"} & set(operators(proto.graph))
@@ -68,7 +68,7 @@ def test_what_a_loop_gives_keeps_its_name() -> None:
     x = g.input("x", FLOAT, ["n"])
     g.output(g.loop(body, 2, [x])[0], "y", FLOAT, ["m"])
     fold_constants(g)
-    session = session_of(g.model({}, producer_version="0"))
+    session = session_of(g.model({}))
     assert session.run(None, {"x": np.zeros(1, np.float32)})[0].tolist() == [-7]
 
 
@@ -80,7 +80,7 @@ def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> No
     )
     g.output(g.op("MatMul", first, g.weight(value, "positive")), "y", FLOAT, ["n", "size"])
     fold_constants(g)
-    session = session_of(g.model({}, producer_version="0"))
+    session = session_of(g.model({}))
     (found,) = session.run(None, {"x": np.eye(3, dtype=np.float32)})
     np.testing.assert_allclose(found, value @ value)
 
@@ -92,5 +92,5 @@ def test_one_matrix_of_a_weight_of_three_dimensions_stays_a_matrix() -> None:
     x = g.input("x", FLOAT, ["n", 3])
     g.output(x.op("MatMul", g.weight(w, "w").select(0, 1)), "y", FLOAT, ["n", 4])
     fold_constants(g)
-    proto = onnx.load_from_string(g.model({}, producer_version="0"))
+    proto = onnx.load_from_string(g.model({}))
     assert [list(tensor.dims) for tensor in proto.graph.initializer] == [[3, 4]]

@@ -12,11 +12,11 @@ FLOAT = onnx.TensorProto.FLOAT
 
 
 def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
-    return runtimes(g.model({}, producer_version="1"))[1](None, inputs)
+    return runtimes(g.model({}))[1](None, inputs)
 
 
 def weights_of(g: Graph) -> dict[str, onnx.TensorProto]:
-    model = onnx.load_from_string(g.model({}, producer_version="1"))
+    model = onnx.load_from_string(g.model({}))
     return {weight.name: weight for weight in model.graph.initializer}
 
 
@@ -57,7 +57,7 @@ def test_what_nothing_reads_is_left_out() -> None:
     state = body.input("state", FLOAT, ["n", 2])
     body.output(state + used, "state_out", FLOAT, ["n", 2])  # `used` is read inside the loop only
     g.output(g.loop(body, 3, [x])[0], "y", FLOAT, ["n", 2])
-    model = onnx.load_from_string(g.model({}, producer_version="1"))
+    model = onnx.load_from_string(g.model({}))
     operators = [node.op_type for node in model.graph.node if node.op_type != "Constant"]
     assert operators == ["Neg", "Loop", "Identity"]
     assert len(model.graph.initializer) == 0
@@ -68,4 +68,4 @@ def test_an_invalid_graph_is_refused() -> None:
     g = Graph("g")
     g.output(Value(g, "nowhere"), "y", FLOAT, ["n"])
     with pytest.raises(onnx.checker.ValidationError):
-        g.model({}, producer_version="1")
+        g.model({})

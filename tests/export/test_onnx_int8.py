@@ -5,24 +5,14 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from export_models import (
-    V,
-    X,
-    make_config,
-    make_model,
-    random_inputs,
-    random_tree,
-    randomised,
-    runtimes,
-    session_of,
-)
+from export_models import V, X, inputs_of, make_config, make_model, randomised, runtimes, session_of
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from thinstack.config import ModelConfig
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.int8 import Products, quantize_products
+from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
@@ -40,18 +30,18 @@ def random(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 
 def product(
     kind: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None
-) -> tuple[bytes, Products]:
+) -> tuple[bytes, tuple[int, int]]:
     g = Graph("g", half=kind == "half")
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", K]))
-    if kind == "transposed":
-        found = g.op("Gemm", rows, g.weight(weight.T.copy(), "w"), g.weight(bias, "b"), transB=1)
-    elif bias is None:
+    if bias is None:
         found = g.op("MatMul", rows, g.weight(weight, "w"))
     else:
-        found = g.op("Gemm", rows, g.weight(weight, "w"), g.weight(bias, "b"))
+        turned = kind == "transposed"
+        stored = g.weight(weight.T.copy() if turned else weight, "w")
+        found = g.op("Gemm", rows, stored, g.weight(bias, "b"), transB=int(turned))
     g.output(found, "y", FLOAT, ["n", W])
     products = quantize_products(g, {})
-    return g.model({}, producer_version="0"), products
+    return g.model({}), products
 
 
 def wide() -> tuple[Model, ModelConfig]:
@@ -104,28 +94,26 @@ def test_columns_keep_to_seven_bits_and_their_own_scale() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "found"),
+    ("shape", "options", "bounded", "found"),
     [
-        ("unbounded rows", (0, 1)),
-        ("narrow", (0, 1)),
-        ("transA", (0, 1)),
-        ("alpha", (0, 1)),
-        ("beta", (0, 1)),
-        ("3-D", (0, 0)),
+        ((K, W), {}, False, (0, 1)),
+        ((K, 5), {}, True, (0, 1)),
+        ((K, W), {"transA": 1}, True, (0, 1)),
+        ((K, W), {"alpha": 2.0}, True, (0, 1)),
+        ((K, W), {"beta": 0.5}, True, (0, 1)),
+        ((2, K, W), {}, True, (0, 0)),
     ],
 )
-def test_other_products_stay_as_they_are(kind: str, found: tuple[int, int]) -> None:
-    g, columns = Graph("g"), 5 if kind == "narrow" else W
-    x = g.input("x", FLOAT, [K, "n"] if kind == "transA" else ["n", K])
-    rows = x if kind == "unbounded rows" else x.tanh()
-    options = {"transA": {"transA": 1}, "alpha": {"alpha": 2.0}, "beta": {"beta": 0.5}}
-    if kind in options:
-        weight, bias = g.weight(random(K, W), "w"), g.weight(random(W, seed=1), "b")
-        y = g.op("Gemm", rows, weight, bias, **options[kind])
-    else:
-        shape = (2, K, W) if kind == "3-D" else (K, columns)
-        y = g.op("MatMul", rows, g.weight(random(*shape), "w"))
-    g.output(y, "y", FLOAT, [2, "n", W] if kind == "3-D" else ["n", columns])
+def test_other_products_stay_as_they_are(
+    shape: tuple[int, ...], options: dict, bounded: bool, found: tuple[int, int]
+) -> None:
+    """Unbounded rows, a narrow matrix, what is no plain product, one of three dimensions."""
+    g = Graph("g")
+    x = g.input("x", FLOAT, [K, "n"] if "transA" in options else ["n", K])
+    rows, weight = x.tanh() if bounded else x, g.weight(random(*shape), "w")
+    bias = [g.weight(random(W, seed=1), "b")] if options else []
+    y = g.op("Gemm" if options else "MatMul", rows, weight, *bias, **options)
+    g.output(y, "y", FLOAT, [*shape[:-2], "n", shape[-1]])
     before = [node.SerializeToString() for node in g.nodes]
     assert quantize_products(g, {}) == found
     assert [node.SerializeToString() for node in g.nodes] == before
@@ -146,7 +134,7 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
     x = random(50, W, seed=2)
     other = 3 * square if way == "of two bounds" else square.T
     expected = [np.tanh(x) @ square, np.tanh(x) @ other]
-    answer = session_of(g.model({}, producer_version="0")).run(["y", "z"], {"x": x})
+    answer = session_of(g.model({})).run(["y", "z"], {"x": x})
     for found, wanted in zip(answer, expected, strict=True):
         assert 0 < np.linalg.norm(found - wanted) < 0.03 * np.linalg.norm(wanted)
 
@@ -182,17 +170,16 @@ def test_a_tree_scores_the_same_in_any_company() -> None:
     model, config = wide()
     model.embedding.table.data[V // 2 :] *= 50
     run = session_of(int8(model, config)).run
-    mine, others = random_tree(12, seed=0), [random_tree(words, seed=words) for words in (1, 30, 7)]
-    inputs = random_inputs("words", [mine], seed=1)
+    inputs = inputs_of(model, [12], seed=1)
     inputs["token_ids"] %= V // 2
-    wild = random_inputs("words", others, seed=2)
+    wild = inputs_of(model, [1, 30, 7], seed=2)
     wild["token_ids"] = V // 2 + wild["token_ids"] % (V // 2)
     both = {name: np.concatenate([inputs[name], wild[name]]) for name in inputs}
     alone, together = (
         run(["node_scores"], {name: values.astype(np.int32) for name, values in given.items()})[0]
         for given in (inputs, both)
     )
-    np.testing.assert_array_equal(together[: len(mine)], alone)
+    np.testing.assert_array_equal(together[:23], alone)
 
 
 def test_a_sum_over_any_number_of_children_has_no_scale() -> None:

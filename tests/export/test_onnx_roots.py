@@ -32,7 +32,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[Exported, Exported]:
     file = export_onnx(
         nodes.model, nodes.config, quantize=nodes.quantize, outputs="roots", vocabulary_digest="0"
     )
-    return nodes, Exported(nodes.kind, nodes.model, nodes.config, nodes.quantize, file)
+    return nodes, Exported(nodes.model, nodes.config, nodes.quantize, file)
 
 
 def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:

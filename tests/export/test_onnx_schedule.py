@@ -28,7 +28,7 @@ def file_of(inputs: list[str], make: Callable[..., Plan]) -> bytes:
     for name, value in every.items():
         rank = 2 if name == "bounds" or name.startswith("child") else 1
         g.output(value, f"_{name}", INT64, [f"{name}_{k}" for k in range(rank)])
-    return g.model({}, producer_version="1")
+    return g.model({})
 
 
 def binary_plan(transitions) -> Plan:
@@ -117,7 +117,7 @@ def test_sentence_lengths(forest: list) -> None:
     g = Graph("g")
     found = stack_schedule.sentence_lengths(g.input("transitions", INT64, ["N"]))
     g.output(found, "lengths", INT64, ["B"])
-    file = g.model({}, producer_version="1")
+    file = g.model({})
     steps = np.array([step for tree in forest for step in tree], np.int64)
     for run in runtimes(file):
         (lengths,) = run(None, {"transitions": steps})

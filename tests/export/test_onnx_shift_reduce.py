@@ -3,23 +3,23 @@ trees and over their own."""
 
 import copy
 from collections import Counter
-from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import onnx
 import pytest
 import torch
 from export_models import (
-    Arrays,
     C,
     Exported,
     H,
     V,
     close,
     eager_scores,
+    inputs_of,
     make_config,
-    random_tree,
     stored,
+    without_trees,
 )
 from oracle import slow_sentences
 from plain_parts import PlainCell, S, W, plain_export, plain_spinn
@@ -30,6 +30,7 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
 from thinstack.export.onnx import tracker as onnx_tracker
 from thinstack.export.onnx import verify as onnx_verify
+from thinstack.export.onnx.graph import subgraphs, walk
 from thinstack.export.onnx.shift_reduce import Timetable
 from thinstack.export.onnx.tracker import FREE, REDUCE
 from thinstack.export.onnx.value import Value
@@ -60,12 +61,10 @@ def export(model: Model, **options: str) -> Exported:
     settings = {"size": tracker.size, "lookahead": tracker.lookahead, "parses": tracker.parses}
     settings["feeds"] = model.encoder.feeds
     kind = "wordpieces" if "piece_ids" in model.input_names else "words"
-    config = make_config(
-        kind, encoder={"tracker": settings}, tree_source="self" if tracker.parses else "left"
-    )
-    return Exported(
-        kind, model, config, options.get("quantize", "none"), plain_export(model, config, **options)
-    )
+    source = "self" if tracker.parses else "left"
+    config = make_config(kind, encoder={"tracker": settings}, tree_source=source)
+    file = plain_export(model, config, **options)
+    return Exported(model, config, options.get("quantize", "none"), file)
 
 
 @pytest.fixture(scope="module")
@@ -73,57 +72,23 @@ def files() -> dict[str, Exported]:
     return {kind: export(make()) for kind, make in KINDS.items()}
 
 
-def sentences(model: Model, sizes: Sequence[int], seed: int = 0, *, given: bool = True) -> Arrays:
-    """Random words, over random trees or, for a model with a parser, none."""
-    random, words = np.random.default_rng(seed), sum(sizes)
-    counts = random.choice([1, 2, 5], words).astype(np.int64)
-    every = {
-        "token_ids": random.integers(0, V, words),
-        "piece_ids": random.integers(0, V, int(counts.sum())),
-        "pieces_per_word": counts,
-        "lengths": np.array(sizes, np.int64),
-        "transitions": np.concatenate(
-            [np.zeros(0, np.int64), *(random_tree(n, seed + n) for n in sizes if given)]
-        ),
-    }
-    return {name: every[name] for name in model.input_names}
-
-
 @pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_given_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "own"), [*((kind, False) for kind in KINDS), *((kind, True) for kind in PARSERS)]
+)
+def test_trees_given_and_its_own(
+    files: dict[str, Exported], kind: str, own: bool, batch: str
+) -> None:
     exported, sizes = files[kind], BATCHES[batch]
-    inputs = sentences(exported.model, sizes)
+    inputs = inputs_of(exported.model, sizes)
+    inputs = without_trees(inputs) if own else inputs
     expected = slow_sentences(copy.deepcopy(exported.model).double(), inputs, sizes)
     assert list(expected) == exported.model.output_names
-    for run in exported.runs()[: 1 if batch == "uneven" else 2]:
+    if own and batch == "uneven":  # what is compared must not all look alike
+        steps = expected["parse"]
+        assert 10 < (np.diff(steps) != 0).sum() < len(steps) - 10
+    for run in exported.runs()[: 1 if batch == "uneven" and (kind, own) != ("parser", True) else 2]:
         close(run(inputs), expected)
-
-
-@pytest.mark.parametrize("batch", BATCHES)
-@pytest.mark.parametrize("kind", PARSERS)
-def test_own_trees(files: dict[str, Exported], kind: str, batch: str) -> None:
-    exported, sizes = files[kind], BATCHES[batch]
-    inputs = sentences(exported.model, sizes, given=False)
-    expected = slow_sentences(copy.deepcopy(exported.model).double(), inputs, sizes)
-    # What is compared must not all look alike.
-    steps = expected["parse"]
-    assert batch != "uneven" or 10 < (np.diff(steps) != 0).sum() < len(steps) - 10
-    for run in exported.runs()[: 1 if batch == "uneven" and kind != "parser" else 2]:
-        close(run(inputs), expected)
-
-
-def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
-    exported = files["parser"]
-    run = exported.runs()[0]
-    singles = [
-        sentences(exported.model, [size], seed, given=False)
-        for seed, size in enumerate((9, 1, 40, 2, 17))
-    ]
-    answers = [run(inputs) for inputs in singles]
-    together = {name: np.concatenate([part[name] for part in singles]) for name in singles[0]}
-    alone = {name: np.concatenate([part[name] for part in answers]) for name in answers[0]}
-    close(run(together), alone)
 
 
 def test_where_both_score_alike_words_are_shifted() -> None:
@@ -132,7 +97,7 @@ def test_where_both_score_alike_words_are_shifted() -> None:
         model.encoder.tracker.w_transition.zero_()
         model.encoder.tracker.b_transition.fill_(0.3)
     for run in export(model).runs():
-        found = run(sentences(model, [5, 1, 3], given=False))["parse"]
+        found = run(without_trees(inputs_of(model, [5, 1, 3])))["parse"]
         assert found.tolist() == [step for words in (5, 1, 3) for step in shapes.right(words)]
 
 
@@ -141,7 +106,7 @@ def test_where_both_score_alike_words_are_shifted() -> None:
 def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> None:
     model = plain_spinn(PlainCell(2, inner=True), pieces=quantize == "fp16")
     small = export(model, quantize=quantize, index_type=index_type)
-    inputs = sentences(model, BATCHES["mixed"], given=False)
+    inputs = without_trees(inputs_of(model, BATCHES["mixed"]))
     session = small.session()
     declared = [*session.get_inputs(), session.get_outputs()[-1]]
     assert {value.type for value in declared} == {f"tensor({index_type})"}
@@ -158,26 +123,15 @@ def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> N
     assert {shape for shape, kind in types.items() if kind != onnx.TensorProto.FLOAT16} <= {(V, 1)}
 
 
-def loops(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    """The bodies of all loops, also of those within others."""
-    bodies = [
-        attribute.g
-        for node in graph.node
-        for attribute in node.attribute
-        if attribute.HasField("g")
-    ]
-    return bodies + [inner for body in bodies for inner in loops(body)]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -> None:
     exported = files[kind]
     model = exported.proto()
     opsets = [(opset.domain, opset.version) for opset in model.opset_import]
     assert (model.ir_version, opsets) == (8, [("", 18)])
-    (body,) = loops(model.graph)
-    assert {node.domain for node in (*model.graph.node, *body.node)} == {""}
-    assert Counter(node.op_type for node in model.graph.node)["Loop"] == 1
+    (body,) = (graph for node in walk(model.graph.node) for graph in subgraphs(node))
+    assert {node.domain for node in walk(model.graph.node)} == {""}
+    assert [node.op_type for node in walk(model.graph.node)].count("Loop") == 1
     # Words left and height, numbers, h, c, and one table of states, which grows; but no words.
     carried = [value.type.tensor_type for value in body.input[2:]]
     assert [value.shape.dim[-1].dim_value or None for value in carried] == [2, None, 6, 6, S + W]
@@ -207,15 +161,6 @@ def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
     ]
 
 
-def test_what_is_no_such_model_is_refused() -> None:
-    model = plain_spinn(PlainCell(2, inner=True), parses=False)
-    with pytest.raises(ExportError, match="says parses = true, the model makes none"):
-        plain_export(model, make_config("words", encoder={"tracker": {"size": 6}}))
-    model = plain_spinn(PlainCell(2, inner=True))
-    with pytest.raises(ExportError, match="says parses = false, the model makes trees of its own"):
-        plain_export(model, make_config("words"))
-
-
 def swap_stack(patch: pytest.MonkeyPatch) -> None:
     right = onnx_shift_reduce._queues
 
@@ -230,10 +175,6 @@ def reduce_one(patch: pytest.MonkeyPatch, words: int = 2, score: float = 0) -> N
     table = onnx_tracker._possible()
     table[1, words, FREE, REDUCE] = score
     patch.setattr(onnx_tracker, "_possible", lambda: table)
-
-
-def prefer_reduce(patch: pytest.MonkeyPatch) -> None:
-    reduce_one(patch, 3, 0.1)
 
 
 def turn_columns(patch: pytest.MonkeyPatch) -> None:
@@ -261,7 +202,11 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         (swap_stack, False, "less than the other one"),
         (turn_columns, False, "less than the other one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
-        (prefer_reduce, False, r"scores 0\.\d+ less than the other one; allowed 1e-05"),
+        (
+            partial(reduce_one, words=3, score=0.1),
+            False,
+            r"scores 0\.\d+ less than the other one; allowed 1e-05",
+        ),
     ],
 )
 def test_verification_finds_a_wrong_graph(
@@ -272,11 +217,10 @@ def test_verification_finds_a_wrong_graph(
         fault(patch)
         wrong = export(model)
 
-    def few(model: Model, longest: int = 0) -> list[Forest]:
-        found = sentences(model, [1]), sentences(model, [6, 2, 3, 20], given=given)
-        return [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
-
-    monkeypatch.setattr(onnx_verify, "sampled", few)
+    several = inputs_of(model, [6, 2, 3, 20])
+    found = inputs_of(model, [1]), several if given else without_trees(several)
+    few = [Forest(sizes=2 * arrays["lengths"] - 1, **arrays) for arrays in found]
+    monkeypatch.setattr(onnx_verify, "sampled", lambda model, **_: few)
     right = verify_onnx(export(model).file, model, wrong.config)
     assert right.runtimes[0].nodes == 1 + 11 + 3 + 5 + 39
     with pytest.raises(ExportError, match=message):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from export_models import LABELS, Exported, make_config
+from export_models import LABELS, Arrays, Exported, close, make_config
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.export import reference_cases as module
@@ -14,43 +14,39 @@ from thinstack.export.reference_cases import reference_cases
 PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, tree_source="self")
 
 
-def test_cases_are_what_the_exported_file_answers(pieces: Exported, pairs: Exported) -> None:
-    outputs = {
-        "wordpieces": ["node_scores", "root_scores"],
-        "words": ["pair_scores", "sentence_vectors"],
-    }
-    for exported in (pieces, pairs):
-        found = json.loads(
-            json.dumps(reference_cases(exported.model, exported.config, quantize=exported.quantize))
-        )
-        assert found["labels"] == list(LABELS)
-        assert len(found["cases"]) == 3
-        for case in found["cases"]:
-            answer = exported.runs()[0](
-                {name: np.array(values, np.int64) for name, values in case["inputs"].items()}
-            )
-            assert list(answer) == list(case["outputs"]) == outputs[exported.kind]
-            for name, expected in case["outputs"].items():
-                np.testing.assert_allclose(answer[name], expected, rtol=0, atol=1e-5)
-    assert [len(case["outputs"]["pair_scores"]) for case in found["cases"]] == [1, 1, 4]
+def arrays(values: dict[str, list]) -> Arrays:
+    return {name: np.array(numbers) for name, numbers in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("fixture", "outputs", "rows"),
+    [
+        ("pieces", ["node_scores", "root_scores"], [1, 9, 30]),
+        ("pairs", ["pair_scores", "sentence_vectors"], [1, 1, 4]),
+        ("parser", ["node_scores", "root_scores", "parse"], [1, 1, 9, 9, 30, 30]),
+    ],
+)
+def test_cases_are_what_the_exported_file_answers(
+    fixture: str, outputs: list[str], rows: list[int], request: pytest.FixtureRequest
+) -> None:
+    exported: Exported = request.getfixturevalue(fixture)
+    cases = reference_cases(exported.model, exported.config, quantize=exported.quantize)
+    found = json.loads(json.dumps(cases))
+    assert found["labels"] == list(LABELS)
+    assert [len(case["outputs"][outputs[0]]) for case in found["cases"]] == rows
+    for case in found["cases"]:
+        assert list(case["outputs"]) == outputs
+        for run in exported.runs():
+            close(run(arrays(case["inputs"])), arrays(case["outputs"]))
 
 
 def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported) -> None:
-    found = json.loads(
-        json.dumps(reference_cases(parser.model, parser.config, quantize="int8-tables"))
-    )
-    for number, case in enumerate(found["cases"]):
-        inputs = {name: np.array(values, np.int64) for name, values in case["inputs"].items()}
-        steps, nodes = case["inputs"]["transitions"], (2 * inputs["lengths"] - 1).sum()
-        assert len(steps) == [nodes, 0][number % 2]
-        assert number % 2 == 1 or case["outputs"]["parse"] == steps
-        assert {type(step) for step in case["outputs"]["parse"]} == {int}
-        for run in parser.runs():
-            answer = run(inputs)
-            assert list(answer) == list(case["outputs"]) == ["node_scores", "root_scores", "parse"]
-            for name, expected in case["outputs"].items():
-                np.testing.assert_allclose(answer[name], expected, rtol=0, atol=1e-5)
-    assert len(found["cases"]) == 6
+    cases = reference_cases(parser.model, parser.config, quantize="int8-tables")["cases"]
+    for number, case in enumerate(cases):
+        steps, parse = case["inputs"]["transitions"], case["outputs"]["parse"]
+        assert steps == [parse, []][number % 2]
+        assert len(parse) == sum(2 * words - 1 for words in case["inputs"]["lengths"])
+        assert {type(step) for step in parse} == {int}
 
 
 def test_the_words_of_own_trees_are_those_of_the_clearest_choices(
@@ -74,11 +70,5 @@ def test_a_parser_that_is_always_in_doubt_gets_cases_too() -> None:
     with torch.no_grad():
         model.encoder.tracker.w_transition.zero_()
         model.encoder.tracker.b_transition.zero_()
-    assert [len(case["outputs"]["parse"]) for case in reference_cases(model, PLAIN)["cases"]] == [
-        1,
-        1,
-        9,
-        9,
-        30,
-        30,
-    ]
+    cases = reference_cases(model, PLAIN)["cases"]
+    assert [len(case["outputs"]["parse"]) for case in cases] == [1, 1, 9, 9, 30, 30]

@@ -61,7 +61,10 @@ def make(
     model.eval()
     onnx, report = export_verified_onnx(model, config, vocabulary_digest=vocabulary.digest())
     scripted, scripted_report = export_torchscript(model)
-    reports = {"onnx": report.to_dict(), "torchscript": dataclasses.asdict(scripted_report)}
+    reports = {
+        "onnx": dataclasses.asdict(report),
+        "torchscript": dataclasses.asdict(scripted_report),
+    }
     files = {
         "vocabulary.txt": vocabulary.to_bytes(),
         "onnx/model.onnx": onnx,

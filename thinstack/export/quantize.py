@@ -6,7 +6,6 @@ from typing import Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from thinstack.errors import ExportError
 from thinstack.models import Model
@@ -25,17 +24,22 @@ WEIGHT_LEVELS = 64
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """A table (V, X) in 8 bits and the scale (V, 1) of each row: their product is the table, to
     half a scale."""
-    scale = np.abs(table).max(axis=1, keepdims=True, initial=0) / np.float32(127)
-    scale = np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
-    return np.rint(table / scale).clip(-127, 127).astype(np.int8), scale
+    return _whole_numbers(table, 127, axis=1)
 
 
 def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """A matrix (K, W) in whole numbers to 64, the scale (W,) of each column: their product is the
     matrix, to half a scale."""
-    scale = np.abs(matrix).max(axis=0, initial=0) / np.float32(WEIGHT_LEVELS)
+    levels, scale = _whole_numbers(matrix, WEIGHT_LEVELS, axis=0)
+    return levels, scale[0]
+
+
+def _whole_numbers(
+    values: NDArray[np.float32], largest: int, axis: int
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    scale = np.abs(values).max(axis=axis, keepdims=True, initial=0) / np.float32(largest)
     scale = np.where(scale > 0, scale, np.float32(1)).astype(np.float32)
-    return np.rint(matrix / scale).clip(-WEIGHT_LEVELS, WEIGHT_LEVELS).astype(np.int8), scale
+    return np.rint(values / scale).clip(-largest, largest).astype(np.int8), scale
 
 
 def dequantised(model: Model, quantize: Quantize) -> Model:
@@ -57,14 +61,10 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
                 tensor.copy_(tensor.half())
-            _check(name, tensor, quantize)
+            if not bool(torch.isfinite(tensor).all()):
+                storage = "" if quantize == "none" else f" once stored as {quantize}"
+                raise ExportError(
+                    f"weight {name!r} is not finite{storage}; train with finite inputs, or export "
+                    "with quantize = 'none'"
+                )
     return rounded
-
-
-def _check(name: str, tensor: Tensor, quantize: Quantize) -> None:
-    if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
-        storage = "" if quantize == "none" else f" once stored as {quantize}"
-        raise ExportError(
-            f"weight {name!r} is not finite{storage}; train with finite inputs, or export with "
-            "quantize = 'none'"
-        )

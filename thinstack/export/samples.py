@@ -1,7 +1,7 @@
 """Batches to try an export on, of other sizes than it was exported with, and the model's own scores
 of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,10 +82,11 @@ def makes_trees(model: Model, forest: Forest) -> bool:
     return model.parses and len(forest.lengths) > 0 == len(forest.transitions)
 
 
-def eager_scores(model: Model, forest: Forest) -> Scores:
-    """What the model gives, by name; it must be in evaluation mode."""
+def eager_scores(model: Model, forest: Forest, by: Callable[..., Any] | None = None) -> Scores:
+    """What the model, or the same `by` TorchScript, gives, by name; it must be in evaluation
+    mode."""
     with torch.no_grad():
-        outputs = model(model.inputs(forest))
+        outputs = (by or model)(model.inputs(forest))
     return {name: outputs[name].numpy() for name in model.output_names}
 
 

@@ -9,24 +9,22 @@ import copy
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 
 import torch
-from torch import Tensor
 
 from thinstack.core.cell import Cell
-from thinstack.core.forest import Forest
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
-from thinstack.export.samples import Scores, sampled
+from thinstack.export.samples import eager_scores, sampled
 from thinstack.models import Model
 
 __all__ = ["export_torchscript"]
 
+TOLERANCE = 1e-5
 
-def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes, RuntimeReport]:
+
+def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
     """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's
     `torch::jit::load`.
 
@@ -38,7 +36,8 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
     """
     evaluated = copy.deepcopy(model).cpu().float().eval()
     buffer = io.BytesIO()
-    with _deprecated():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*torch.jit", category=DeprecationWarning)
         try:
             frozen = torch.jit.freeze(torch.jit.script(evaluated))
             torch.jit.save(frozen, buffer)
@@ -52,10 +51,8 @@ def export_torchscript(model: Model, *, tolerance: float = 1e-5) -> tuple[bytes,
             ) from error
         exported = _without_sources(buffer.getvalue())
         scripted = torch.jit.load(io.BytesIO(exported))  # type: ignore[no-untyped-call]
-    run = partial(_run, scripted, evaluated)
-    return exported, compare(
-        "TorchScript", str(torch.__version__), run, evaluated, sampled(evaluated), tolerance
-    )
+    run, version = partial(eager_scores, evaluated, by=scripted), str(torch.__version__)
+    return exported, compare("TorchScript", version, run, evaluated, sampled(evaluated), TOLERANCE)
 
 
 def _without_sources(archive: bytes) -> bytes:
@@ -67,18 +64,3 @@ def _without_sources(archive: bytes) -> bytes:
             if not item.filename.endswith(".debug_pkl"):
                 target.writestr(zipfile.ZipInfo(item.filename), source.read(item))
     return buffer.getvalue()
-
-
-def _run(
-    scripted: Callable[[dict[str, Tensor]], dict[str, Tensor]], model: Model, forest: Forest
-) -> Scores:
-    with torch.no_grad():
-        found = scripted(model.inputs(forest))
-    return {name: values.numpy() for name, values in found.items()}
-
-
-@contextmanager
-def _deprecated() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*torch.jit", category=DeprecationWarning)
-        yield

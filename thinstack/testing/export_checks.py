@@ -179,7 +179,7 @@ def _exported_head(head: TaskHead, width: int) -> bytes:
     except ExportError as error:
         raise AssertionError(f"{error}. {CANNOT}") from None
     g.output(scores, "scores", FLOAT, ["n", head.classes])
-    return g.model({}, producer_version="")
+    return g.model({})
 
 
 def _in_onnxruntime(model: bytes) -> Callable[[dict[str, NDArray[Any]]], list[Tensor]]:

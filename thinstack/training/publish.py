@@ -93,7 +93,7 @@ def _exports(
         vocabulary_digest=datasets.vocabulary.digest(),
         development=_development(datasets.dev, result.model),
     )
-    reports = {"onnx": report.to_dict()}
+    reports = {"onnx": dataclasses.asdict(report)}
     files = {
         VOCABULARY_FILE: datasets.vocabulary.to_bytes(),
         ONNX_FILE: exported,

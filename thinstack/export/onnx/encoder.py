@@ -13,33 +13,18 @@ __all__ = ["Encoding", "Words", "encode"]
 
 
 class Words(NamedTuple):
-    """Vectors of the L words.
+    """Vectors of the L words."""
 
-    Attributes:
-        vectors: (L, X), one for each word.
-        distinct: (U, X), those of equal words once, or `vectors`.
-        rows: (L,) the row of each word in `distinct`; None where each has its own.
-    """
-
-    vectors: Value
-    distinct: Value
-    rows: Value | None = None
+    vectors: Value  # (L, X), one for each word
+    distinct: Value  # (U, X), those of equal words once, or `vectors`
+    rows: Value | None = (
+        None  # (L,) the row of each word in `distinct`; None where each has its own
+    )
 
 
 class Encoding(NamedTuple):
-    """As `thinstack.core.encoder.Encoding`; what is not wanted, or not there, is None.
-
-    Attributes:
-        root_nodes: (B,) positions of the roots.
-        places: (N,) the row of each node in `stacked`.
-        stacked: (N, H) outputs of all nodes.
-        scores: in place of `stacked`, the scores (N, C) of these outputs.
-        roots: (B, H) outputs of the roots.
-        words: (N, W) head-word vectors, as `stacked`.
-        inner: (I,) positions of the nodes with children.
-        children: (I, arity) 1 + position of each child of these.
-        transitions: (N,) int64 that were taken.
-    """
+    """As `thinstack.core.encoder.Encoding`; what is not wanted, or not there, is None. `scores`
+    (N, C) may be given in place of the outputs `stacked` (N, H) that they are made of."""
 
     root_nodes: Value
     places: Value | None = None

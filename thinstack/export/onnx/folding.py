@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 
 __all__ = ["fold_constants"]
 
@@ -24,12 +24,11 @@ def fold_constants(g: Graph) -> None:
     """Put weights in the place of the nodes of a finished main graph, and of the loops in it, that
     read nothing else."""
     nodes, g.nodes[:] = list(g.nodes), []
-    found = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
-    # New weights of half precision are cast as well, and all of them before anything reads them.
-    found = [*g.nodes, *found]
+    left = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
     stored = {tensor.name for tensor in g.weights}
-    found.sort(key=lambda node: not (node.op_type == "Cast" and node.input[0] in stored))
-    g.nodes[:] = found
+    # New weights of half precision are cast as well, and all of them before anything reads them.
+    g.nodes += left
+    g.nodes.sort(key=lambda node: not (node.op_type == "Cast" and node.input[0] in stored))
 
 
 class _Folder:
@@ -44,11 +43,8 @@ class _Folder:
         found = []
         for node in nodes:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
-            graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-            for graph in graphs:
-                left = self.folded(list(graph.node), {value.name for value in graph.output})
-                del graph.node[:]
-                graph.node.extend(left)
+            for graph in (graphs := subgraphs(node)):
+                set_nodes(graph, self.folded(graph.node, {value.name for value in graph.output}))
             values = None if graphs else self._values(node)
             self._known |= dict(zip(node.output, values or [], strict=False))
             if values is None or node.op_type in KEPT or kept.intersection(node.output):
@@ -66,19 +62,16 @@ class _Folder:
             stored = numpy_helper.from_array(value)
             nodes.append(helper.make_node("Constant", [], [name], name=name, value=stored))
         else:
-            shape, axes = self._g.unique(f"{name}_shape"), np.array(value.shape, np.int64)
-            stored = numpy_helper.from_array(axes)
+            shape, sizes = self._g.unique(f"{name}_shape"), np.array(value.shape, np.int64)
+            stored, none = map(numpy_helper.from_array, (sizes, np.zeros(1, value.dtype)))
             nodes.append(helper.make_node("Constant", [], [shape], value=stored))
-            none = numpy_helper.from_array(np.zeros(1, value.dtype))
             nodes.append(helper.make_node("ConstantOfShape", [shape], [name], value=none))
 
     def _values(self, node: onnx.NodeProto) -> list[NDArray[np.generic]] | None:
         """What a node gives where all that it reads is known, and the evaluator has its operator;
         else None."""
         names = [name for name in node.input if name]
-        if not all(name in self._known for name in names) or not (
-            names or node.op_type == "Constant"
-        ):
+        if not (names or node.op_type == "Constant") or not self._known.keys() >= set(names):
             return None
         weights = [
             # Not np.ascontiguousarray, which makes a vector of a scalar.
@@ -87,7 +80,7 @@ class _Folder:
         ]
         outputs = [helper.make_empty_tensor_value_info(name) for name in node.output]
         graph = helper.make_graph([node], "constant", [], outputs, weights)
-        opsets = [helper.make_opsetid("", 18)]
+        opsets = [helper.make_opsetid("", OPSET)]
         try:
             found = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(None, {})
         except Exception:  # of many kinds; the node is then left to the runtime

@@ -1,7 +1,7 @@
 """A small builder of ONNX graphs: nodes with generated names, weights stored once at the root,
 subgraphs for loops."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,10 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
+from thinstack._version import __version__
 from thinstack.export.onnx.value import Operand, Value
 
-__all__ = ["IR_VERSION", "OPSET", "Graph"]
+__all__ = ["OPSET", "Graph", "set_nodes", "subgraphs", "walk"]
 
 OPSET = 18
 IR_VERSION = 8
@@ -33,11 +34,9 @@ class Graph:
     """
 
     def __init__(self, name: str, *, outer: "Graph | None" = None, half: bool = False):
-        self.name = name
-        self.outer = outer
+        self.name, self.outer, self.half = name, outer, half
         self.root: Graph = outer.root if outer else self
         self.depth: int = outer.depth + 1 if outer else 0
-        self.half = half
         self.nodes: list[onnx.NodeProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
@@ -63,7 +62,8 @@ class Graph:
 
     def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
         """The outputs of a node: of a new one, unless this graph or one around it has the like."""
-        names = [self._value(operand).name for operand in inputs]
+        read = [each if isinstance(each, Value) else self.constant(each) for each in inputs]
+        names = [value.name for value in read]
         node = helper.make_node(kind, names, [""] * outputs, **attributes)
         key, graph = node.SerializeToString(deterministic=True), self
         # Runtimes look for constants, such as shapes and axes, next to where they are used.
@@ -78,13 +78,6 @@ class Graph:
             self._made[key] = [Value(self, name) for name in node.output]
             graph = self
         return graph._made[key]
-
-    def append(self, node: onnx.NodeProto) -> None:
-        """Append a finished node, whose names must be `unique` ones."""
-        self.nodes.append(node)
-
-    def _value(self, operand: Operand) -> Value:
-        return operand if isinstance(operand, Value) else self.constant(operand)
 
     def constant(self, value: Operand) -> Value:
         """A small constant: of a scalar, int64 or float32, a list of int64, or an array."""
@@ -108,15 +101,11 @@ class Graph:
         With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at
         the root, where runtimes do it once and for all when they load the model.
         """
-        root, key = self.root, _key(value)
+        root, key = self.root, (value.dtype.str, value.shape, value.tobytes())
         if key not in root._stored:
             halved = value.astype(np.float16)
-            half = (
-                root.half
-                and value.dtype == np.float32
-                and value.ndim > 1
-                and bool((halved.astype(np.float32) == value).all())
-            )
+            is_matrix = value.dtype == np.float32 and value.ndim > 1
+            half = root.half and is_matrix and np.array_equal(halved, value)
             stored = root.store(halved if half else value, name)
             root._stored[key] = stored.float() if half else stored
         return root._stored[key]
@@ -183,11 +172,11 @@ class Graph:
         for node in reversed(self.nodes):
             if needed.intersection(node.output):
                 nodes.append(node)
-                needed |= _reads(node)
+                needed.update(*(inner.input for inner in walk([node])))
         weights = [weight for weight in self.weights if weight.name in needed]
         return helper.make_graph(nodes[::-1], self.name, self.inputs, self.outputs, weights)
 
-    def model(self, metadata: dict[str, str], *, producer_version: str) -> bytes:
+    def model(self, metadata: dict[str, str]) -> bytes:
         """The finished model as a file, checked. Raises onnx.checker.ValidationError if it is no
         valid ONNX."""
         model = helper.make_model(
@@ -195,7 +184,7 @@ class Graph:
             opset_imports=[helper.make_opsetid("", OPSET)],
             ir_version=IR_VERSION,
             producer_name="thinstack",
-            producer_version=producer_version,
+            producer_version=__version__,
         )
         helper.set_model_props(model, metadata)
         onnx.checker.check_model(model, full_check=True)
@@ -203,15 +192,20 @@ class Graph:
         return serialized
 
 
-def _key(value: Array) -> tuple[str, tuple[int, ...], bytes]:
-    return value.dtype.str, value.shape, value.tobytes()
+def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """The graphs in a node, such as the body of a loop."""
+    return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
 
 
-def _reads(node: onnx.NodeProto) -> set[str]:
-    """Names that a node reads, its subgraphs included."""
-    names = set(node.input)
-    for attribute in node.attribute:
-        for graph in (attribute.g, *attribute.graphs):
-            for inner in graph.node:
-                names |= _reads(inner)
-    return names
+def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes, and those of the graphs in them."""
+    for node in nodes:
+        yield node
+        for graph in subgraphs(node):
+            yield from walk(graph.node)
+
+
+def set_nodes(graph: onnx.GraphProto, nodes: list[onnx.NodeProto]) -> None:
+    """Put nodes in the place of those of a graph."""
+    del graph.node[:]
+    graph.node.extend(nodes)

@@ -7,7 +7,7 @@ look words up) is exported by torch and put in its place.
 """
 
 import json
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import onnx
 
@@ -19,37 +19,47 @@ from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
 from thinstack.export.onnx.encoder import Encoding, Words, encode
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.int8 import Products, quantize_products
+from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.models import Model
 from thinstack.models.build import STRUCTURES
 
-__all__ = ["IndexType", "Outputs", "export_int8", "export_onnx"]
+__all__ = [
+    "DEFAULTS",
+    "IndexType",
+    "Options",
+    "Outputs",
+    "export_onnx",
+    "export_stages",
+    "metadata_of",
+]
 
-FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 
 IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
 """Scores of all nodes and of the roots among them, or of the roots alone."""
 
-INDEX_TYPES: dict[IndexType, int] = {
-    "int32": onnx.TensorProto.INT32,
-    "int64": onnx.TensorProto.INT64,
-}
+
+class Options(TypedDict, total=False):
+    """What of a file may be chosen: how it stores weights, of what type whole numbers are, and
+    which scores it gives."""
+
+    quantize: Quantize
+    index_type: IndexType
+    outputs: Outputs
+
+
+DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "nodes"}
 
 
 def export_onnx(
-    model: Model,
-    config: ModelConfig,
-    *,
-    quantize: Quantize = "none",
-    index_type: IndexType = "int32",
-    outputs: Outputs = "nodes",
-    vocabulary_digest: str,
+    model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> bytes:
-    """Export a model; the user's module is left as it is.
+    """Export a model; the user's module is left as it is. `options` are those of `DEFAULTS` where
+    they are not given.
 
     Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have
     the names, shapes and meaning that the model gives them; a model with a parser makes the trees
@@ -61,55 +71,47 @@ def export_onnx(
     Raises ExportError if the configuration is not the model's, the model has no such outputs, or a
     part cannot be exported (which, and why).
     """
-    g, largest = _graph(model, config, quantize, index_type, outputs)
-    products = quantize_products(g, largest) if quantize == "int8" else None
-    return _file(g, config, quantize, outputs, vocabulary_digest, products)
+    return export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)[-1]
 
 
-def export_int8(
-    model: Model,
-    config: ModelConfig,
-    *,
-    index_type: IndexType = "int32",
-    outputs: Outputs = "nodes",
-    vocabulary_digest: str,
-) -> tuple[bytes, bytes]:
-    """What `export_onnx` gives for "int8-tables" and for "int8": one graph, before and after its
-    products are rounded."""
-    g, largest = _graph(model, config, "int8", index_type, outputs)
-    plain = _file(g, config, "int8-tables", outputs, vocabulary_digest, None)
-    return plain, _file(
-        g, config, "int8", outputs, vocabulary_digest, quantize_products(g, largest)
-    )
-
-
-def _graph(
-    model: Model, config: ModelConfig, quantize: Quantize, index_type: IndexType, outputs: Outputs
-) -> tuple[Graph, dict[str, float]]:
-    """The graph with products in float32, and the bounds of values that do not follow from it."""
-    _check(model, config, outputs)
+def export_stages(
+    model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
+) -> list[bytes]:
+    """What `export_onnx` gives, and for "int8" before that what it gives for "int8-tables": one
+    graph, before and after its products are rounded."""
+    chosen = DEFAULTS | options
+    _check(model, config, chosen["outputs"])
+    quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
     g = Graph("thinstack", half=quantize != "none")
-    inputs = _inputs(g, model, INDEX_TYPES[index_type])
+    inputs = _inputs(g, model, dtype)
     words = _words(g, model, stored, inputs, quantize)
-    _score(g, stored, words, inputs, INDEX_TYPES[index_type], outputs)
+    _score(g, stored, words, inputs, dtype, chosen["outputs"])
     fold_constants(g)
-    table = stored.embedding.table.detach()
-    # The mean of the pieces of a word is no larger than they are.
-    looked_up = stored.embedding.lookup != "none"
-    largest = float(table.abs().max()) if looked_up else 0.0
-    return g, {each.name: largest for each in words[:2] if looked_up}
+    metadata = metadata_of(config) | {
+        "vocabulary_digest": vocabulary_digest,
+        "quantization": quantize,
+        "outputs": chosen["outputs"],
+        "producer_version": __version__,
+    }
+    if quantize != "int8":
+        return [g.model(metadata)]
+    plain = g.model(metadata | {"quantization": "int8-tables"})
+    done, products = quantize_products(g, _bounds(stored, words))
+    return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 
-def _file(
-    g: Graph,
-    config: ModelConfig,
-    quantize: Quantize,
-    outputs: Outputs,
-    vocabulary_digest: str,
-    products: Products | None,
-) -> bytes:
-    metadata = {
+def _bounds(stored: Model, words: Words) -> dict[str, float]:
+    """What no vector of words exceeds: the mean of a word's pieces is no larger than they are."""
+    if stored.embedding.lookup == "none":
+        return {}
+    largest = float(stored.embedding.table.detach().abs().max())
+    return {vectors.name: largest for vectors in (words.vectors, words.distinct)}
+
+
+def metadata_of(config: ModelConfig) -> dict[str, str]:
+    """What the metadata of a file tell of its configuration."""
+    return {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
         "embedding": config.embedding.kind,
@@ -119,14 +121,7 @@ def _file(
         "head": config.head.name,
         "tree_source": config.tree_source,
         "parses": json.dumps(config.parses),
-        "vocabulary_digest": vocabulary_digest,
-        "quantization": quantize,
-        "outputs": outputs,
-        "producer_version": __version__,
     }
-    if products is not None:
-        metadata["int8_products"] = f"{products.int8} of {products.all}"
-    return g.model(metadata, producer_version=__version__)
 
 
 def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
@@ -159,10 +154,9 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
 
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
     """Declare the model's inputs."""
-    axis = {"piece_ids": "P", "lengths": "B"}
-    words = "L" if model.encoder.words_at_leaves else "N"
-    axis |= dict.fromkeys(("token_ids", "pieces_per_word"), words)
-    axis["transitions"] = "given" if model.parses else "N"
+    words, steps = "L" if model.encoder.words_at_leaves else "N", "given" if model.parses else "N"
+    axis = {"token_ids": words, "pieces_per_word": words, "piece_ids": "P", "lengths": "B"}
+    axis["transitions"] = steps
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 
 

@@ -2,8 +2,11 @@
 embedding, exported by torch."""
 
 import copy
+import logging
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import onnx
@@ -17,9 +20,8 @@ from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.errors import ExportError
-from thinstack.export.onnx.graph import OPSET, Graph
+from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 from thinstack.export.onnx.value import Value
-from thinstack.export.quiet import quiet
 
 __all__ = ["Parts", "export_cell", "export_embedding", "export_head", "export_parser", "inline"]
 
@@ -27,26 +29,19 @@ ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have b
 
 
 class Parts(NamedTuple):
-    """The exported parts of a cell.
+    """The exported parts of a cell."""
 
-    Attributes:
-        leaf: inputs (n, X) -> each part of the state (n, width).
-        compose: inputs (n, inner_size), owner, kind, each part of the children's states -> each
-            part of the state (n, width).
-        read: each part of the state -> what is read of it, such as the cell's output (n, H).
-        widths: of what `read` gives.
-    """
-
-    leaf: onnx.GraphProto
+    leaf: onnx.GraphProto  # inputs (n, X) -> each part of the state (n, width)
+    # Inputs (n, inner_size), owner, kind, each part of the children's states -> each of the state.
     compose: onnx.GraphProto
-    read: onnx.GraphProto
-    widths: list[int]
+    read: onnx.GraphProto  # each part of the state -> what is read of it, such as outputs (n, H)
+    widths: list[int]  # of what `read` gives
 
 
 class _Part(nn.Module):
     """A function of tensors, and the modules whose weights it reads, by name."""
 
-    def __init__(self, call: Callable[..., Any], **modules: nn.Module):
+    def __init__(self, call: Callable[..., Any], **modules: nn.Module | None):
         super().__init__()
         self._call = call
         for name, module in modules.items():
@@ -63,20 +58,41 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     H) and, if it has one, the head-word vector (n, W). Raises ExportError that names the module and
     the method, and why it cannot be exported.
     """
-    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
-    n, edges = {0: torch.export.Dim("n", min=0)}, {0: torch.export.Dim("edges", min=0)}
-    state = [torch.rand(ROWS, width) for width in cell.state_sizes]
+    cell, name, n = copy.deepcopy(cell).eval(), type(cell).__name__, _any("n")
     if cell.arity > 0:
         owner, kind = torch.arange(0), torch.ones(ROWS, cell.arity, dtype=torch.long)
         children = [torch.rand(ROWS, cell.arity, width) for width in cell.state_sizes]
-        links, count = [None, n], n
+        links = [None, n, *[n] * len(children)]
     else:
         owner, kind = torch.arange(EDGES) % ROWS, torch.ones(EDGES, dtype=torch.long)
         children = [torch.rand(EDGES, width) for width in cell.state_sizes]
-        links, count = [edges, edges], edges
+        links = [_any("edges")] * (2 + len(children))
 
     def compose(inputs: Tensor, owner: Tensor, kind: Tensor, *below: Tensor) -> Any:
         return tuple(cell.compose(inputs, list(below), Links(owner, kind)))
+
+    leaf = _Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
+    composed = [torch.rand(ROWS, cell.inner_size), owner, kind, *children]
+    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
+    return Parts(
+        leaf=_export(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [n]),
+        compose=_export(f"{name}.compose", _Part(compose, cell=cell), composed, [n, *links]),
+        read=_reading(cell, head),
+        widths=[head.classes] if head else [cell.hidden_size, *words],
+    )
+
+
+def _any(name: str) -> dict[int, Any]:
+    """Any number of rows, none too."""
+    return {0: torch.export.Dim(name, min=0)}
+
+
+def _reading(cell: Cell, head: TaskHead | None) -> onnx.GraphProto:
+    """What is read of the states of a cell that is in evaluation mode."""
+    if head is None and type(cell).output is Cell.output:
+        return _first_part(cell)
+    head = copy.deepcopy(head).eval() if head else None
+    scores = f"{type(head).__name__}.scores of " if head else ""
 
     def read(*parts: Tensor) -> Any:
         output = cell.output(list(parts))
@@ -84,26 +100,9 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
             return (head.scores(output),)
         return (output, parts[cell.word_part]) if cell.word_part >= 0 else (output,)
 
-    name, leaf = type(cell).__name__, _Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
-    leaf_inputs, inner = torch.rand(ROWS, cell.input_size), torch.rand(ROWS, cell.inner_size)
-    if head is None and type(cell).output is Cell.output:
-        reading = _first_part(cell)
-    else:
-        where = f"{type(head).__name__}.scores of {name}.output" if head else f"{name}.output"
-        modules: dict[str, nn.Module] = {"cell": cell, "head": head} if head else {"cell": cell}
-        reading = _export(where, _Part(read, **modules), state, [n] * len(state))
-    words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
-    return Parts(
-        leaf=_export(f"{name}.leaf", leaf, [leaf_inputs], [n]),
-        compose=_export(
-            f"{name}.compose",
-            _Part(compose, cell=cell),
-            [inner, owner, kind, *children],
-            [n, *links, *[count] * len(children)],
-        ),
-        read=reading,
-        widths=[head.classes] if head else [cell.hidden_size, *words],
-    )
+    state = [torch.rand(ROWS, width) for width in cell.state_sizes]
+    name, part = f"{scores}{type(cell).__name__}.output", _Part(read, cell=cell, head=head)
+    return _export(name, part, state, [_any("n")] * len(state))
 
 
 def _first_part(cell: Cell) -> onnx.GraphProto:
@@ -121,29 +120,28 @@ def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell`
     does."""
     head = copy.deepcopy(head).eval()
-    sizes = [{0: torch.export.Dim("n", min=0)}]
     part = _Part(head.scores, head=head)
-    return _export(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], sizes)
+    return _export(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("n")])
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises
     as `export_cell` does."""
     embedding, names = copy.deepcopy(embedding).eval(), embedding.index_names
-    words, pieces = ({0: torch.export.Dim(name, min=0)} for name in ("words", "pieces"))
-    spare = torch.arange(ROWS) < EDGES - ROWS
+    spare = (torch.arange(ROWS) < EDGES - ROWS).long()
     examples = {
-        "token_ids": (torch.zeros(ROWS, dtype=torch.long), words),
-        "piece_ids": (torch.zeros(EDGES, dtype=torch.long), pieces),
-        "pieces_per_word": (1 + spare.long(), words),
+        "token_ids": torch.zeros(ROWS, dtype=torch.long),
+        "piece_ids": torch.zeros(EDGES, dtype=torch.long),
+        "pieces_per_word": 1 + spare,
     }
+    words, pieces = _any("words"), _any("pieces")
+    sizes = {"token_ids": words, "piece_ids": pieces, "pieces_per_word": words}
 
     def vectors(*indices: Tensor) -> Any:
         return embedding(dict(zip(names, indices, strict=True)))
 
-    indices, sizes = zip(*(examples[name] for name in names), strict=True)
-    part = _Part(vectors, embedding=embedding)
-    return _export(f"{type(embedding).__name__}.forward", part, indices, sizes)
+    part, name = _Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
+    return _export(name, part, [examples[one] for one in names], [sizes[one] for one in names])
 
 
 def export_parser(parser: Parser) -> onnx.GraphProto:
@@ -166,25 +164,20 @@ def _export(
     without a word; with named sizes `torch.export.export` refuses it.
     """
     try:
-        with torch.no_grad(), quiet():
-            program = torch.export.export(
-                part, tuple(example), dynamic_shapes=(tuple(sizes),)
-            ).run_decompositions({})
+        with torch.no_grad(), _quiet():
+            shapes = (tuple(sizes),)
+            program = torch.export.export(part, tuple(example), dynamic_shapes=shapes)
             exported = torch.onnx.export(
                 program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False
             )
         model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
     except Exception as error:
         raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
-    opsets = {
-        (opset.domain, opset.version)
-        for opset in model.opset_import
-        if opset.domain in {node.domain for node in model.graph.node}
-    }
-    if opsets - {("", OPSET)}:
+    used, opsets = {node.domain for node in model.graph.node}, model.opset_import
+    needed = sorted((opset.domain, opset.version) for opset in opsets if opset.domain in used)
+    if needed and needed != [("", OPSET)]:
         raise ExportError(
-            f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: "
-            f"{sorted(opsets)}"
+            f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {needed}"
         )
     if len(model.graph.input) != len(example):
         raise ExportError(
@@ -192,6 +185,18 @@ def _export(
             f"{len(model.graph.input)}"
         )
     return model.graph
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Torch's exporters warn and log of their own insides, which tells users nothing."""
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(disabled)
 
 
 def _reason(error: BaseException) -> str:
@@ -234,7 +239,7 @@ def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
         is_weight = value.ndim > 0 and value.dtype.kind == "f"
         names[tensor.name] = (g.weight(value, tensor.name) if is_weight else g.constant(value)).name
     for node in part.node:
-        g.append(_renamed(node, names, g))
+        g.nodes.append(_renamed(node, names, g))
     return [Value(g, names[value.name]) for value in part.output]
 
 
@@ -243,12 +248,11 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
     learns the node's outputs."""
     copied = onnx.NodeProto(op_type=node.op_type, name=g.unique(node.op_type))
     copied.input.extend(names[name] if name else "" for name in node.input)
-    for attribute in node.attribute:
-        added = copied.attribute.add()
-        added.CopyFrom(attribute)
-        added.ClearField("doc_string")
-        for graph in (*([added.g] if added.HasField("g") else []), *added.graphs):
-            _rename_graph(graph, dict(names), g)
+    copied.attribute.extend(node.attribute)
+    for attribute in copied.attribute:
+        attribute.ClearField("doc_string")
+    for graph in subgraphs(copied):
+        _rename_graph(graph, dict(names), g)
     for name in node.output:
         if name:
             names[name] = g.unique(f"{node.op_type}_{len(names)}")
@@ -262,8 +266,7 @@ def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> No
     for value in (*graph.input, *graph.initializer):
         names[value.name] = g.unique("inner")
         value.name = names[value.name]
-    nodes = [_renamed(node, names, g) for node in graph.node]
-    del graph.node[:], graph.value_info[:]
-    graph.node.extend(nodes)
+    set_nodes(graph, [_renamed(node, names, g) for node in graph.node])
+    del graph.value_info[:]
     for value in graph.output:
         value.name = names[value.name]

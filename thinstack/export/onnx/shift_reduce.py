@@ -7,18 +7,17 @@ outside the loop, and those of other nodes, written once as they are made, are a
 keeps its shape.
 """
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
 
-from thinstack.core.cell import Cell
-from thinstack.core.head import TaskHead
 from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import Parts, export_cell, inline
-from thinstack.export.onnx.tracker import FREE, REDUCE, SHIFT, WAIT, Buffer, choose, read_buffer
+from thinstack.export.onnx.parts import export_cell, inline
+from thinstack.export.onnx.tracker import FREE, REDUCE, WAIT, choose, read_buffer
 from thinstack.export.onnx.tracker import step as track
 from thinstack.export.onnx.value import Value
 from thinstack.spinn.stack_encoder import StackEncoder
@@ -26,46 +25,20 @@ from thinstack.spinn.stack_encoder import StackEncoder
 __all__ = ["Timetable", "encode", "timetable"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
+"""What SHIFT, REDUCE and WAIT add to the words left and to the height of the stack."""
 
 
 class Timetable(NamedTuple):
     """When the transitions of B sentences of n words each are taken; N is the sum of 2n - 1, T the
-    greatest, or 1.
+    greatest, or 1."""
 
-    Attributes:
-        lengths: (B,) n.
-        ends: (B,) the word after each sentence's last.
-        steps: scalar, T.
-        actions: (T, B, 1) what each sentence is told at each step.
-        taken: (B * T,) whether a sentence takes a transition at a step, sentence by sentence: these
-            are the N nodes in order.
-        roots: (B,) the last node of each sentence.
-    """
-
-    lengths: Value
-    ends: Value
-    steps: Value
-    actions: Value
-    taken: Value
-    roots: Value
-
-
-class _Before(NamedTuple):
-    """What is known before the loop.
-
-    Attributes:
-        states: (L + 2, W) of the words, all parts side by side, between two rows of nothing.
-        buffer: what the words add to the tracking LSTM's gates from the buffers.
-        after: (B, 1) the number, from 1, of the word after each sentence's last.
-        queues: (B, Q) of zeros, with room for all words of a sentence over two of nothing.
-        places: (B, 2) where each sentence's queue starts among all of them: one less, and as it is.
-    """
-
-    states: Value
-    buffer: Buffer
-    after: Value
-    queues: Value
-    places: Value
+    lengths: Value  # (B,) n
+    ends: Value  # (B,) the word after each sentence's last
+    steps: Value  # scalar, T
+    actions: Value  # (T, B, 1) what each sentence is told at each step
+    taken: Value  # (B * T,) at each step of each sentence, whether it takes one: the N nodes
+    roots: Value  # (B,) the last node of each sentence
 
 
 def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
@@ -98,13 +71,7 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
 
 
 def encode(
-    g: Graph,
-    encoder: StackEncoder,
-    words: Words,
-    inputs: dict[str, Value],
-    *,
-    head: TaskHead | None = None,
-    roots_only: bool = False,
+    g: Graph, encoder: StackEncoder, words: Words, inputs: dict[str, Value], **_: Any
 ) -> Encoding:
     """As `thinstack.export.onnx.encoder.encode` has it; all nodes are kept in any case.
 
@@ -114,32 +81,12 @@ def encode(
     transitions: Any = inputs["transitions"]
     told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
     table = timetable(told, transitions, words.vectors)
-    cell, parts = encoder.cell, export_cell(encoder.cell)
-    leaves = inline(g, parts.leaf, [words.vectors])
-    outputs = inline(g, parts.read, leaves)[0]
-    none = g.constant(np.zeros((1, sum(cell.state_sizes)), np.float32))
-    places, queues = _queues(table)
-    before = _Before(
-        states=Value.cat([none, Value.cat(leaves, 1), none]),
-        buffer=read_buffer(g, encoder.tracker, outputs, table.ends),
-        after=(table.ends + 1).unsqueeze(1),
-        queues=queues,
-        places=places,
-    )
-    body = _step(g.body("take_one_transition"), encoder, parts, before, table)
-    left = table.lengths.unsqueeze(1)
-    hidden = g.zeros(table.lengths.size(0), encoder.tracker.size)
-    start = [Value.cat([left, left.ones_like()], 1), before.queues, hidden, hidden, none]
-    *_, store, by_step = g.loop(body, table.steps, start)
-    # The shape is told, for the reference evaluator joins what a loop collects where the standard
-    # stacks it.
-    numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
-    # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
-    number = numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken)
+    loop = _Loop(g, encoder, words, table)
+    number, store = loop.run(g)
     reduces = number > 0
     # Outputs of the words, a row of nothing, those of the others as they were made.
-    stacked = Value.cat([outputs, inline(g, parts.read, _split(cell, store))[0]])
-    places = reduces.where(outputs.size(0) + number, -1 - number)
+    stacked = Value.cat([loop.outputs, loop.read(g, store)])
+    places = reduces.where(loop.outputs.size(0) + number, -1 - number)
     return Encoding(
         root_nodes=table.roots,
         places=places,
@@ -149,8 +96,123 @@ def encode(
     )
 
 
+class _Loop:
+    """The loop over transitions, and what is known before it.
+
+    Attributes:
+        outputs: (L, H) of the words.
+    """
+
+    def __init__(self, g: Graph, encoder: StackEncoder, words: Words, table: Timetable):
+        self.cell, self.tracker, self.table = encoder.cell, encoder.tracker, table
+        self.parts = export_cell(self.cell)
+        leaves = inline(g, self.parts.leaf, [words.vectors])
+        self.outputs = inline(g, self.parts.read, leaves)[0]
+        self.width = sum(self.cell.state_sizes)
+        self.none = g.constant(np.zeros((1, self.width), np.float32))
+        # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
+        # zeros (B, Q), with room for all words of a sentence over two of nothing.
+        self.places, self.queues = _queues(table)
+        # States (L + 2, W) of the words, all parts side by side, between two rows of nothing.
+        self.states = Value.cat([self.none, Value.cat(leaves, 1), self.none])
+        self.buffer = read_buffer(g, self.tracker, self.outputs, table.ends)
+        # The number, from 1, of the word after each sentence's last (B, 1).
+        self.after = (table.ends + 1).unsqueeze(1)
+
+    def run(self, g: Graph) -> tuple[Value, Value]:
+        """The numbers (N,) of all nodes, and the states, after a row of nothing, of those that are
+        no words, in the order in which they are made."""
+        table = self.table
+        body = self._step(g.body("take_one_transition"))
+        left = table.lengths.unsqueeze(1)
+        hidden = g.zeros(table.lengths.size(0), self.tracker.size)
+        start = [Value.cat([left, left.ones_like()], 1), self.queues, hidden, hidden, self.none]
+        *_, store, by_step = g.loop(body, table.steps, start)
+        # The shape is told, for the reference evaluator joins what a loop collects where the
+        # standard stacks it.
+        numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
+        # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
+        return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
+
+    def read(self, g: Graph, states: Value) -> Value:
+        """Outputs (n, H) of nodes from their states (n, W)."""
+        return inline(g, self.parts.read, self._split(states))[0]
+
+    def _step(self, body: Graph) -> Graph:
+        """The body: the stacks before a transition -> after it, and the number of the node it
+        made."""
+        width, size = self.width, self.tracker.size
+        # Words left in the buffer, and where the top of the stack stands in the queue.
+        state = body.input("state", INT64, ["B", 2])
+        queue = body.input("queue", INT64, ["B", "Q"])  # numbers on the stack, over two of nothing
+        hidden, memory = (body.input(name, FLOAT, ["B", size]) for name in ("hidden", "memory"))
+        store = body.input("store", FLOAT, ["made", width])  # row m is the state of node m
+
+        left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
+        # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
+        pairs = queue.flatten().take(top + self.places)
+        made = pairs.maximum(0)
+        children = store.index_select(0, made) + self.states.index_select(0, made - pairs)
+        read = self._outputs(body, children, pairs)
+        front = self.buffer.gates.op("GatherND", self.buffer.empty - left)
+        hidden, memory = track(self.tracker, read, front, hidden, memory)
+        action = self.table.actions.index_select(0, body.step)
+        if self.tracker.parses:
+            action = choose(self.tracker, hidden, state, action)
+
+        reduces = action.eq(REDUCE)
+        rows = reduces.flatten()
+        composed = self._reduce(body, children.op("Compress", rows, axis=0), hidden, rows)
+        earlier = reduces.long().op("CumSum", 0, exclusive=1)
+        number = reduces.where(earlier + store.size(0), left - self.after)
+        state = state + body.constant(MOVES).op("GatherND", action)
+        queue = queue.scatter(1, state.narrow(1, 1, 1), number)
+
+        body.output(state, "state_next", INT64, ["B", 2])
+        body.output(queue, "queue_next", INT64, ["B", "Q"])
+        body.output(hidden, "hidden_next", FLOAT, ["B", size])
+        body.output(memory, "memory_next", FLOAT, ["B", size])
+        body.output(Value.cat([store, composed]), "store_next", FLOAT, ["made_next", width])
+        body.output(number, "number", INT64, ["B", 1])
+        return body
+
+    def _outputs(self, body: Graph, states: Value, numbers: Value) -> Value:
+        """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
+        of whose state a cell may make anything."""
+        size = self.cell.hidden_size
+        pairs = self.read(body, states.view(-1, self.width)).view(-1, 2, size)
+        there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
+        return there.where(pairs, np.zeros(1, np.float32)).view(-1, 2 * size)
+
+    def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
+        """States (r, W) of nodes from those of their children (r, 2, W); `rows` are those of h
+        (B, T) that go with them."""
+        context = (
+            hidden.op("Compress", rows, axis=0)
+            if self.cell.inner_size
+            else body.zeros(pairs.size(0), 0)
+        )
+        if self.cell.arity > 0:
+            children = self._split(pairs, dim=2)
+            links = [body.constant([]), body.constant([1]).op("Expand", pairs.op("Shape", end=2))]
+        else:
+            flat = pairs.view(-1, self.width)
+            children, kinds = self._split(flat), body.constant([1]).op("Expand", flat.size(0))
+            links = [kinds.op("CumSum", 0, exclusive=1) // 2, kinds]
+        return Value.cat(inline(body, self.parts.compose, [context, *links, *children]), 1)
+
+    def _split(self, states: Value, dim: int = 1) -> list[Value]:
+        """The parts of states that stand side by side. One by one, so that what is not read of
+        them costs nothing."""
+        ends = accumulate(self.cell.state_sizes)
+        return [
+            states.narrow(dim, end - width, width)
+            for end, width in zip(ends, self.cell.state_sizes, strict=True)
+        ]
+
+
 def _queues(table: Timetable) -> tuple[Value, Value]:
-    """`places` and `queues` of `_Before`."""
+    """`places` and `queues` of `_Loop`."""
     lengths, sentences = table.lengths, table.lengths.size(0)
     width = _largest(lengths, 0) + 2
     starts = Value.arange(sentences) * width
@@ -160,89 +222,3 @@ def _queues(table: Timetable) -> tuple[Value, Value]:
 def _largest(values: Value, least: int) -> Value:
     """The greatest of a vector's numbers and of `least`, as a vector of one."""
     return Value.cat([values.graph.constant([least]), values]).op("ReduceMax", keepdims=1)
-
-
-def _step(
-    body: Graph, encoder: StackEncoder, parts: Parts, before: _Before, table: Timetable
-) -> Graph:
-    """The body of the loop: the stacks before a transition -> after it, and the number of the node
-    it made."""
-    cell, tracker = encoder.cell, encoder.tracker
-    width = sum(cell.state_sizes)
-    # Words left in the buffer, and where the top of the stack stands in the queue.
-    state = body.input("state", INT64, ["B", 2])
-    queue = body.input("queue", INT64, ["B", "Q"])  # the numbers on the stack, over two of nothing
-    hidden, memory = (body.input(name, FLOAT, ["B", tracker.size]) for name in ("hidden", "memory"))
-    store = body.input("store", FLOAT, ["made", width])  # row m is the state of node m
-
-    left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
-    # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
-    pairs = queue.flatten().take(top + before.places)
-    made = pairs.maximum(0)
-    children = store.index_select(0, made) + before.states.index_select(0, made - pairs)
-    read = _outputs(body, cell, parts, children, pairs)
-    front = before.buffer.gates.op("GatherND", before.buffer.empty - left)
-    hidden, memory = track(tracker, read, front, hidden, memory)
-    action = table.actions.index_select(0, body.step)
-    if tracker.parses:
-        action = choose(tracker, hidden, state, action)
-
-    reduces = action.eq(REDUCE)
-    rows = reduces.flatten()
-    composed = _reduce(body, cell, parts, children.op("Compress", rows, axis=0), hidden, rows)
-    earlier = reduces.long().op("CumSum", 0, exclusive=1)
-    number = reduces.where(earlier + store.size(0), left - before.after)
-    state = state + body.constant(_moves()).op("GatherND", action)
-    queue = queue.scatter(1, state.narrow(1, 1, 1), number)
-
-    body.output(state, "state_next", INT64, ["B", 2])
-    body.output(queue, "queue_next", INT64, ["B", "Q"])
-    body.output(hidden, "hidden_next", FLOAT, ["B", tracker.size])
-    body.output(memory, "memory_next", FLOAT, ["B", tracker.size])
-    body.output(Value.cat([store, composed]), "store_next", FLOAT, ["made_next", width])
-    body.output(number, "number", INT64, ["B", 1])
-    return body
-
-
-def _moves() -> np.ndarray:
-    """What SHIFT, REDUCE and WAIT add to the words left and to the height of the stack, (3, 2)."""
-    moves = np.zeros((3, 2), np.int64)
-    moves[SHIFT], moves[REDUCE] = (-1, 1), (0, -1)
-    return moves
-
-
-def _outputs(body: Graph, cell: Cell, parts: Parts, states: Value, numbers: Value) -> Value:
-    """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node, of
-    whose state a cell may make anything."""
-    rows = _split(cell, states.view(-1, sum(cell.state_sizes)))
-    pairs = inline(body, parts.read, rows)[0].view(-1, 2, cell.hidden_size)
-    there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
-    return there.where(pairs, np.zeros(1, np.float32)).view(-1, 2 * cell.hidden_size)
-
-
-def _split(cell: Cell, states: Value, dim: int = 1) -> list[Value]:
-    """The parts of states that stand side by side. One by one, so that what is not read of them
-    costs nothing."""
-    ends = np.cumsum(cell.state_sizes).tolist()
-    return [
-        states.narrow(dim, end - width, width)
-        for end, width in zip(ends, cell.state_sizes, strict=True)
-    ]
-
-
-def _reduce(
-    body: Graph, cell: Cell, parts: Parts, pairs: Value, hidden: Value, rows: Value
-) -> Value:
-    """States (r, W) of nodes from those of their children (r, 2, W); `rows` are those of h (B, T)
-    that go with them."""
-    context = (
-        hidden.op("Compress", rows, axis=0) if cell.inner_size else body.zeros(pairs.size(0), 0)
-    )
-    if cell.arity > 0:
-        children = _split(cell, pairs, dim=2)
-        links = [body.constant([]), body.constant([1]).op("Expand", pairs.op("Shape", end=2))]
-    else:
-        flat = pairs.view(-1, sum(cell.state_sizes))
-        children, kinds = _split(cell, flat), body.constant([1]).op("Expand", flat.size(0))
-        links = [kinds.op("CumSum", 0, exclusive=1) // 2, kinds]
-    return Value.cat(inline(body, parts.compose, [context, *links, *children]), 1)

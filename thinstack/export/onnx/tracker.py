@@ -21,16 +21,10 @@ Floats = NDArray[np.float32]
 
 class Buffer(NamedTuple):
     """What the buffers add to the gates. Each sentence has a row for each word, when that is the
-    first of its buffer, and one for the empty buffer after them.
+    first of its buffer, and one for the empty buffer after them."""
 
-    Attributes:
-        gates: (L + B, 4T), with b.
-        empty: (B, 1) the row of each sentence's empty buffer; with w words left, the row is w
-            before that.
-    """
-
-    gates: Value
-    empty: Value
+    gates: Value  # (L + B, 4T), with b
+    empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before that
 
 
 def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
@@ -77,11 +71,8 @@ def choose(tracker: TrackingLSTM, hidden: Value, state: Value, told: Value) -> V
     g = hidden.graph
     limits = Value.cat([state, told], 1).minimum([1, 3, FREE])
     possible = g.constant(_possible()).op("GatherND", limits)
-    weight, bias = (
-        np.zeros((*part.shape[:-1], 3), np.float32)
-        for part in (tracker.w_transition, tracker.b_transition)
-    )
-    weight[:, :2], bias[:2] = _values(tracker.w_transition), _values(tracker.b_transition)
+    weight = np.pad(_values(tracker.w_transition), ((0, 0), (0, 1)))
+    bias = np.pad(_values(tracker.b_transition), (0, 1))
     added = possible + _weight(g, bias, "b_transition")
     scores = added.addmm(hidden, _weight(g, weight, "w_transition"))
     return scores.op("ArgMax", axis=1, keepdims=1)

@@ -22,16 +22,9 @@ KEEPING = {"Add", "Sub", "Mul", "Less", "Greater", "GreaterOrEqual", "Cast", "Cu
 Sizes = Sequence[Union["Value", int]]
 
 
-def _unary(kind: str) -> Callable[["Value"], "Value"]:
-    return lambda self: self.op(kind)
-
-
-def _binary(kind: str) -> Callable[["Value", Operand], "Value"]:
-    return lambda self, other: self.op(kind, other)
-
-
-def _turned(kind: str) -> Callable[["Value", Operand], "Value"]:
-    return lambda self, other: innermost(self, other).op(kind, other, self).shaped_as(self, other)
+def _node(kind: str, **attributes: Any) -> Callable[..., "Value"]:
+    """A method that appends such a node over the value and its arguments."""
+    return lambda self, *others: self.op(kind, *others, **attributes)
 
 
 class Value:
@@ -69,16 +62,22 @@ class Value:
             self.like = value.like
         return self
 
-    __add__ = __radd__ = _binary("Add")
-    __sub__, __rsub__ = _binary("Sub"), _turned("Sub")
-    __mul__ = __rmul__ = _binary("Mul")
-    __truediv__ = __floordiv__ = _binary("Div")  # whole numbers >= 0 are rounded down
-    __lt__, __gt__ = _binary("Less"), _binary("Greater")
-    __le__, __ge__ = _binary("LessOrEqual"), _binary("GreaterOrEqual")
-    __and__, __or__, __invert__ = _binary("And"), _binary("Or"), _unary("Not")
-    eq, minimum, maximum = _binary("Equal"), _binary("Min"), _binary("Max")
-    __mod__ = _binary("Mod")
-    sigmoid, tanh, relu, round = _unary("Sigmoid"), _unary("Tanh"), _unary("Relu"), _unary("Round")
+    __add__ = __radd__ = _node("Add")
+    __sub__ = _node("Sub")
+    __mul__ = __rmul__ = _node("Mul")
+    __truediv__ = __floordiv__ = _node("Div")  # whole numbers >= 0 are rounded down
+    __lt__, __gt__ = _node("Less"), _node("Greater")
+    __le__, __ge__ = _node("LessOrEqual"), _node("GreaterOrEqual")
+    __and__, __or__, __invert__ = _node("And"), _node("Or"), _node("Not")
+    eq, minimum, maximum = _node("Equal"), _node("Min"), _node("Max")
+    __mod__ = _node("Mod")
+    sigmoid, tanh, relu, round = map(_node, ("Sigmoid", "Tanh", "Relu", "Round"))
+    long, float = _node("Cast", to=TensorProto.INT64), _node("Cast", to=TensorProto.FLOAT)
+    sum = _node("ReduceSum", keepdims=0)
+    take, masked_select = _node("Gather", axis=0), _node("Compress", axis=0)  # of a vector
+
+    def __rsub__(self, other: Operand) -> "Value":
+        return innermost(self, other).op("Sub", other, self).shaped_as(self, other)
 
     def __getitem__(self, rows: slice) -> "Value":
         ends = (0 if rows.start is None else rows.start, END if rows.stop is None else rows.stop)
@@ -87,19 +86,10 @@ class Value:
     def narrow(self, dim: int, start: int, length: int) -> "Value":
         return self.op("Slice", [start], [start + length], [dim])
 
-    def select(self, dim: int, index: int) -> "Value":
+    def index_select(self, dim: int, index: "Value | int") -> "Value":
         return self.op("Gather", index, axis=dim)
 
-    def index_select(self, dim: int, index: "Value") -> "Value":
-        return self.op("Gather", index, axis=dim)
-
-    def take(self, index: "Value") -> "Value":
-        """Of a vector."""
-        return self.op("Gather", index, axis=0)
-
-    def masked_select(self, mask: "Value") -> "Value":
-        """Of a vector."""
-        return self.op("Compress", mask, axis=0)
+    select = index_select  # by a number the dimension is gone
 
     def scatter(self, dim: int, index: "Value", source: "Value") -> "Value":
         return self.op("ScatterElements", index, source, axis=dim).shaped_as(self)
@@ -130,9 +120,6 @@ class Value:
         size = self.size(0)
         return distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
 
-    def sum(self) -> "Value":
-        return self.op("ReduceSum", keepdims=0)
-
     def size(self, dim: int) -> "Value":
         return self.like.op("Shape", start=dim, end=dim + 1)
 
@@ -152,12 +139,6 @@ class Value:
     def transpose(self, one: int, other: int) -> "Value":
         """Of a matrix."""
         return self.op("Transpose", perm=[other, one])
-
-    def long(self) -> "Value":
-        return self.op("Cast", to=TensorProto.INT64)
-
-    def float(self) -> "Value":
-        return self.op("Cast", to=TensorProto.FLOAT)
 
     def new_zeros(self, sizes: Sizes) -> "Value":
         return _vector(self, sizes).op("ConstantOfShape", value=_whole(0))

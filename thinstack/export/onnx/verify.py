@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, Unpack, cast, get_args
 
 import numpy as np
 import onnx
@@ -14,12 +14,12 @@ import torch
 from onnx.reference import ReferenceEvaluator
 
 from thinstack._version import __version__
-from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
-from thinstack.errors import BundleError, ExportError, needs_extra
-from thinstack.export.compare import Run, RuntimeReport, compare, differences, distance
-from thinstack.export.onnx.model import IndexType, Outputs, export_int8, export_onnx
+from thinstack.errors import BundleError, ExportError
+from thinstack.export.compare import Run, RuntimeReport, compare, distance
+from thinstack.export.onnx.graph import walk
+from thinstack.export.onnx.model import Options, export_stages, metadata_of
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
     Scores,
@@ -30,16 +30,13 @@ from thinstack.export.samples import (
     sampled,
 )
 from thinstack.models import Model
+from thinstack.runtime.session import open_session
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
-REFERENCE_LONGEST = 64  # words of a tree in the slow reference runtime
-RUNTIMES = ("onnxruntime", "onnx.reference")
+LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 TOLERANCE, INT8_TOLERANCE = 1e-5, 2e-2
-ORT_TYPES: dict[str, type[np.signedinteger[Any]]] = {
-    "tensor(int32)": np.int32,
-    "tensor(int64)": np.int64,
-}
+ORT_TYPES: dict[str, type[Any]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +76,14 @@ class VerificationReport:
     provider: str
     versions: dict[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Data fit for JSON."""
-        return dataclasses.asdict(self)
-
 
 def export_verified_onnx(
     model: Model,
     config: ModelConfig,
     *,
-    quantize: Quantize = "none",
-    index_type: IndexType = "int32",
-    outputs: Outputs = "nodes",
     vocabulary_digest: str,
     development: Sequence[Forest] = (),
+    **options: Unpack[Options],
 ) -> tuple[bytes, VerificationReport]:
     """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as
     `verification` (JSON), and the report.
@@ -100,19 +91,13 @@ def export_verified_onnx(
     With `quantize` "int8" the same graph is verified with products in float32 first, to the
     tolerance of those.
     """
-    options: dict[str, Any] = {
-        "index_type": index_type,
-        "outputs": outputs,
-        "vocabulary_digest": vocabulary_digest,
-    }
-    if quantize == "int8":
-        plain, exported = export_int8(model, config, **options)
-        verify_onnx(plain, model, config, runtimes=("onnxruntime",))
-    else:
-        exported = export_onnx(model, config, quantize=quantize, **options)
-    report = verify_onnx(exported, model, config, development=development)
-    proto = onnx.load_model_from_string(exported)
-    proto.metadata_props.add(key="verification", value=json.dumps(report.to_dict()))
+    stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
+    for file in stages[:-1]:
+        verify_onnx(file, model, config, runtimes=("onnxruntime",))
+    report = verify_onnx(stages[-1], model, config, development=development)
+    proto = onnx.load_model_from_string(stages[-1])
+    written = json.dumps(dataclasses.asdict(report))
+    proto.metadata_props.add(key="verification", value=written)
     return proto.SerializeToString(deterministic=True), report
 
 
@@ -122,88 +107,89 @@ def verify_onnx(
     config: ModelConfig,
     *,
     development: Sequence[Forest] = (),
-    tolerance: float | None = None,
-    runtimes: Sequence[str] = RUNTIMES,
+    runtimes: Sequence[str] = tuple(LONGEST),
 ) -> VerificationReport:
     """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than
     it was exported with.
 
     `development`: batches of real inputs, such as those of a development file, to compare on as
     well. A quantised file is compared with a copy of the model that has the rounded weights, so the
-    tolerance (1e-5 by default) is the same; what the rounding costs is reported beside it. For a
-    file that computes in 8 bits it is 0.02, of the mean difference. Raises ExportError if the file
-    is not of this configuration, or its scores differ from the model's, or a tree's scores depend
-    on the trees beside it, or `thinstack.load` would refuse it; MissingExtraError without
-    onnxruntime.
+    tolerance (1e-5) is the same; what the rounding costs is reported beside it. For a file that
+    computes in 8 bits it is 0.02, of the mean difference. Raises ExportError if the file is not of
+    this configuration, or its scores differ from the model's, or a tree's scores depend on the
+    trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
     """
-    try:
-        check_onnx(exported, source="the exported file")
-    except BundleError as error:
-        raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
-    proto = onnx.load_model_from_string(exported)
-    metadata = {entry.key: entry.value for entry in proto.metadata_props}
-    quantize, outputs = _check_metadata(metadata, config), _outputs(proto, model)
-    rough = quantize == "int8"
-    tolerance = tolerance if tolerance is not None else INT8_TOLERANCE if rough else TOLERANCE
-    session, ort_version = _session(exported)
-    rounded, plain = dequantised(model, quantize), dequantised(model, "none")
-    types = {value.name: ORT_TYPES[value.type] for value in session.get_inputs()}
-    run = partial(_run, session.run, types, outputs)
-    reference = partial(_run, ReferenceEvaluator(proto).run, types, outputs)
-    every = (
-        ("onnxruntime", ort_version, run, 512),
-        ("onnx.reference", onnx.__version__, reference, REFERENCE_LONGEST),
-    )
-    wanted = [one for one in every if one[0] in runtimes]
-    given = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
-    shipped = run if rough else partial(eager_scores, rounded)
-    deviation = differences(shipped, plain, given, tolerance, outputs)[0]
+    file = _File(exported, model, config)
+    rough = file.quantize == "int8"
+    tolerance = INT8_TOLERANCE if rough else TOLERANCE
+    rounded, plain = dequantised(model, file.quantize), dequantised(model, "none")
+
     against = partial(
-        compare, model=rounded, tolerance=tolerance, outputs=outputs, on_average=rough
+        compare, model=rounded, tolerance=tolerance, outputs=file.outputs, on_average=rough
     )
+    wanted = [(name, *file.runtimes[name]) for name in runtimes]
+    run = file.runtimes["onnxruntime"][1]
+    shipped = run if rough else partial(eager_scores, rounded)
+    given = (inputs for inputs in sampled(rounded) if not makes_trees(rounded, inputs))
+    cost = compare("the file", "", shipped, plain, given, np.inf, outputs=file.outputs)
     return VerificationReport(
         tolerance=tolerance,
         runtimes=tuple(
-            against(name, version, call, batches=sampled(rounded, longest=longest))
-            for name, version, call, longest in wanted
+            against(*one, batches=sampled(rounded, longest=LONGEST[one[0]])) for one in wanted
         ),
-        development=tuple(
-            against(name, version, call, batches=development)
-            for name, version, call, _ in wanted
-            if development
-        ),
+        development=tuple(against(*one, batches=development) for one in wanted if development),
         neighbour_error=_neighbour_error(run, rounded, tolerance),
-        quantization=quantize,
-        int8_products=metadata.get("int8_products", ""),
-        max_deviation=float(deviation.max()),
-        mean_deviation=float(deviation.mean()),
-        opset=next(opset.version for opset in proto.opset_import if opset.domain == ""),
-        ir_version=proto.ir_version,
-        operators=tuple(sorted(_operators(proto.graph))),
-        provider=session.get_providers()[0],
-        versions=_versions(),
+        quantization=file.quantize,
+        int8_products=file.metadata.get("int8_products", ""),
+        max_deviation=cost.max_error,
+        mean_deviation=cost.mean_error,
+        opset=next(opset.version for opset in file.proto.opset_import if opset.domain == ""),
+        ir_version=file.proto.ir_version,
+        operators=tuple(sorted({node.op_type for node in walk(file.proto.graph.node)})),
+        provider=file.session.get_providers()[0],
+        versions={
+            "thinstack": __version__,
+            "torch": str(torch.__version__),
+            "onnx": onnx.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
     )
 
 
-def _versions() -> dict[str, str]:
-    return {
-        "thinstack": __version__,
-        "torch": str(torch.__version__),
-        "onnx": onnx.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
+class _File:
+    """An exported file that `thinstack.load` would take: what it tells of itself, and what runs
+    it."""
+
+    def __init__(self, exported: bytes, model: Model, config: ModelConfig):
+        try:
+            opened = open_session(exported, device="cpu", threads=1, source="the exported file")
+        except BundleError as error:
+            raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
+        import onnxruntime
+
+        self.session: Any = opened[0]
+        self.proto = onnx.load_model_from_string(exported)
+        self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
+        self.quantize = _check_metadata(self.metadata, config)
+        self.outputs = _outputs(self.proto, model)
+        types = {value.name: ORT_TYPES[value.type] for value in self.session.get_inputs()}
+
+        def scores(run: Callable[..., Any], forest: Forest) -> Scores:
+            inputs = {name: getattr(forest, name).astype(types[name]) for name in types}
+            return dict(zip(self.outputs, run(self.outputs, inputs), strict=True))
+
+        reference = ReferenceEvaluator(self.proto)
+        self.runtimes: dict[str, tuple[str, Run]] = {
+            "onnxruntime": (onnxruntime.__version__, partial(scores, self.session.run)),
+            "onnx.reference": (onnx.__version__, partial(scores, reference.run)),
+        }
 
 
 def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
-    expected = {
-        "labels": list(config.labels),
-        "cell": config.cell.name,
-        "head": config.head.name,
-        "trees": config.trees,
-    }
-    stored: dict[str, Any] = {key: found.get(key) for key in expected}
-    stored["labels"] = json.loads(found.get("labels", "null"))
+    told = metadata_of(config)
+    expected = {key: told[key] for key in ("labels", "cell", "head", "trees")}
+    stored = {key: found.get(key) for key in expected}
     if stored != expected:
         raise ExportError(
             f"the ONNX file is of another model: expected {expected}, its metadata say {stored}"
@@ -230,26 +216,6 @@ def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
     return found
 
 
-def _session(exported: bytes) -> tuple[Any, str]:
-    with needs_extra("cpu"):
-        import onnxruntime
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(exported, options, providers=["CPUExecutionProvider"])
-    return session, onnxruntime.__version__
-
-
-def _run(
-    run: Callable[..., Any],
-    types: dict[str, type[np.signedinteger[Any]]],
-    outputs: list[str],
-    forest: Forest,
-) -> Scores:
-    found = run(outputs, {name: getattr(forest, name).astype(types[name]) for name in types})
-    return dict(zip(outputs, found, strict=True))
-
-
 def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
     """Largest difference between the scores of trees (pairs of trees, where pairs are scored) one
     by one, and in a batch."""
@@ -268,12 +234,3 @@ def _neighbour_error(run: Run, model: Model, tolerance: float) -> float:
             f"{tolerance:.0e}. A cell or task head must treat each row by itself in evaluation mode"
         )
     return error
-
-
-def _operators(graph: onnx.GraphProto) -> set[str]:
-    found = {node.op_type for node in graph.node}
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                found |= _operators(attribute.g)
-    return found
