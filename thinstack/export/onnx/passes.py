@@ -66,13 +66,13 @@ def depth_ordered(
     widths, kept = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])
     outputs = [x.index_select(0, leaf_rows) for x in inline(g, parts.read, leaves)] if kept else []
+    leaves = [part.index_select(0, leaf_rows) for part in leaves]
 
     body = g.body("compose_one_depth")
     previous = _states(body, widths)
     collected = [body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(kept)]
     leaf, inner, node, leaf_end, inner_end, node_end = _bounds(body, plan, body.step)
-    joining = leaf_rows[leaf:leaf_end]
-    leaf_step = [part.index_select(0, joining) for part in leaves]
+    leaf_step = [part[leaf:leaf_end] for part in leaves]
     if cell.arity > 0:
         links = [body.constant([]), plan.child_kinds[inner:inner_end]]
         index = plan.children[inner:inner_end]
@@ -93,8 +93,8 @@ def depth_ordered(
     results = g.loop(body, _steps(plan), [*start, *outputs])
     if kept:
         return results[len(widths) :]
-    joining = leaf_rows[plan.leaves.size(0) - plan.leaf_counts[-1:] :]
-    last = [Value.cat([results[k], leaves[k].index_select(0, joining)]) for k in range(len(leaves))]
+    joining = plan.leaves.size(0) - plan.leaf_counts[-1:]
+    last = [Value.cat([results[k], leaves[k][joining:]]) for k in range(len(leaves))]
     return inline(g, parts.read, [part.index_select(0, plan.root_rows) for part in last])
 
 
