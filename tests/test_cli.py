@@ -101,7 +101,15 @@ def test_empty_standard_input_is_nothing_to_predict_from(cli: Cli, bundle: Path)
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("good", 1), ("😀", 1), ("🙃 good 👍!", 4), ("xqzw vbnk", 2), ("(good) [film]", 6), ("!?", 2)],
+    [
+        ("good", 1),
+        ("😀", 1),
+        ("🙃 good 👍!", 4),
+        ("xqzw vbnk", 2),
+        ("(good) [film]", 6),
+        ("!?", 1),
+        ("! ?", 2),
+    ],
 )
 def test_odd_texts_have_a_tree_as_any(cli: Cli, bundle: Path, text: str, words: int) -> None:
     (found,) = cli("predict", text, "--json", "--model", bundle).json

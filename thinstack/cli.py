@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from thinstack._version import __version__
@@ -145,6 +144,8 @@ def evaluate(
     Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
     words or more, and the share of sentences, of three words or more, whose tree is the same.
     """
+    from rich.table import Table
+
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
     from thinstack.measure.figures import percent
@@ -249,6 +250,8 @@ def plugins(as_json: JsonOption = False) -> None:
     """List the registered cells, task heads, leaf embeddings and readers, and the plugins that
     failed."""
     from dataclasses import asdict
+
+    from rich.table import Table
 
     from thinstack.plugins.manager import manager
 

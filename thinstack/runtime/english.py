@@ -5,15 +5,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
-from importlib.resources import files
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from thinstack.runtime.text import Sentence
 
-__all__ = ["EnglishSplitter"]
+__all__ = ["RULES", "EnglishSplitter", "rules"]
+
+RULES = Path(__file__).with_name("english.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,11 @@ class Rules:
     def __init__(self, data: dict[str, Any]):
         self._classes = {"starters": "|".join(data["starters"])}
         for name, pattern in data["classes"].items():
-            self._classes[name] = self._expanded(pattern)
+            self._classes[name] = self.expanded(pattern)
         tokens: list[dict[str, Any]] = data["tokens"]
-        patterns = "|".join(f"({token.pop('pattern')})" for token in tokens)
+        patterns = "|".join(f"({token['pattern']})" for token in tokens)
         self.scan = self._compiled(f" ?(?:{patterns})")
-        self.tokens = [Token(""), *(Token(**token) for token in tokens)]
+        self.tokens = [Token(""), *map(_token, tokens)]
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -70,12 +72,12 @@ class Rules:
         kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
         self.abbreviations = lru_cache(maxsize=4096)(partial(_fitting, kinds))
 
-    def _expanded(self, pattern: str) -> str:
+    def expanded(self, pattern: str) -> str:
         """A pattern with the classes that it names in angle brackets."""
         return re.sub(r"<([a-z]+)>", lambda found: self._classes[found[1]], pattern)
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
-        return re.compile(self._expanded(pattern))
+        return re.compile(self.expanded(pattern))
 
     def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
         words = kind.get("words", ())
@@ -90,14 +92,18 @@ class Rules:
         )
 
 
+def _token(rule: dict[str, Any]) -> Token:
+    return Token(**{key: value for key, value in rule.items() if key != "pattern"})
+
+
 def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
     return [kind for kind in kinds if word in kind.words or kind.pattern.fullmatch(word)]
 
 
 @cache
-def _rules() -> Rules:
-    text = files("thinstack.runtime").joinpath("english.json").read_text(encoding="utf-8")
-    return Rules(json.loads(text))
+def rules() -> Rules:
+    """The rules of English."""
+    return Rules(json.loads(RULES.read_text(encoding="utf-8")))
 
 
 @dataclass
@@ -110,8 +116,9 @@ class EnglishSplitter:
     sentences: bool = True
 
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        known = rules()
         for text in texts:
-            yield list(_Reader(text, _rules()).read(self.sentences))
+            yield list(_Reader(text, known).read(self.sentences))
 
 
 @dataclass
