@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
-from math import inf
 from pathlib import Path
+from sys import maxsize
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,7 @@ class Rules:
         patterns = "|".join(f"({token['pattern']})" for token in tokens)
         self.scan = self._compiled(f" ?(?:{patterns})")
         self.tokens = [Token(""), *map(_token, tokens)]
+        self.plain = [token.role for token in self.tokens].index("plain")
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -132,34 +133,34 @@ class _Reader:
     """Start and end in the text of each word, one after the other."""
     quoted: bool = False
     """Double quotes are open."""
-    end: float = inf
+    end: int = maxsize
     """Where the sentence ends, once a stop has said so."""
 
     def read(self, split: bool) -> Iterator[Sentence]:
         """The sentences of the text, or all of it as one."""
-        tokens, words, places, limit = self.rules.tokens, self.words, self.places, self.end
-        for found in self.rules.scan.finditer(self.text):
+        rules, words, places = self.rules, self.words, self.places
+        for found in rules.scan.finditer(self.text):
             number = found.lastindex or 0
-            kind, place = tokens[number], found.span(number)
-            if place[0] >= limit or kind.role == "break":
-                if split and words:
-                    yield self._sentence()
-                    words, places, limit = self.words, self.places, self.end
-                if kind.role == "break":
-                    continue
-            if kind.role == "plain":
+            place = found.span(number)
+            if place[0] >= self.end and split:
+                yield self._sentence()
+                words, places = self.words, self.places
+            if number == rules.plain:
                 words.append(found[number])
+                places += place
+                continue
+            kind = rules.tokens[number]
+            if kind.role == "break":
+                self.end = place[0] if words else maxsize
             elif kind.role != "stop":
                 words.append(self._word(kind, found[number], *place))
+                places += place
+            elif self._joins(kind, *place):
+                words[-1] += found[number]
+                places[-1] = place[1]
             else:
-                joins = self._joins(kind, *place)
-                limit = self.end
-                if joins:
-                    words[-1] += found[number]
-                    places[-1] = place[1]
-                    continue
                 words.append(kind.spelled or found[number])
-            places += place
+                places += place
         if words:
             yield self._sentence()
 
@@ -167,7 +168,7 @@ class _Reader:
         first, last = self.places[0], self.places[-1]
         offsets = np.array(self.places, np.int64).reshape(-1, 2) - first
         found = Sentence(self.text[first:last], self.words, offsets)
-        self.words, self.places, self.quoted, self.end = [], [], False, inf
+        self.words, self.places, self.quoted, self.end = [], [], False, maxsize
         return found
 
     def _touches(self, start: int) -> bool:
