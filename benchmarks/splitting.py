@@ -36,7 +36,7 @@ def growth(unit: str) -> tuple[float, float]:
     they are."""
     seconds = []
     for length in (LENGTH, 4 * LENGTH):
-        text = f"b. {unit * (length // len(unit))} b"
+        text = f"b. {unit * (length // len(unit))}b"
         runs = []
         for _ in range(3):
             start = process_time()
