@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from sys import maxsize
 from typing import Any
 
 import numpy as np
 
+from thinstack.data.vocabulary import Cache
 from thinstack.runtime.text import Sentence
 
 __all__ = ["RULES", "EnglishSplitter", "rules"]
@@ -23,6 +24,7 @@ class Token:
     """A kind of token: what it says of words and sentences."""
 
     name: str
+    pattern: str
     role: str = "word"
     """`plain`: stands as it is; `word`; `single`, `double`: a quotation mark that may open or
     close; `stop`: may end a sentence; `break`: ends one, and is no word."""
@@ -56,10 +58,9 @@ class Rules:
         self._classes = {"starters": "|".join(data["starters"])}
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
-        tokens: list[dict[str, Any]] = data["tokens"]
-        patterns = "|".join(f"({token['pattern']})" for token in tokens)
+        self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
+        patterns = "|".join(f"({token.pattern})" for token in self.tokens[1:])
         self.scan = self._compiled(f" ?(?:{patterns})")
-        self.tokens = [Token(""), *map(_token, tokens)]
         self.plain = [token.role for token in self.tokens].index("plain")
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
@@ -71,7 +72,8 @@ class Rules:
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
         kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
-        self.abbreviations = lru_cache(maxsize=4096)(partial(_fitting, kinds))
+        self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
+        """Those that a word may be, by the word."""
 
     def expanded(self, pattern: str) -> str:
         """A pattern with the classes that it names in angle brackets."""
@@ -91,10 +93,6 @@ class Rules:
             first=kind.get("first", False),
             splits=kind.get("splits", False),
         )
-
-
-def _token(rule: dict[str, Any]) -> Token:
-    return Token(**{key: value for key, value in rule.items() if key != "pattern"})
 
 
 def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
@@ -193,7 +191,7 @@ class _Reader:
         so here."""
         rules, text, ends, joins = self.rules, self.text, kind.ends, False
         if kind.abbreviates and self._touches(start):
-            for one in rules.abbreviations(self.words[-1]):
+            for one in rules.abbreviations[self.words[-1]]:
                 if one.when.match(text, end) and (len(self.words) == 1 or not one.first):
                     ends, joins = one.ends, not one.splits
                     break
