@@ -78,7 +78,7 @@ def test_without_words_there_is_nothing_to_predict(
     refused(answer._replace(err=answer.err.removeprefix(warning)), "no words to predict from")
 
 
-ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 2}
+ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 1, "! ?": 2}
 ODD[" ".join(["good", "film"] * 5000)] = 10_000  # one sentence without a full stop
 
 

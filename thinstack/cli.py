@@ -5,16 +5,18 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
 from rich.text import Text
 
 from thinstack._version import __version__
 from thinstack.config import Device, EvaluationSource, TreeSource
 from thinstack.errors import InputError, ThinstackError, needs_extra
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 __all__ = ["app", "main"]
 
@@ -244,6 +246,8 @@ def plugins(as_json: JsonOption = False) -> None:
     failed."""
     from dataclasses import asdict
 
+    from rich.table import Column, Table
+
     from thinstack.plugins.manager import manager
 
     records = manager().records()
@@ -257,7 +261,9 @@ def plugins(as_json: JsonOption = False) -> None:
     Console().print(table)
 
 
-def _table_of(figures: Mapping[str, float | None]) -> Table:
+def _table_of(figures: Mapping[str, float | None]) -> "Table":
+    from rich.table import Column, Table
+
     from thinstack.measure.figures import percent
 
     table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))

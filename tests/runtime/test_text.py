@@ -10,7 +10,7 @@ import pytest
 from last_word_model import best, expected
 
 from thinstack.bundle import Bundle
-from thinstack.errors import InputError, MissingExtraError
+from thinstack.errors import InputError
 from thinstack.runtime import text as module
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import Sentence, predict_text
@@ -55,14 +55,13 @@ def test_the_source_reaches_the_model(predictor: Predictor) -> None:
 
 
 def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without spaCy: sentences end at a bar, words at a space."""
+    """Sentences end at a bar, words at a space."""
 
     def bars(texts: Iterable[str]) -> Iterator[list[Sentence]]:
         for text in texts:
             parts = [part.split() for part in text.split("|") if part.split()]
             yield [Sentence(" ".join(part), part, np.zeros((len(part), 2))) for part in parts]
 
-    monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.setattr(module, "splitter", lambda **_: bars)
     found = list(predict_text(predictor, ["so good|very awful", " | "]))
     words = [[one.words for one in read] for read in found]
@@ -78,12 +77,3 @@ def test_the_package_need_not_be_installed(predictor: Predictor) -> None:
     command = [sys.executable, "-c", code, str(predictor.bundle.path)]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert result.stdout == f"{best(expected('good', 2))}\n"
-
-
-def test_without_spacy_the_pip_command_is_named(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    monkeypatch.delitem(sys.modules, "thinstack.integrations.spacy.splitter", raising=False)
-    with pytest.raises(MissingExtraError, match=r"thinstack\[spacy\]"):
-        next(predict_text(predictor, TEXTS))

@@ -96,17 +96,6 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     assert trained.bundle.manifest.data == "Made up."
 
 
-def test_without_spacy_there_are_no_figures_of_raw_text(
-    words: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = words.bundle.manifest.files.keys() - {"config.json"}
-    files = {name: words.bundle.read(name) for name in names}
-    monkeypatch.setattr(publish, "find_spec", lambda name: None)
-    known = words.bundle.manifest.metrics["development"]
-    found = publish._measure(files, words.recipe, words.data)
-    assert found == {source: known[source] for source in ("gold", "auto")}
-
-
 def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
     text = (pieces.out / "results.json").read_text(encoding="utf-8")
     results = json.loads(text, parse_constant=pytest.fail)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
-from thinstack.errors import InputError, needs_extra
+from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -34,10 +34,10 @@ words has none."""
 
 def splitter(*, sentences: bool = True) -> Splitter:
     """The splitter of English texts, chosen here and nowhere else. `sentences` False: each text is
-    one. Raises MissingExtraError without spaCy."""
-    with needs_extra("spacy", "spacy"):
-        from thinstack.integrations.spacy.splitter import SpacySplitter
-    return SpacySplitter(sentences=sentences)
+    one."""
+    from thinstack.runtime.english import EnglishSplitter
+
+    return EnglishSplitter(sentences=sentences)
 
 
 def predict_text(
@@ -45,9 +45,9 @@ def predict_text(
 ) -> Iterator[list[Prediction]]:
     """Predictions over the sentences of each English text; a text without words has none.
 
-    `split`: cut texts into sentences; otherwise each is one. Raises MissingExtraError without
-    spaCy, InputError for a source that the model does not have and for a text that is no Unicode
-    (bytes that were not in the encoding that they were read with), BundleError if the model fails.
+    `split`: cut texts into sentences; otherwise each is one. Raises InputError for a source that
+    the model does not have and for a text that is no Unicode (bytes that were not in the encoding
+    that they were read with), BundleError if the model fails.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
     while more:  # once without texts too: an unknown source is an error even then

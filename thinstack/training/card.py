@@ -114,7 +114,7 @@ def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     if "auto" not in shipped:
         return binary
     spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))
-    raw = "*Raw text* is the sentences\ndetokenised, and read by spaCy. "
+    raw = "*Raw text* is the sentences\ndetokenised, and cut into words again. "
     return f"""{binary}Trees are *gold*, or *auto*:
 made from the words, as raw text gets them; phrases are then those that the gold tree has too, so \
 that their accuracy is not to

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -61,10 +60,10 @@ def publish(
 
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees), those of the
-    ONNX file as shipped: with gold trees, with the trees that raw words get and, where spaCy is
-    installed, from raw text. It holds no TorchScript file where the model cannot be scripted, and
-    the console says why. Raises ExportError if the ONNX file does not answer as the model does: on
-    sampled trees, and on all development sentences.
+    ONNX file as shipped: with gold trees, with the trees that raw words get, and from raw text. It
+    holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
+    ExportError if the ONNX file does not answer as the model does: on sampled trees, and on all
+    development sentences.
     """
     files = _exports(recipe, datasets, result, console)
     shipped = _measure(files, recipe, data)
@@ -127,8 +126,7 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 
 def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
     """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
-    automatic trees, where spaCy is there to read it; nothing for models that predictors do not
-    take."""
+    automatic trees; nothing for models that predictors do not take."""
     if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
         return {}
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
@@ -138,8 +136,7 @@ def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
         figures: Figures = {
             source: evaluate_predictor(predictor, development, source=source) for source in sources
         }
-        if find_spec("spacy") is not None:
-            figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
+        figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
         return figures
 
 

@@ -1,45 +1,16 @@
-"""Sentences and treebank words, by spaCy's tokeniser and sentencizer: of texts, and of Docs."""
+"""Sentences and treebank words of a spaCy Doc, by its own tokens and sentence boundaries."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import spacy
 from numpy.typing import NDArray
-from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
-from thinstack.runtime.text import Sentence
 
-__all__ = ["DocSentence", "SpacySplitter", "sentence_spans", "sentences_of", "text_of"]
-
-
-@dataclass
-class SpacySplitter:
-    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one."""
-
-    sentences: bool = True
-
-    @cached_property
-    def _nlp(self) -> Language:
-        nlp = spacy.blank("en")
-        nlp.max_length = 1 << 40  # the limit guards parsers, and there is none here
-        if self.sentences:
-            nlp.add_pipe("sentencizer")
-        return nlp
-
-    def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
-        for doc in self._nlp.pipe(texts):
-            found = sentences_of(doc)
-            places = (text_of(doc, sentence.tokens) for sentence in found)
-            yield [
-                Sentence(text, sentence.words, offsets)
-                for sentence, (text, offsets) in zip(found, places, strict=True)
-            ]
+__all__ = ["DocSentence", "sentence_spans", "sentences_of", "text_of"]
 
 
 class DocSentence(NamedTuple):

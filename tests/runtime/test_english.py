@@ -1,0 +1,288 @@
+"""Sentences and treebank words of raw English text."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thinstack.data import ptb
+from thinstack.data.raw_text import detokenize
+from thinstack.data.treebank import read_trees
+from thinstack.runtime.english import RULES, EnglishSplitter, rules
+from thinstack.runtime.text import Sentence
+
+DATA = json.loads(RULES.read_text(encoding="utf-8"))
+
+
+def sentences(text: str) -> list[Sentence]:
+    (found,) = EnglishSplitter()([text])
+    return found
+
+
+def words(text: str) -> list[str]:
+    """Of a text that is one sentence."""
+    (found,) = EnglishSplitter(sentences=False)([text])
+    return found[0].words
+
+
+WORDS = [
+    ("A well-made, state-of-the-art film.", "A well-made , state-of-the-art film ."),
+    ("writer/director and/or co-writer/star", r"writer\/director and\/or co-writer\/star"),
+    ("It isn't, we’ll SEE, DON'T", "It is n't , we 'll SEE , DO N'T"),
+    ("I'd've, the U.S.'s, (this)'s", "I 'd 've , the U.S. 's , -LRB- this -RRB- 's"),
+    ("I cannot; Cannot? cannots", "I can not ; Can not ? cannots"),
+    ("gonna rock'n'roll, O'Brien's coup d'état", "gonna rock'n'roll , O'Brien 's coup d'état"),
+    ("The '60s, ’70s, 'til 'em, rock 'n' roll", "The '60s , '70s , 'til 'em , rock 'n' roll"),
+    ("'Alabama' manages the characters' lives", "` Alabama ' manages the characters ' lives"),
+    ('He said "no" ("never").', "He said `` no '' -LRB- `` never '' -RRB- ."),
+    ('"5" x 5" " x " y', "`` 5 '' x 5 '' `` x '' y"),
+    ("“‘b’ c” «d» ``e'' „f”", "`` ` b ' c '' `` d '' `` e '' `` f ''"),
+    ("word—word x--y a – b ---- c", "word -- word x -- y a -- b -- c"),
+    ("1990–1995, anti- or pre-war", "1990-1995 , anti- or pre-war"),
+    ("so...... so… no . . . yes", "so ... so ... no ... yes"),
+    ("[x] {y} (z) a *** b*", r"-LSB- x -RSB- -LCB- y -RCB- -LRB- z -RRB- a \*\*\* b \*"),
+    ("$3.50, US$5, £5, 5%, -5, .5", "$ 3.50 , US$ 5 , £ 5 , 5 % , -5 , .5"),
+    ("1,000.5 at 10:30 on 9/11", r"1,000.5 at 10:30 on 9\/11"),
+    ("AT&T's R&B & me", "AT&T 's R&B & me"),
+    ("See https://a.b/c?d=e, www.x.org.", r"See https:\/\/a.b\/c?d=e , www.x.org ."),
+    ("me@x.org, @you #tag #1 foo.com", "me@x.org , @you #tag # 1 foo.com"),
+    ("good :) or :-( and <3", "good :-RRB- or :--LRB- and <3"),
+    ("What?!? Really!! 👍🏽👍 no", "What ?!? Really !! 👍🏽 👍 no"),
+    (
+        "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X, etc., et al.",
+        "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X , etc. , et al.",
+    ),
+    ("naïve æon Привет 日本語 x", "naïve æon Привет 日本語 x"),
+    ("It is I.", "It is I ."),
+    ("n" * 600, "n" * 600),
+    ("two  spaces\n\nand\tmore ", "two spaces and more"),
+]
+SENTENCES = [
+    "Dr. Smith and Mrs. Jones left. | It was late.",
+    "J. R. R. Tolkien met C.S. Lewis at 5 p.m. sharp.",
+    "In the U.S. Army he rose. | He left the U.S. | He came back.",
+    "It ends at 5 p.m. | Then we go, e.g. home, vs. them, i.e. us.",
+    "No. 5 is best. | I said no. | He paid $3.50 on Sept. 3. | Nothing.",
+    "Apples, pears, etc. are fruit. | Apples, pears, etc. | They are.",
+    "Acme Inc. makes it. | Acme Inc. | The end.",
+    "He left. | \"She came.\" | 'Why?' | (He knew.) | “So.”\t| [Yes.] | Fine.",
+    '"Really?" he asked. | "No!" said she. | He said "no." and left.',
+    "Well... it is. | It ... well, is. | It ... | Is it? | Wait… so? | ... a film. | ... The end.",
+    "What?! | No!! | So: yes; no. | ok. | lower case.",
+    "Version 3.11 of foo.com is at http://x.y/z.html. | See me@x.org. | Bye.",
+    "1. Buy milk. | 2. Eat.",
+    "So good! :) | Next. | Good.:-) | 10.",
+    "It ended. | It began.| It went on?| Yes.",
+    "one\ntwo | \n\n | three\r\nfour | \r\n \r\n | five | \u2029 | six",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WORDS)
+def test_words(text: str, expected: str) -> None:
+    assert words(text) == expected.split()
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_sentences(text: str) -> None:
+    expected = [part.strip() for part in text.split("|") if part.strip()]
+    assert [
+        found.text for found in sentences(text.replace(" | ", " ").replace("|", ""))
+    ] == expected
+
+
+def test_quotes_that_stay_open_end_with_their_sentence() -> None:
+    assert sentences('He said "so. And " then " x')[1].words == ["And", "``", "then", "''", "x"]
+
+
+def test_words_have_their_places() -> None:
+    first, second = sentences("  It isn't\n  “so—bad” (Dr. No)! Good")
+    assert (first.text, second.text) == ("It isn't\n  “so—bad” (Dr. No)!", "Good")
+    shown = [first.text[start:end] for start, end in first.offsets.tolist()]
+    assert shown == ["It", "is", "n't", "“", "so", "—", "bad", "”", "(", "Dr.", "No", ")", "!"]
+    spelt = ["It", "is", "n't", "``", "so", "--", "bad", "''", "-LRB-", "Dr.", "No", "-RRB-", "!"]
+    assert first.words == spelt
+    assert (second.offsets.tolist(), second.offsets.dtype) == ([[0, 4]], "int64")
+
+
+PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "日", "😀", "\u200d"]
+PARTS += ["x@y", "http://"]
+MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
+ENGLISH = st.lists(st.sampled_from([*PARTS, *MARKS]), max_size=30).map("".join)
+
+
+@pytest.mark.parametrize("split", [True, False])
+@given(text=st.one_of(ENGLISH, st.text()))
+def test_words_cover_any_text(text: str, split: bool) -> None:
+    (found,) = EnglishSplitter(sentences=split)([text])
+    assert len(found) <= 1 or split
+    place, covered = 0, []
+    for sentence in found:
+        start = text.index(sentence.text, place)
+        assert text[place:start].strip() == ""
+        assert len(sentence.words) == len(sentence.offsets) > 0
+        assert all(sentence.words)
+        assert not set("".join(sentence.words)) & set("()[]{}")
+        covered += [(start + a, start + b) for a, b in sentence.offsets.tolist()]
+        place = start + len(sentence.text)
+        assert covered[-1][1] == place
+    assert all(a < b for a, b in covered)
+    gaps = zip([0, *(b for _, b in covered)], [*(a for a, _ in covered), len(text)], strict=True)
+    assert all(a <= b and text[a:b].strip() == "" for a, b in gaps)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\r\n \u2029\xa0\x1c"])
+def test_without_words_there_is_no_sentence(text: str) -> None:
+    assert sentences(text) == []
+
+
+HOSTILE = [
+    ".",
+    '"',
+    "'",
+    "a.",
+    "a.a",
+    "1",
+    "1,",
+    " ",
+    "a",
+    "n",
+    "na",
+    "n't",
+    "a-",
+    "a'",
+    "(",
+    ".)",
+    "! ",
+]
+HOSTILE += [
+    ". . ",
+    ".:(",
+    ":((",
+    "-_",
+    "--",
+    "- ",
+    "\n",
+    "\n ",
+    "\r",
+    "www.",
+    "http://",
+    "@",
+    "a@",
+    "Mr. ",
+]
+HOSTILE += ["No. ", "…", "é", "😀\u200d", "cannot", "etc. -", "A. ", ". --"]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_text_is_read_in_linear_time(unit: str) -> None:
+    """Four times the text takes some four times the CPU time, not sixteen."""
+
+    def seconds(length: int) -> float:
+        text = f"b. {unit * (length // len(unit))}b"
+        start = process_time()
+        assert sentences(text)[-1].text.endswith("b")
+        return process_time() - start
+
+    assert any(seconds(160_000) < 10 * max(seconds(40_000), 0.02) for _ in range(3))
+
+
+def test_the_rules_agree_with_the_rest_of_the_package() -> None:
+    marks = "()[]{}/*"
+    escaped = {mark: ptb.escape(mark) for mark in marks}
+    assert {mark: DATA["spelled"][mark] for mark in marks} == escaped
+    space = re.compile(rules().expanded("[<space>]"))
+    characters = map(chr, range(sys.maxunicode + 1))
+    assert [char for char in characters if char.isspace() != bool(space.match(char))] == []
+
+
+JAVASCRIPT = """
+const [data, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const classes = {starters: data.starters.join("|")};
+const expanded = (pattern) => pattern.replace(/<([a-z]+)>/g, (_, name) => classes[name]);
+for (const [name, pattern] of Object.entries(data.classes)) classes[name] = expanded(pattern);
+const scan = expanded(" ?(?:" + data.tokens.map((rule) => `(${rule.pattern})`).join("|") + ")");
+const patterns = [data.followed, data.closers, data.text_ends, ...Object.values(data.ends)];
+for (const kind of data.abbreviations) patterns.push(kind.pattern ?? "", kind.when ?? "");
+const found = texts.map((text) => {
+  const points = [0];  // by place in UTF-16
+  for (const char of text) points.push(...Array(char.length).fill(points.at(-1) + 1));
+  const tokens = [...text.matchAll(new RegExp(scan, "gu"))].map((match) => {
+    const number = match.findIndex((group, i) => i && group !== undefined);
+    const end = match.index + match[0].length;
+    return [number, points[end - match[number].length], points[end]];
+  });
+  const ends = patterns.map((pattern) => {
+    const places = [];
+    const sticky = new RegExp(expanded(pattern), "uy");
+    for (let i = 0; i <= text.length; i += text.codePointAt(i) > 0xffff ? 2 : 1) {
+      sticky.lastIndex = i;
+      places.push(sticky.test(text) ? points[sticky.lastIndex] : -1);
+    }
+    return places;
+  });
+  return [tokens, ends];
+});
+console.log(JSON.stringify(found));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_patterns_mean_the_same_in_javascript() -> None:
+    characters = "".join(
+        map(chr, [*range(0x3100), *range(0xFE00, 0x10000), *range(0x1F000, 0x1FB00)])
+    )
+    texts = [*(text for text, _ in WORDS), *SENTENCES, " ".join(characters)]
+    texts += [f"a{unit * 9} A" for unit in HOSTILE]
+    done = subprocess.run(
+        ["node", "-e", JAVASCRIPT],
+        input=json.dumps([DATA, texts]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    own = rules()
+    kinds = (
+        pattern
+        for kind in DATA["abbreviations"]
+        for pattern in (kind.get("pattern", ""), kind.get("when", ""))
+    )
+    patterns = [
+        DATA["followed"],
+        DATA["closers"],
+        DATA["text_ends"],
+        *DATA["ends"].values(),
+        *kinds,
+    ]
+    compiled = [re.compile(own.expanded(pattern)) for pattern in patterns]
+    for text, (tokens, ends) in zip(texts, json.loads(done.stdout), strict=True):
+        numbers = ((match.lastindex, match) for match in own.scan.finditer(text))
+        assert tokens == [[number, *match.span(number)] for number, match in numbers]
+        for pattern, places in zip(compiled, ends, strict=True):
+            matches = (pattern.match(text, i) for i in range(len(text) + 1))
+            assert places == [match.end() if match else -1 for match in matches]
+
+
+def share_read_back(sentences: list[list[str]], joined: int) -> float:
+    """The share of sentences that come back word for word out of texts of so many sentences."""
+    texts = [detokenize(words) for words in sentences]
+    found = EnglishSplitter()(" ".join(texts[i : i + joined]) for i in range(0, len(texts), joined))
+    same = 0
+    for i, read in zip(range(0, len(sentences), joined), found, strict=True):
+        known = [sentence.words for sentence in read]
+        same += sum(words in known for words in sentences[i : i + joined])
+    return same / len(sentences)
+
+
+@pytest.mark.parametrize(("joined", "least"), [(1, 0.99), (5, 0.95)])
+def test_treebank_sentences_survive_the_way_through_raw_text(
+    data_dir: Path, joined: int, least: float
+) -> None:
+    trees = read_trees(data_dir / "sst" / "dev.txt")
+    assert share_read_back([list(tree.words) for tree in trees], joined) >= least

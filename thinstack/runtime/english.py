@@ -1,0 +1,206 @@
+"""English text to sentences of treebank words, by the rules in `english.json` (docs/text.md)."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from sys import maxsize
+from typing import Any
+
+import numpy as np
+
+from thinstack.data.vocabulary import Cache
+from thinstack.runtime.text import Sentence
+
+__all__ = ["RULES", "EnglishSplitter", "rules"]
+
+RULES = Path(__file__).with_name("english.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A kind of token: what it says of words and sentences."""
+
+    name: str
+    pattern: str
+    role: str = "word"
+    """`plain`: stands as it is; `word`; `single`, `double`: a quotation mark that may open or
+    close; `stop`: may end a sentence; `break`: ends one, and is no word."""
+    spelled: str = ""
+    """The word for all tokens of the kind; by default character by character."""
+    ends: str = ""
+    """Of a stop: what must follow for the sentence to end there, a key of `Rules.ends`."""
+    abbreviates: bool = False
+    """Of a stop: it may belong to the word before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """A kind of words that a full stop may belong to: those listed, and what the pattern fits."""
+
+    ends: str
+    words: frozenset[str]
+    pattern: re.Pattern[str]
+    when: re.Pattern[str]
+    """What follows the full stop."""
+    first: bool
+    """Only as the first word of a sentence."""
+    splits: bool
+    """The full stop is a word of its own all the same."""
+
+
+class Rules:
+    """What `english.json` holds, with patterns compiled. Group i of `scan` is a token i."""
+
+    def __init__(self, data: dict[str, Any]):
+        self._classes = {"starters": "|".join(data["starters"])}
+        for name, pattern in data["classes"].items():
+            self._classes[name] = self.expanded(pattern)
+        self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
+        patterns = "|".join(f"({token.pattern})" for token in self.tokens[1:])
+        self.scan = self._compiled(f" ?(?:{patterns})")
+        self.plain = [token.role for token in self.tokens].index("plain")
+        self.spelled = str.maketrans(data["spelled"])
+        self.quotes: dict[str, tuple[str, str]] = data["quotes"]
+        self.open_after = frozenset(data["open_after"])
+        self.followed = self._compiled(data["followed"])
+        self.closers = self._compiled(data["closers"])
+        self.text_ends = self._compiled(data["text_ends"])
+        self.ends = {name: self._compiled(pattern) for name, pattern in data["ends"].items()}
+        self.closed_ends: dict[str, str] = data["closed_ends"]
+        self.first_ends: dict[str, str] = data["first_ends"]
+        kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
+        self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
+        """Those that a word may be, by the word."""
+
+    def expanded(self, pattern: str) -> str:
+        """A pattern with the classes that it names in angle brackets."""
+        return re.sub(r"<([a-z]+)>", lambda found: self._classes[found[1]], pattern)
+
+    def _compiled(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(self.expanded(pattern))
+
+    def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
+        words = kind.get("words", ())
+        cased = (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
+        return Abbreviation(
+            ends=kind["ends"],
+            words=frozenset(cased),
+            pattern=self._compiled(kind.get("pattern", "(?!)")),
+            when=self._compiled(kind.get("when", "")),
+            first=kind.get("first", False),
+            splits=kind.get("splits", False),
+        )
+
+
+def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
+    return [kind for kind in kinds if word in kind.words or kind.pattern.fullmatch(word)]
+
+
+@cache
+def rules() -> Rules:
+    """The rules of English."""
+    return Rules(json.loads(RULES.read_text(encoding="utf-8")))
+
+
+@dataclass
+class EnglishSplitter:
+    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one.
+
+    It reads each character a bounded number of times, whatever the text.
+    """
+
+    sentences: bool = True
+
+    def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        known = rules()
+        for text in texts:
+            yield list(_Reader(text, known).read(self.sentences))
+
+
+@dataclass
+class _Reader:
+    """Reads one text token by token; all fields but the first two are the open sentence's."""
+
+    text: str
+    rules: Rules
+    words: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    """Start and end in the text of each word, one after the other."""
+    quoted: bool = False
+    """Double quotes are open."""
+    end: int = maxsize
+    """Where the sentence ends, once a stop has said so."""
+
+    def read(self, split: bool) -> Iterator[Sentence]:
+        """The sentences of the text, or all of it as one."""
+        rules, words, places = self.rules, self.words, self.places
+        for found in rules.scan.finditer(self.text):
+            number = found.lastindex or 0
+            place = found.span(number)
+            if place[0] >= self.end and split:
+                yield self._sentence()
+                words, places = self.words, self.places
+            if number == rules.plain:
+                words.append(found[number])
+                places += place
+                continue
+            kind = rules.tokens[number]
+            if kind.role == "break":
+                self.end = place[0] if words else maxsize
+            elif kind.role != "stop":
+                words.append(self._word(kind, found[number], *place))
+                places += place
+            elif self._joins(kind, *place):
+                words[-1] += found[number]
+                places[-1] = place[1]
+            else:
+                words.append(kind.spelled or found[number])
+                places += place
+        if words:
+            yield self._sentence()
+
+    def _sentence(self) -> Sentence:
+        first, last = self.places[0], self.places[-1]
+        offsets = np.array(self.places, np.int64).reshape(-1, 2) - first
+        found = Sentence(self.text[first:last], self.words, offsets)
+        self.words, self.places, self.quoted, self.end = [], [], False, maxsize
+        return found
+
+    def _touches(self, start: int) -> bool:
+        """Whether a word of the sentence ends where a token starts."""
+        return bool(self.words) and self.places[-1] == start
+
+    def _word(self, kind: Token, token: str, start: int, end: int) -> str:
+        """A token as the treebank spells it."""
+        rules = self.rules
+        if kind.role not in rules.quotes:
+            return kind.spelled or token.translate(rules.spelled)
+        opening, closing = rules.quotes[kind.role]
+        opens = not self._touches(start) or self.words[-1] in rules.open_after
+        followed = rules.followed.match(self.text, end) is not None
+        if kind.role == "single":
+            return opening if opens and followed else closing
+        self.quoted = opens if opens == followed else not self.quoted
+        return opening if self.quoted else closing
+
+    def _joins(self, kind: Token, start: int, end: int) -> bool:
+        """Whether a stop belongs to the word before it; says where the sentence ends, if it does
+        so here."""
+        rules, text, ends, joins = self.rules, self.text, kind.ends, False
+        if kind.abbreviates and self._touches(start):
+            for one in rules.abbreviations[self.words[-1]]:
+                if one.when.match(text, end) and (len(self.words) == 1 or not one.first):
+                    ends, joins = one.ends, not one.splits
+                    break
+        closers = rules.closers.match(text, end)
+        after = closers.end() if closers else end
+        if after > end:
+            ends = rules.closed_ends.get(ends, ends)
+        if not self.words:
+            ends = rules.first_ends.get(ends, ends)
+        if rules.text_ends.match(text, after) or rules.ends[ends].match(text, after):
+            self.end = after
+        return joins
