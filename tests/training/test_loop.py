@@ -61,8 +61,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     seen: list[tuple[int, str]] = []
     minibatch = loop.minibatch
 
-    def watch(examples: Any, sources: Any, *, parses: bool) -> Any:
-        assert not parses
+    def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+        assert oracle is None
         seen.extend(zip(map(id, examples), sources, strict=True))
         return minibatch(examples, sources)
 

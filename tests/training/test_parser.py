@@ -1,0 +1,61 @@
+"""A parser of distances, learnt beside the model that it makes trees for."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from runs import fresh, gone_on, run, same
+
+from thinstack.config import Recipe
+from thinstack.core.transitions import left
+from thinstack.training.datasets import load_datasets
+from thinstack.training.examples import minibatch
+from thinstack.training.optimizers import build_optimizers, lower_parser_rate
+
+PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
+
+
+def recipe_of(**settings: Any) -> Recipe:
+    settings = {"sources": ("self",), "parser_learning_rate": 0.02, **settings}
+    return tiny_recipe.recipe(model={"parser": PARSER}, **settings)
+
+
+def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(data: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(epochs=4)
+    whole = run(recipe, data, tmp_path / "whole")
+    losses = [record["parsing_loss"] for record in whole[1]]
+    assert losses[-1] < losses[0]
+    assert same(whole, gone_on(recipe, data, tmp_path / "stopped", epoch=2))
+
+
+def test_it_learns_from_the_treebank_whatever_trees_are_taken(data: Path) -> None:
+    recipe = recipe_of()
+    datasets = load_datasets(recipe, data)
+    examples = datasets.train[:5]
+    for example in examples:
+        lefts = [left(int(words)) for words in example.gold.forest.lengths]
+        example.trees["self"] = example.gold.over(np.concatenate(lefts))
+    batch = minibatch(examples, ["self"] * 5, fresh(recipe, datasets).oracle)
+    gold = [torch.from_numpy(example.gold.forest.transitions) for example in examples]
+    assert batch.right.tolist() == torch.cat(gold).tolist()
+
+
+def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data: Path) -> None:
+    recipe = recipe_of(epochs=4)
+    model = fresh(recipe, load_datasets(recipe, data))
+    optimizers = build_optimizers(model, recipe.training)
+    held = {
+        name: {id(weight) for group in each.param_groups for weight in group["params"]}
+        for name, each in optimizers.items()
+    }
+    assert held["parser"] == {id(weight) for weight in model.encoder.parser.parameters()}
+    assert not held["parser"] & held["model"]
+    assert type(optimizers["parser"]) is torch.optim.Adam
+    for epochs, rate in [(0, 0.02), (1, 0.015), (3.5, 0.0025)]:
+        lower_parser_rate(optimizers, recipe.training, epochs)
+        (group,) = optimizers["parser"].param_groups
+        assert group["lr"] == pytest.approx(rate)
+    assert optimizers["model"].param_groups[0]["lr"] == recipe.training.learning_rate
