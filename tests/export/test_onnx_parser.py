@@ -1,5 +1,7 @@
 """Models with a parser of distances as ONNX: over their own trees and over given ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -45,13 +47,12 @@ def model_of(kind: str = "words", head: str = "node_classifier.v1") -> Exported:
     with torch.no_grad():
         for weight in model.parameters():
             weight.uniform_(-0.9, 0.9)
-    return Exported(kind, model, config, "none", b"")
+    return Exported(model, config, "none", b"")
 
 
 def with_file(exported: Exported, **options: str) -> Exported:
     file = export_onnx(exported.model, exported.config, vocabulary_digest="", **options)
-    quantize = options.get("quantize", "none")
-    return Exported(exported.kind, exported.model, exported.config, quantize, file)
+    return replace(exported, file=file)
 
 
 def by_a_third_party() -> Exported:
@@ -59,7 +60,7 @@ def by_a_third_party() -> Exported:
     parser = Surprise(input_size=made.model.embedding.size)
     encoder = ParsingEncoder(made.model.encoder.encoder, parser).eval()
     model = Model(embedding=made.model.embedding, encoder=encoder, head=made.model.head).eval()
-    return Exported(made.kind, model, made.config, "none", b"")
+    return replace(made, model=model)
 
 
 @pytest.fixture(scope="module")
