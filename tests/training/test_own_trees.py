@@ -14,7 +14,7 @@ from runs import drawn, fresh, gone_on, of_one, run, same
 from thinstack.config import Recipe, TrainingConfig
 from thinstack.training import loop
 from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.examples import Example, Minibatch, minibatch
+from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
 from thinstack.training.oracle import right_transitions
 from thinstack.training.own_trees import agreement, own_trees, take_own_trees
 from thinstack.training.seeds import run_seed
@@ -135,7 +135,7 @@ def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data: Path, tmp_path: P
 def minibatches(lengths: list[int], **settings: Any) -> Iterator[list[int]]:
     config = TrainingConfig(batch_size=4, **settings)
     random = np.random.default_rng(0)
-    return loop._minibatches(random.permutation(len(lengths)), lengths, config, random)
+    return minibatch_places(random.permutation(len(lengths)), lengths, config, random)
 
 
 def test_buckets_make_minibatches_of_like_lengths() -> None:

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import fresh, gone_on, run, same
+from runs import Weights, fresh, gone_on, run, same
 
 from thinstack.config import Recipe
 from thinstack.core.transitions import left
+from thinstack.errors import ConfigError
 from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import minibatch
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
@@ -59,3 +60,33 @@ def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data: Path) -> No
         (group,) = optimizers["parser"].param_groups
         assert group["lr"] == pytest.approx(rate)
     assert optimizers["model"].param_groups[0]["lr"] == recipe.training.learning_rate
+
+
+def test_the_parser_alone_is_trained_over_the_words_that_are_kept(
+    data: Path, tmp_path: Path
+) -> None:
+    before, _ = run(recipe_of(epochs=2), data, tmp_path / "before")
+    recipe = recipe_of(epochs=2, parser_epochs=3)
+    after, history = run(recipe, data, tmp_path / "after")
+    changed = {name for name, value in before.items() if not np.array_equal(value, after[name])}
+    assert changed == {name for name in before if name.startswith("encoder.parser.")}
+    assert len(history) == 2
+    assert same((after, history), gone_on(recipe, data, tmp_path / "stopped"))
+    losses = [parsing_loss(recipe, data, weights) for weights in (before, after)]
+    assert losses[1] < losses[0]
+
+
+def parsing_loss(recipe: Recipe, data: Path, weights: Weights) -> float:
+    """Over all training sentences, in evaluation mode."""
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets).eval()
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    batch = minibatch(datasets.train, ["gold"] * len(datasets.train), "static")
+    joint = model.joint(model.inputs(batch.forest))
+    found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+    return found.loss.item()
+
+
+def test_epochs_of_no_parser() -> None:
+    with pytest.raises(ConfigError, match="parser_epochs"):
+        tiny_recipe.recipe(parser_epochs=1)

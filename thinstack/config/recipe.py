@@ -63,7 +63,8 @@ class DataConfig(Strict):
 class TrainingConfig(Strict):
     """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule
     of their own (Tai 5.3), and a `[model.parser]`, which has Adam and a
-    `parser_learning_rate` that falls in a line to 0.
+    `parser_learning_rate` that falls in a line to 0. After all, the parser alone has
+    `parser_epochs` more, over the words of the model that is kept.
 
     `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training
     file ("held"), or nothing, which runs all `epochs` on the whole training file.
@@ -87,6 +88,7 @@ class TrainingConfig(Strict):
     vector_learning_rate: float = Field(default=0.1, ge=0)
     vector_rule: Literal["sgd", "adagrad"] = "sgd"
     parser_learning_rate: float = Field(default=2e-3, gt=0)
+    parser_epochs: int = Field(default=0, ge=0)
     weight_decay: float = Field(default=1e-4, ge=0)
     stop_on: Literal["dev", "held", "nothing"] = "held"
     patience: int = Field(default=4, gt=0)
@@ -155,6 +157,8 @@ class Recipe(Strict):
             )
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.parser")
+        if self.training.parser_epochs > 0 and self.model.parser is None:
+            raise ValueError("training.parser_epochs: there is no model.parser to train alone")
         return self
 
     @classmethod

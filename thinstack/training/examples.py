@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import ModelConfig
+from thinstack.config import ModelConfig, TrainingConfig
 from thinstack.core.forest import Forest, join
 from thinstack.data.distances import DistanceTable
 from thinstack.data.pairs import Pair
@@ -24,7 +24,15 @@ from thinstack.training.labelled import (
 )
 from thinstack.training.oracle import right_transitions
 
-__all__ = ["Example", "Minibatch", "examples_of", "forests_of", "minibatch", "pair_examples_of"]
+__all__ = [
+    "Example",
+    "Minibatch",
+    "examples_of",
+    "forests_of",
+    "minibatch",
+    "minibatch_places",
+    "pair_examples_of",
+]
 
 IntArray = NDArray[np.int64]
 
@@ -131,6 +139,20 @@ def minibatch(
         np.concatenate([np.zeros(0, np.int64), *right]),
         len(examples),
     )
+
+
+def minibatch_places(
+    order: IntArray, lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
+) -> Iterator[list[int]]:
+    """Positions of the examples of each minibatch, of like lengths within buckets."""
+    width = config.buckets * config.batch_size
+    for start in range(0, len(order), width):
+        bucket = order[start : start + width].tolist()
+        count = -(-len(bucket) // config.batch_size)
+        if config.buckets > 1:
+            bucket.sort(key=lengths.__getitem__)
+        for number in draw.permutation(count).tolist() if config.buckets > 1 else range(count):
+            yield bucket[number * config.batch_size : (number + 1) * config.batch_size]
 
 
 def forests_of(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim import Optimizer
 
@@ -24,7 +23,8 @@ from thinstack.models.model import Model
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
-from thinstack.training.examples import Example, Minibatch, minibatch
+from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
+from thinstack.training.fit_parser import fit_parser
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.own_trees import take_own_trees
 
@@ -92,6 +92,8 @@ def train(
         write_atomically(folder / "metrics.jsonl", lines)
         save_checkpoint(checkpoint, modules, optimizers, {"history": history})
         on_epoch(history[-1])
+    if config.parser_epochs > 0:
+        fit_parser(best, datasets.train, config, seed, on_batch)
     return best, history
 
 
@@ -139,7 +141,8 @@ def _one_epoch(
     sources = draw.integers(len(kinds), size=len(examples))
     model.train()
     totals, cases, done = np.zeros(2), np.zeros(2), 0
-    for chosen in _minibatches(order, [example.words for example in examples], config, draw):
+    lengths = [example.words for example in examples]
+    for chosen in minibatch_places(order, lengths, config, draw):
         batch = minibatch(
             [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
         )
@@ -158,24 +161,6 @@ def _one_epoch(
     record = {"seed": seed, "epoch": epoch, "loss": loss}
     record |= {"parsing_loss": parsing_loss} if model.parses else {}
     return record | {"seconds": time.perf_counter() - started}
-
-
-def _minibatches(
-    order: NDArray[np.int64],
-    lengths: Sequence[int],
-    config: TrainingConfig,
-    draw: np.random.Generator,
-) -> Iterator[list[int]]:
-    """Positions of the examples of each minibatch, of like lengths within buckets."""
-    if config.buckets == 1:
-        for start in range(0, len(order), config.batch_size):
-            yield order[start : start + config.batch_size].tolist()
-        return
-    width = config.buckets * config.batch_size
-    for start in range(0, len(order), width):
-        bucket = sorted(order[start : start + width].tolist(), key=lengths.__getitem__)
-        for number in draw.permutation(-(-len(bucket) // config.batch_size)).tolist():
-            yield bucket[number * config.batch_size : (number + 1) * config.batch_size]
 
 
 def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
