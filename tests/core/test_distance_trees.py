@@ -15,10 +15,11 @@ Floats = NDArray[np.float32]
 
 
 def cut(distances: Sequence[float]) -> list[int]:
-    """Transitions of a sentence, which is cut at the greatest of its distances; of equal ones, once
-    they are rounded to 1/16, at the greatest multiple of 0x278DDF modulo 2**22."""
+    """Transitions of a sentence, which is cut at the greatest of its distances. Of equal ones, once
+    they are rounded to 1/16 and cut off at 127, at the greatest multiple of 2531 modulo 2**12, and
+    then at the first."""
     keys = [
-        (round(float(value) * 16), place * 0x278DDF % 2**22)
+        (round(min(127.0, max(-127.0, float(value))) * 16), place * 2531 % 2**12)
         for place, value in enumerate(distances)
     ]
 
@@ -66,6 +67,26 @@ def test_a_hundred_thousand_sentences() -> None:
 def test_lengths(lengths: list[int]) -> None:
     random = np.random.default_rng(1)
     check([random_distances(random, n) for n in lengths])
+
+
+def test_ties_in_a_sentence_longer_than_the_scrambled_places() -> None:
+    distances = torch.zeros(9_000)
+    distances[4_500:] = 1 / 64
+    check_one = trees_of_distances(distances, torch.tensor([9_000])).transitions
+    np.testing.assert_array_equal(check_one, by_a_stack(distances.tolist()))
+
+
+def by_a_stack(distances: Sequence[float]) -> list[int]:
+    """As `cut`, without recursion: a gap closes all lower ones before it."""
+    steps, stack = [0], []
+    for place, value in enumerate(distances[:-1]):
+        key = (round(value * 16), place * 2531 % 2**12, -place)
+        while stack and stack[-1] < key:
+            stack.pop()
+            steps.append(1)
+        stack.append(key)
+        steps.append(0)
+    return steps + [1] * len(stack)
 
 
 def test_what_lies_after_a_last_word_is_not_read() -> None:

@@ -40,16 +40,16 @@ class BinaryTrees(NamedTuple):
 def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
     """The trees that cut every span at its greatest gap.
 
-    Distances are rounded to 1/16 and told apart up to 1000. Equal ones are ranked by a scrambled
-    place in the sentence, so that they make a tree of logarithmic depth (a treap); other sentences
-    have no say.
+    Distances are rounded to 1/16 and told apart up to 127. Equal ones are ranked by a scrambled
+    place in the sentence, so that they make a tree of logarithmic depth (a treap), and of what is
+    equal still (4,096 words apart) the first; other sentences have no say.
 
     Args:
         distances: (L,) of the gap after each word; after a sentence's last word it is not read.
         lengths: (B,) words of each sentence, at least 1, L in all.
     """
     keys = gap_keys(distances, lengths.long())
-    line = two_sided(keys)
+    line, bounds = two_sided(keys)
     position = torch.arange(line.size(0), device=keys.device)
     longest = int(lengths.max()) if lengths.size(0) > 0 else 0
     maxima, widths = [line], [1]
@@ -58,43 +58,45 @@ def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
         widths.append(2 * widths[-1])
     nearest = (position - 1).clamp(min=0)
     for k in range(len(widths) - 1, -1, -1):
-        nearest = descend(nearest, line, maxima[k], widths[k])
+        nearest = descend(nearest, bounds, maxima[k], widths[k])
     return trees_of_nearest(nearest, keys)
 
 
 def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
-    """Keys (L,) that order the gaps as `trees_of_distances` says, no two of a sentence alike unless
-    it has more than 2**22 words; after last words one key above all others."""
+    """Keys (L,) that order the gaps as `trees_of_distances` says; after last words one key above
+    all others. Whole numbers below 2**24: OpenVINO computes with some of them in float32, and in
+    onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31."""
     ends = torch.cumsum(lengths, 0)
     position = torch.arange(distances.size(0), device=distances.device)
     last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
     sentence = torch.cumsum(last, 0) - last
     place = position - (ends - lengths).index_select(0, sentence)
-    # Multiples of 2**22 over the golden ratio, made odd, are spread evenly modulo 2**22.
-    scrambled = (place * 0x278DDF) % 0x400000
+    # Multiples of 2**12 over the golden ratio, made odd, are spread evenly modulo 2**12.
+    scrambled = (place * 2531) % 4096
     # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
-    sixteenths = torch.round(distances.clamp(-1000.0, 1000.0) * 16.0).long()
-    return (sixteenths * 0x400000 + scrambled).masked_fill(last > 0, 1 << 60)
+    sixteenths = torch.round(distances.clamp(-127.0, 127.0) * 16.0).long()
+    return (sixteenths * 4096 + scrambled).masked_fill(last > 0, 1 << 23)
 
 
-def two_sided(keys: Tensor) -> Tensor:
+def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:
     """The key of an end, the keys (L,), and these backwards, (2L + 1,): what is nearest to the left
-    of a gap in the second half is nearest to its right."""
-    return torch.cat([keys[-1:], keys, torch.flip(keys, [0])])
+    of a gap in the second half is nearest to its right. And what a key must reach to end the span
+    of each: as much on the left, more on the right."""
+    end, back = keys[-1:], torch.flip(keys, [0])
+    more = torch.minimum(back + 1, end)
+    return torch.cat([end, keys, back]), torch.cat([end, keys, more])
 
 
 def widen(maxima: Tensor, position: Tensor, width: int) -> Tensor:
     """From the greatest of the `width` keys up to each position, (2L + 1,), to those of twice as
     many."""
-    before = maxima.index_select(0, (position - width).clamp(min=0))
-    # No maximum: in onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
-    return torch.where(before > maxima, before, maxima)
+    return torch.maximum(maxima, maxima.index_select(0, (position - width).clamp(min=0)))
 
 
-def descend(nearest: Tensor, line: Tensor, maxima: Tensor, width: int) -> Tensor:
-    """Move each candidate for the nearest greater key to the left, (2L + 1,), past the `width` keys
-    up to it, whose greatest is in `maxima`, where all these are smaller."""
-    smaller = maxima.index_select(0, nearest) < line
+def descend(nearest: Tensor, bounds: Tensor, maxima: Tensor, width: int) -> Tensor:
+    """Move each candidate for the nearest key that reaches its bound to the left, (2L + 1,), past
+    the `width` keys up to it, whose greatest is in `maxima`, where none does."""
+    smaller = maxima.index_select(0, nearest) < bounds
     return torch.where(smaller, nearest - width, nearest)
 
 

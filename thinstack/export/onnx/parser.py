@@ -2,7 +2,7 @@
 `thinstack.core.distance_trees` have them."""
 
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import onnx
 
@@ -81,7 +81,7 @@ def _give(g: Graph, trees: Trees) -> None:
 def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
     """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,)."""
     keys: Any = gap_keys(distances, lengths)
-    line: Any = two_sided(keys)
+    line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
     longest = Value.cat([lengths, g.constant([0])]).op("ReduceMax", keepdims=0)
 
@@ -102,7 +102,7 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
     last: Any = widths.size(0).squeeze(0) - 1
     k = last - body.step
     window: Any = windows.index_select(0, k)
-    nearer: Any = descend(nearest, line, window, widths.index_select(0, k))  # type: ignore[arg-type]
+    nearer: Any = descend(nearest, bounds, window, widths.index_select(0, k))  # type: ignore[arg-type]
     body.output(nearer, "nearer", INT64, ["K"])
     (nearest,) = g.loop(body, last + 1, [(position - 1).clamp(0)])
     return list(trees_of_nearest(nearest, keys))
