@@ -13,8 +13,11 @@ from reproduce.workers import each
 ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
 from reproduce.workers import each
+
+# A process that a shell started in the background ignores it, and so would this one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def work(seconds):
     print("at work", flush=True)
