@@ -27,7 +27,7 @@ RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
 
 PARSER_FIGURES = {
-    "choices_right": "right choices of transitions along the file's trees",
+    "choices_right": "right choices along the file's trees",
     "span_f1": "unlabelled F1 of its own trees without the whole sentences",
     "span_f1_with_root": "with them",
     "span_f1_by_sentence": "as a mean over sentences",
