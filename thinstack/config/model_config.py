@@ -7,6 +7,22 @@ from pydantic import Field, model_validator
 
 from thinstack.config.base import Rate, Strict
 
+__all__ = [
+    "SCHEMA_VERSION",
+    "CellConfig",
+    "Device",
+    "EmbeddingConfig",
+    "EncoderConfig",
+    "EvaluationSource",
+    "HeadConfig",
+    "MadeTree",
+    "ModelConfig",
+    "ParserConfig",
+    "TrackerConfig",
+    "TreeKind",
+    "TreeSource",
+]
+
 SCHEMA_VERSION: Final = 1
 
 TRANSITIONS: Final = "transitions.v1"

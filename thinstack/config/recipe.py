@@ -63,8 +63,8 @@ class DataConfig(Strict):
 class TrainingConfig(Strict):
     """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule
     of their own (Tai 5.3), and a `[model.parser]`, which has Adam and a
-    `parser_learning_rate` that falls in a line to 0. After all, the parser alone has
-    `parser_epochs` more, over the words of the model that is kept.
+    `parser_learning_rate` that falls in a line to 0. Once the weights to keep are chosen, the
+    parser is trained for `parser_epochs` more, and nothing else with it.
 
     `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training
     file ("held"), or nothing, which runs all `epochs` on the whole training file.

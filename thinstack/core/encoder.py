@@ -146,7 +146,7 @@ class Encoder(nn.Module):
 
         Args:
             choices, free: of the encoding.
-            wanted: (N,) the transitions of `oracle`, -1 unknown.
+            wanted: (N,) the transitions of `oracle`; of a dynamic one, -1 where either is right.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 

@@ -1,7 +1,7 @@
 """Compare what a runtime makes of a model with the model itself.
 
-Two runtimes round differently, so that they may part where SHIFT and REDUCE score alike, and with
-them all scores after that. So the trees that a runtime makes are given to the model, which says
+Two runtimes round differently, so that they may part where two choices of a parser score alike,
+and with them all scores after that. So the trees that a runtime makes are given to the model, which says
 what each choice was worth and what the scores over them are.
 """
 
@@ -67,7 +67,7 @@ def compare(
         chosen = makes_trees(model, forest) and not on_average
         if chosen and not (lost := worst_choice(model, same)) <= tolerance:
             raise ExportError(
-                f"the runtime takes a transition that scores {lost:.2g} less than the other one; "
+                f"the runtime's tree holds a choice that scores {lost:.2g} less than the best one; "
                 f"allowed {tolerance:.0e}"
             )
         wanted = eager_scores(model, same)

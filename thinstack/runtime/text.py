@@ -35,7 +35,7 @@ words has none."""
 def splitter(*, sentences: bool = True) -> Splitter:
     """The splitter of English texts, chosen here and nowhere else. `sentences` False: each text is
     one."""
-    from thinstack.runtime.english import EnglishSplitter
+    from thinstack.runtime.english import EnglishSplitter  # which makes this file's Sentences
 
     return EnglishSplitter(sentences=sentences)
 

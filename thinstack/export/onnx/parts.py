@@ -149,10 +149,8 @@ def export_parser(parser: Parser) -> onnx.GraphProto:
     Raises as `export_cell` does."""
     parser = copy.deepcopy(parser).eval()
     examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
-    sizes = [{0: torch.export.Dim(name, min=0)} for name in ("words", "sentences")]
-    return _export(
-        f"{type(parser).__name__}.forward", _Part(parser, parser=parser), examples, sizes
-    )
+    part, sizes = _Part(parser, parser=parser), [_any("words"), _any("sentences")]
+    return _export(f"{type(parser).__name__}.forward", part, examples, sizes)
 
 
 def _export(
