@@ -1,8 +1,8 @@
 """Compare what a runtime makes of a model with the model itself.
 
 Two runtimes round differently, so that they may part where two choices of a parser score alike,
-and with them all scores after that. So the trees that a runtime makes are given to the model, which says
-what each choice was worth and what the scores over them are.
+and with them all scores after that. So the trees that a runtime makes are given to the model,
+which says what each choice was worth and what the scores over them are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
