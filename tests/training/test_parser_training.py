@@ -14,6 +14,7 @@ from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
 from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import minibatch
+from thinstack.training.fit_parser import fit_parser
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
@@ -85,6 +86,20 @@ def parsing_loss(recipe: Recipe, data: Path, weights: Weights) -> float:
     joint = model.joint(model.inputs(batch.forest))
     found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
     return found.loss.item()
+
+
+def test_dropout_falls_on_the_parser_alone(data: Path) -> None:
+    recipe = recipe_of(epochs=2, parser_epochs=1)
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets)
+    modes: set[tuple[bool, bool]] = set()
+
+    def look(*_: int) -> None:
+        modes.add((model.encoder.parser.training, model.embedding.training))
+
+    fit_parser(model, datasets.train, recipe.training, 1, look)
+    assert modes == {(True, False)}
+    assert not model.encoder.parser.training
 
 
 def test_epochs_of_no_parser() -> None:
