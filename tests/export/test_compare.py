@@ -75,7 +75,7 @@ def test_the_report_holds_the_differences_of_all_scores() -> None:
         (off_by(np.nan, node=-1), MODEL, "mine .* nan .* 1e-05"),
         (off_by(np.inf, node=-1), MODEL, "mine .* inf .* 1e-05"),
         (without_a_row, MODEL, r"node_scores .*\(7, 3\).*\(8, 3\), for 2 trees"),
-        (over(other_trees()), PARSER, "less than the other one; allowed 1e-05"),
+        (over(other_trees()), PARSER, "less than the best one; allowed 1e-05"),
         (off_by(0.01, PARSER), PARSER, "mine gives scores that differ by"),
     ],
 )

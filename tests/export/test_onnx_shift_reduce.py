@@ -199,13 +199,13 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         (swap_stack, True, "scores that differ by"),
         (turn_columns, True, "scores that differ by"),
         (ignore_the_given, True, "gives other trees than it was given"),
-        (swap_stack, False, "less than the other one"),
-        (turn_columns, False, "less than the other one"),
+        (swap_stack, False, "less than the best one"),
+        (turn_columns, False, "less than the best one"),
         (reduce_one, False, r"makes no tree of sentence \d+: "),
         (
             partial(reduce_one, words=3, score=0.1),
             False,
-            r"scores 0\.\d+ less than the other one; allowed 1e-05",
+            r"scores 0\.\d+ less than the best one; allowed 1e-05",
         ),
     ],
 )

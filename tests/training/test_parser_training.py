@@ -12,6 +12,7 @@ from runs import Weights, fresh, gone_on, run, same
 from thinstack.config import Recipe
 from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
+from thinstack.training import fit_parser as fit_parser_module
 from thinstack.training.datasets import load_datasets
 from thinstack.training.examples import minibatch
 from thinstack.training.fit_parser import fit_parser
@@ -100,6 +101,24 @@ def test_dropout_falls_on_the_parser_alone(data: Path) -> None:
     fit_parser(model, datasets.train, recipe.training, 1, look)
     assert modes == {(True, False)}
     assert not model.encoder.parser.training
+
+
+def test_its_own_epochs_have_the_whole_line_of_rates(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = recipe_of(epochs=2, parser_epochs=4)
+    datasets = load_datasets(recipe, data)
+    rates: list[float] = []
+
+    def lower(optimizers: Any, *settings: Any) -> None:
+        lower_parser_rate(optimizers, *settings)
+        rates.append(optimizers["parser"].param_groups[0]["lr"])
+
+    monkeypatch.setattr(fit_parser_module, "lower_parser_rate", lower)
+    fit_parser(fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *_: None)
+    starts = np.arange(0, 30, 4) / 30  # of the minibatches of an epoch
+    expected = [0.02 * (1 - (epoch + start) / 4) for epoch in range(4) for start in starts]
+    assert rates == pytest.approx(expected)
 
 
 def test_epochs_of_no_parser() -> None:
