@@ -17,7 +17,7 @@ from thinstack.errors import ConfigError, UnknownNameError
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 """Of what is a folder too; no number, for folders of seeds stand beside those of variants."""
 
-Trees = Literal["gold", "self", "balanced", "left", "right", "distances"]
+Trees = Literal["gold", "self", "balanced", "left", "right"]
 """Whose trees the development data are read with."""
 
 KEY = re.compile(

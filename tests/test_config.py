@@ -243,6 +243,7 @@ def test_a_config_cannot_be_changed() -> None:
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: .* a valid string"),
         ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'rmsprop' .*'sgd'\)"),
         ('["balanced"]', '["self"]', r".*'self' needs a model\.parser"),
+        ('["balanced"]', '["distances"]', r".*'distances\.v1'"),
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),
     ],
 )

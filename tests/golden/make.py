@@ -12,7 +12,7 @@ import torch
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import BUNDLE_SCHEMA
 from thinstack.config import ModelConfig
-from thinstack.data.distances import WINDOW, DistanceTable, forms
+from thinstack.data.distances import SCHEMA_VERSION, WINDOW, forms
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.export.onnx.verify import export_verified_onnx
@@ -40,7 +40,8 @@ PIECES: dict[str, Any] = {
 def distances() -> bytes:
     words = ["the", "film"]
     weights = np.random.default_rng(0).normal(size=(2 * WINDOW, 1 + len(words) + len(forms())))
-    return DistanceTable(words, weights).to_bytes()
+    table = {"schema_version": SCHEMA_VERSION, "window": WINDOW, "words": words}
+    return json.dumps({**table, "weights": weights.tolist()}).encode()
 
 
 def make(

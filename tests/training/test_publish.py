@@ -41,8 +41,8 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
     export = {"inference_only": True, "quantize": "int8-tables"}
-    model = {"tree_source": "distances"}
-    settings = {"vectors": "pieces.txt", "seeds": (4, 2), "epochs": 2, "sources": ("distances",)}
+    model = {"tree_source": "left"}
+    settings = {"vectors": "pieces.txt", "seeds": (4, 2), "epochs": 2, "sources": ("left",)}
     recipe = tiny_recipe.recipe("wordpieces", **settings, model=model, export=export)
     return train(recipe, data, tmp_path_factory.mktemp("pieces"))
 
@@ -107,7 +107,7 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common | {"distances.json", "model.safetensors"}
+    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors"}
     stored = load(pieces.bundle.read("model.safetensors")).keys()
     assert not {"embedding.table", "head.linear.weight"} & stored
 

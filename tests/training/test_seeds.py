@@ -19,7 +19,7 @@ def data(tmp_path: Path) -> Path:
     return tiny_recipe.write_data(tmp_path / "data")
 
 
-@pytest.mark.parametrize(("stop_on", "source"), [("held", "distances"), ("nothing", "balanced")])
+@pytest.mark.parametrize(("stop_on", "source"), [("held", "left"), ("nothing", "balanced")])
 def test_the_development_file_is_not_looked_at(
     data: Path, tmp_path: Path, stop_on: str, source: str
 ) -> None:

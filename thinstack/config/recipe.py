@@ -147,6 +147,11 @@ class Recipe(Strict):
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
+        if "distances" in (*self.training.sources, self.model.tree_source):
+            raise ValueError(
+                "training.sources, model.tree_source: the table of 'distances' is no longer learnt;"
+                " write [model.parser] name = 'distances.v1' and training.sources = ['self']"
+            )
         others = [source for source in self.training.trees if source != "gold"]
         if others and self.model.trees != "binary":
             found = f"model.trees = {self.model.trees!r}"

@@ -1,7 +1,8 @@
 """Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
 
 Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here it
-is linear in the words around the gap: a table small enough for a bundle.
+is linear in the words around the gap: a table that bundles of version 0.1.0 bring along. New models
+have a parser (`thinstack.plugins.parsers`).
 """
 
 import json
@@ -89,16 +90,9 @@ class DistanceTable:
         """Transitions (2n-1,) of the tree over n >= 1 words."""
         return transitions_of(self.distances(words).tolist())
 
-    def to_bytes(self) -> bytes:
-        """The table as JSON; it makes the same trees when it is read back."""
-        rows = [[float(f"{weight:.9g}") for weight in row] for row in self.weights.tolist()]
-        head = {"schema_version": SCHEMA_VERSION, "window": WINDOW}
-        table = {**head, "words": self.words, "weights": rows}
-        return (json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-
     @classmethod
     def from_bytes(cls, content: bytes, *, source: str) -> Self:
-        """Read what `to_bytes` wrote. Raises DataError if it is anything else."""
+        """Read the `distances.json` of a bundle. Raises DataError if it is anything else."""
         try:
             table: dict[str, Any] = json.loads(content)
             found = table["schema_version"], table["window"]

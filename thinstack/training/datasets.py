@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from thinstack.config import DataConfig, EmbeddingConfig, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core import Tree
-from thinstack.data.distances import DistanceTable
 from thinstack.data.pairs import Pair, read_pairs
 from thinstack.data.treebank import Labelled, read_labelled, read_trees
 from thinstack.data.vectors import read_vectors, standardise
@@ -21,7 +20,6 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of
-from thinstack.training.fit_distances import fit
 
 __all__ = [
     "Convert",
@@ -52,13 +50,11 @@ class Datasets:
 
     Attributes:
         vocabulary, table: the words and their first leaf vectors (V, W).
-        distances: the table that makes trees of words; None where no tree source needs it.
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
     table: NDArray[np.float32]
-    distances: DistanceTable | None
     train: list[Example]
     watched: list[Example]
     dev: list[Example]
@@ -71,7 +67,6 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
     _check_head(recipe, reads)
-    distances = None
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data)
         trees = [tree for pair in pairs[0] for tree in pair.trees]
@@ -82,14 +77,13 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
         trees = [tree for tree, _ in sentences[0]]
         vocabulary, table = leaf_table(recipe, data, trees, width)
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
-        distances = fit(trees) if "distances" in sources else None
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
         train, held, dev = (
-            examples_of(part, vocabulary, recipe.model, reads, sources, distances, data / file)
+            examples_of(part, vocabulary, recipe.model, reads, sources, data / file)
             for part, file in zip(sentences, files, strict=True)
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Datasets(vocabulary, table, distances, train, watched, dev)
+    return Datasets(vocabulary, table, train, watched, dev)
 
 
 def _check_head(recipe: Recipe, reads: str) -> None:

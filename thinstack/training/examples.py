@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from thinstack.config import ModelConfig, TrainingConfig
 from thinstack.core.forest import Forest, join
-from thinstack.data.distances import DistanceTable
 from thinstack.data.pairs import Pair
 from thinstack.data.tree_sources import tree_maker
 from thinstack.data.treebank import Labelled
@@ -80,17 +79,16 @@ def examples_of(
     config: ModelConfig,
     reads: str,
     sources: Sequence[str] = (),
-    distances: DistanceTable | None = None,
     file: Path | None = None,
 ) -> list[Example]:
     """Index trees and their node labels (N,), for a task head that reads nodes or roots.
 
-    Further `sources` make binary trees of the words ("distances" by that table); they keep the
-    labels of spans that the gold tree has. Trees of "self" are left to the model. Raises TreeError,
-    naming the `file` and the tree (from 0), for one that is not binary where the model's are.
+    Further `sources` make binary trees of the words; they keep the labels of spans that the gold
+    tree has. Trees of "self" are left to the model. Raises TreeError, naming the `file` and the
+    tree (from 0), for one that is not binary where the model's are.
     """
     made = [source for source in sources if source not in ("gold", "self")]
-    makers = {source: tree_maker(source, distances) for source in made}
+    makers = {source: tree_maker(source) for source in made}
     found = []
     for number, (tree, labels) in enumerate(treebank):
         try:

@@ -14,7 +14,6 @@ from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
-    DISTANCES_FILE,
     ONNX_FILE,
     REPORT_FILE,
     TORCHSCRIPT_FILE,
@@ -98,8 +97,6 @@ def _exports(
         ONNX_FILE: exported,
         CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
     }
-    if datasets.distances is not None:
-        files[DISTANCES_FILE] = datasets.distances.to_bytes()
     if recipe.export.inference_only:
         files[WEIGHTS_FILE] = weights_of(dequantised(result.model, quantize), beside=exported)
     else:
