@@ -204,7 +204,7 @@ def test_configurations_that_are_refused(fields: dict[str, object], found: str) 
 
 
 def test_unknown_parsers_and_options() -> None:
-    with pytest.raises(UnknownNameError, match="distances"):
+    with pytest.raises(UnknownNameError, match=r"distances\.v1, transitions\.v1"):
         model_of(parser={"name": "cky.v1"})
     with pytest.raises(ConfigError, match="widht"):
         model_of(parser={"name": "distances.v1", "options": {"widht": 3}})

@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from thinstack.plugins.manager import manager
 from thinstack.plugins.parsers.distances import Distances
+from thinstack.testing import PARSER_CHECKS, ParserCheck
 
 X = 7
 
@@ -52,13 +53,6 @@ def test_distances() -> None:
         torch.testing.assert_close(distances[:-1], expected, rtol=0, atol=1e-12)
 
 
-def test_no_words() -> None:
-    none = torch.zeros(0, dtype=torch.long)
-    assert drawn()(torch.zeros(0, X, dtype=torch.double), none).shape == (0,)
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-def test_it_can_be_scripted() -> None:
-    parser, lengths = drawn(), torch.tensor([3, 4])
-    words = torch.randn(7, X, dtype=torch.double)
-    torch.testing.assert_close(torch.jit.script(parser)(words, lengths), parser(words, lengths))
+@pytest.mark.parametrize("check", PARSER_CHECKS.values(), ids=PARSER_CHECKS)
+def test_contract(check: ParserCheck) -> None:
+    check("distances.v1", {"width": 6, "dilations": [1, 3], "lstm": 5, "hidden": 4})

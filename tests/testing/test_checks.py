@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import bad_cells
 import bad_heads
+import bad_parsers
 import pytest
 from torch import Tensor
 
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
-from thinstack.testing import CELL_CHECKS, HEAD_CHECKS
+from thinstack.testing import CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS
 
 ROOT = Path(__file__).parents[2]
 INNER: dict[str, Any] = {"inner_size": 5}
@@ -76,7 +77,23 @@ HEADS = {
 }
 
 
-CHECKS: dict[str, dict[str, Any]] = {"cell": CELL_CHECKS, "head": HEAD_CHECKS}
+PARSERS = {
+    "WrongSize": ("distances_of_all_words", "input_size is 6 where 5 was asked for"),
+    "GapsOnly": ("distances_of_all_words", "of 20 words of torch.float32 gives (19,)"),
+    "NeedsWords": ("no_words", "max()"),
+    "Overwrites": ("words_are_kept", "overwrites its arguments"),
+    "ReadsOthers": ("sentences_are_apart", "sentence 2 of [5, 1, 12, 2] words, and alone"),
+    "Unused": ("parameters_are_used", "'rest'"),
+    "Unscriptable": ("torchscript", "cannot compile the parser"),
+    "OtherwiseScripted": ("torchscript", "of [5, 1, 12, 2] words: results differ"),
+    "OtherwiseExported": ("onnx", "of [5, 1, 12, 2] words: results differ"),
+}
+
+CHECKS: dict[str, dict[str, Any]] = {
+    "cell": CELL_CHECKS,
+    "head": HEAD_CHECKS,
+    "parser": PARSER_CHECKS,
+}
 
 
 def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str]:
@@ -96,6 +113,7 @@ def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str
     [
         *((getattr(bad_cells, name), bad) for name, bad in CELLS.items()),
         *((getattr(bad_heads, name), Bad(*bad, alone=False)) for name, bad in HEADS.items()),
+        *((getattr(bad_parsers, name), Bad(*bad, alone=False)) for name, bad in PARSERS.items()),
     ],
 )
 def test_what_is_bad_is_found_out(plugin: type, bad: Bad) -> None:
@@ -143,6 +161,10 @@ def test_a_good_head_passes(name: str) -> None:
     assert failures(getattr(bad_heads, name), HEAD_CHECKS) == {}
 
 
+def test_a_good_parser_passes() -> None:
+    assert failures(bad_parsers.Good, PARSER_CHECKS) == {}
+
+
 def test_the_number_of_examples() -> None:
     calls = []
 
@@ -164,6 +186,7 @@ def test_the_number_of_examples() -> None:
         (CHAINS, "nary_lstm.v1", {"inner_size": 3}, ValueError, "input_size = 5"),
         (CHAINS, "nary_lstm.v1", {"classes": 3}, TypeError, "classes"),
         (HEAD_CHECKS["gradients"], "no_such_head.v1", {}, UnknownNameError, "no_such_head"),
+        (PARSER_CHECKS["no_words"], "no_such_parser.v1", {}, UnknownNameError, "no_such_parser"),
         (HEAD_CHECKS["gradients"], CLASSIFIER, {"options": {"hidden": -1}}, ConfigError, "hidden"),
     ],
 )
@@ -174,7 +197,7 @@ def test_what_is_not_there(
         check(plugin, **asked)
 
 
-@pytest.mark.parametrize("checks", [CELL_CHECKS, HEAD_CHECKS])
+@pytest.mark.parametrize("checks", [CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS])
 def test_checks_have_names_and_descriptions(checks: dict[str, Any]) -> None:
     assert [check.__name__ for check in checks.values()] == list(checks)
     assert all(check.__doc__ for check in checks.values())

@@ -3,7 +3,7 @@ sentences come as."""
 
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from thinstack.config.base import Rate, Strict
 
@@ -95,8 +95,14 @@ class TrackerConfig(Strict):
     parses: bool = True
     dropout: Rate = 0.0
 
-    # Bundles of schema 1 say `beam = 1`; wider beams are gone.
-    beam: Literal[1] = Field(default=1, exclude=True, repr=False)
+    beam: int = Field(default=1, exclude=True, repr=False)
+
+    @field_validator("beam")
+    @classmethod
+    def _no_wider_beam(cls, value: int) -> int:
+        if value != 1:  # bundles of schema 1 say `beam = 1`
+            raise ValueError(f"beam search is no longer there, found {value}: leave beam out")
+        return value
 
 
 class ParserConfig(Strict):

@@ -3,11 +3,12 @@
 from functools import partial
 
 from thinstack.config import CellConfig, EmbeddingConfig, ModelConfig, TrackerConfig, TreeKind
+from thinstack.config.model_config import TRANSITIONS
 from thinstack.core.cell import Cell
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
 from thinstack.core.head import TaskHead
-from thinstack.errors import ConfigError, PluginError
+from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.models.model import Model
 from thinstack.models.parsing_encoder import ParsingEncoder
 from thinstack.models.tree_encoder import Layer, TreeEncoder
@@ -48,7 +49,10 @@ def build_encoder(config: ModelConfig) -> Encoder:
         encoder = _tree_encoder(config)
     if config.parser is None:
         return encoder
-    spec = manager().parser(config.parser.name)
+    try:
+        spec = manager().parser(config.parser.name)
+    except UnknownNameError as error:
+        raise UnknownNameError("parser", error.name, [*error.known, TRANSITIONS]) from None
     parser = spec.create(config.parser.options, input_size=config.embedding.size)
     return ParsingEncoder(encoder, parser)
 

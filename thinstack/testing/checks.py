@@ -1,15 +1,16 @@
-"""`CELL_CHECKS` and `HEAD_CHECKS`: what every cell and every task head must do, whatever it
-computes."""
+"""`CELL_CHECKS`, `HEAD_CHECKS` and `PARSER_CHECKS`: what every cell, task head and parser must do,
+whatever it computes."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from thinstack.core.cell import Cell
 from thinstack.core.head import TaskHead
-from thinstack.testing import export_checks, head_checks, method_checks, tree_checks
-from thinstack.testing.subject import CellSubject, HeadSubject, public
+from thinstack.core.parser import Parser
+from thinstack.testing import export_checks, head_checks, method_checks, parser_checks, tree_checks
+from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject, public
 
-__all__ = ["CELL_CHECKS", "HEAD_CHECKS", "CellCheck", "HeadCheck"]
+__all__ = ["CELL_CHECKS", "HEAD_CHECKS", "PARSER_CHECKS", "CellCheck", "HeadCheck", "ParserCheck"]
 
 
 class CellCheck(Protocol):
@@ -58,6 +59,15 @@ class HeadCheck(Protocol):
         for."""
 
 
+class ParserCheck(Protocol):
+    """A check of one rule of the contract of a parser."""
+
+    def __call__(
+        self, parser: str | type[Parser], options: Mapping[str, Any] = {}, *, input_size: int = 5
+    ) -> None:
+        """As a check of a cell; `input_size` is what the parser is asked for."""
+
+
 CELL_CHECKS: dict[str, CellCheck] = {
     check.__name__: public(CellSubject, check)
     for check in (
@@ -97,3 +107,17 @@ HEAD_CHECKS: dict[str, HeadCheck] = {
     )
 }
 """As `CELL_CHECKS`, of task heads."""
+
+PARSER_CHECKS: dict[str, ParserCheck] = {
+    check.__name__: public(ParserSubject, check)
+    for check in (
+        parser_checks.distances_of_all_words,
+        parser_checks.no_words,
+        parser_checks.words_are_kept,
+        parser_checks.sentences_are_apart,
+        parser_checks.parameters_are_used,
+        parser_checks.torchscript,
+        parser_checks.onnx,
+    )
+}
+"""As `CELL_CHECKS`, of parsers."""

@@ -22,13 +22,20 @@ from thinstack.plugins.manager import manager
 from thinstack.testing.forests import batch_of, by_depth, require_alike
 from thinstack.testing.subject import CellSubject, HeadSubject
 
-__all__ = ["onnx", "onnx_of_head", "torchscript", "torchscript_of_head"]
+__all__ = [
+    "compiled",
+    "in_onnxruntime",
+    "onnx",
+    "onnx_of_head",
+    "torchscript",
+    "torchscript_of_head",
+]
 
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
 """Sizes of the trees of some forests."""
 ROWS = (7, 1, 0)
 LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifier.v1"
-FLOAT = 1  # in ONNX
+FLOAT, INT64 = 1, 7  # in ONNX
 
 
 class _Scores(nn.Module):
@@ -47,7 +54,7 @@ def torchscript(subject: CellSubject) -> None:
     loaded."""
     cell = subject.random()
     eager = DepthOrdered(cell)
-    scripted = _compiled(eager, "cell")
+    scripted = compiled(eager, "cell")
     for sizes in FORESTS:
         batch = batch_of(cell, subject.forest(cell, sizes, len(sizes)))
         for with_gradients in (True, False):
@@ -61,14 +68,15 @@ def torchscript(subject: CellSubject) -> None:
 def torchscript_of_head(subject: HeadSubject) -> None:
     """Scripted, the head gives the scores that it gives in eager torch."""
     head = subject.random()
-    scripted = _compiled(_Scores(head), "head")
+    scripted = compiled(_Scores(head), "head")
     for n in ROWS:
         rows = subject.rows(head, n)
         what = f"scripted, the scores of {n} rows"
         require_alike([scripted(rows)], [head.scores(rows)], what, OTHERWISE_SCRIPTED)
 
 
-def _compiled(module: nn.Module, what: str) -> Any:
+def compiled(module: nn.Module, what: str) -> Any:
+    """The module as TorchScript. Raises AssertionError, naming `what` it is, if it cannot be."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
@@ -114,7 +122,7 @@ def onnx(subject: CellSubject) -> None:
     """
     cell = subject.random(torch.float32)
     model = _model(cell, subject)
-    run = _in_onnxruntime(_exported(model, subject))
+    run = in_onnxruntime(_exported(model, subject))
     for sizes in FORESTS:
         inputs = _inputs(model, subject.forest(cell, sizes, len(sizes)))
         with torch.no_grad():
@@ -131,7 +139,7 @@ def onnx_of_head(subject: HeadSubject) -> None:
     Raises MissingExtraError without onnx or onnxruntime.
     """
     head = subject.random().float()
-    run = _in_onnxruntime(_exported_head(head, subject.width(head)))
+    run = in_onnxruntime(_exported_head(head, subject.width(head)))
     for n in ROWS:
         rows = subject.rows(head, n).float()
         with torch.no_grad():
@@ -182,7 +190,7 @@ def _exported_head(head: TaskHead, width: int) -> bytes:
     return g.model({})
 
 
-def _in_onnxruntime(model: bytes) -> Callable[[dict[str, NDArray[Any]]], list[Tensor]]:
+def in_onnxruntime(model: bytes) -> Callable[[dict[str, NDArray[Any]]], list[Tensor]]:
     """A function of the inputs that returns all outputs."""
     with needs_extra("cpu"):
         import onnxruntime

@@ -1,4 +1,4 @@
-"""What a contract check is run on: a cell or task head with its options and sizes."""
+"""What a contract check is run on: a plugin with its options and sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, get_args
@@ -9,16 +9,17 @@ from torch import Tensor
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.head import Reads, TaskHead
+from thinstack.core.parser import Parser
 from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
-from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.plugins.specs import CellSpec, HeadSpec, ParserSpec
 from thinstack.testing.forests import random_forest
 from thinstack.testing.methods import Method, methods_of_cell, methods_of_head
 
-__all__ = ["CellSubject", "HeadSubject", "Subject", "public"]
+__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject", "public"]
 
-Plugin = TypeVar("Plugin", Cell, TaskHead)
-Tested = TypeVar("Tested", "CellSubject", "HeadSubject")
+Plugin = TypeVar("Plugin", Cell, TaskHead, Parser)
+Tested = TypeVar("Tested", "CellSubject", "HeadSubject", "ParserSubject")
 
 SEED, STD = 20, 0.5
 CANDIDATES = [[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]]
@@ -207,11 +208,31 @@ class HeadSubject(Subject[TaskHead]):
         return f"reads is {plugin.reads!r}; hand one of {known} to TaskHead.__init__"
 
 
+class ParserSubject(Subject[Parser]):
+    """A parser."""
+
+    contract, kept = Parser, ("input_size",)
+    defaults: ClassVar = {"input_size": 5}
+
+    def __init__(self, parser: str | type[Parser], options: Mapping[str, Any] = {}, **sizes: int):
+        spec = manager().parser(parser) if isinstance(parser, str) else ParserSpec(parser)
+        super().__init__(spec, options, **sizes)
+
+    def batch(self, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Random vectors (L, X), float64, of sentences of so many words, and `lengths` (B,)."""
+        generator = torch.Generator().manual_seed(len(lengths))
+        size = (sum(lengths), self.sizes["input_size"])
+        words = torch.randn(size, generator=generator, dtype=torch.float64)
+        return words, torch.tensor(lengths, dtype=torch.int64)
+
+
 def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
     """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
 
     def checked(
-        plugin: str | type[Cell] | type[TaskHead], options: Mapping[str, Any] = {}, **sizes: int
+        plugin: str | type[Cell] | type[TaskHead] | type[Parser],
+        options: Mapping[str, Any] = {},
+        **sizes: int,
     ) -> None:
         _judge(check, of(plugin, options, **sizes))
 
