@@ -20,8 +20,6 @@ class ParsingEncoder(Encoder):
     """All trees are known before the first word is composed: they are given, or cut at the greatest
     distances of the parser.
 
-    The parser reads the words' vectors as they are: its loss does not change them.
-
     Args:
         encoder: of trees given as transitions.
         parser: of words of the same width.
@@ -45,7 +43,7 @@ class ParsingEncoder(Encoder):
         lengths = lengths.long()
         choices = words.new_zeros([words.shape[0], 0])
         if track or not given:
-            distances = self.parser(words.detach(), lengths)
+            distances = self.parser(words, lengths)
             choices = distances.unsqueeze(1)
             if not given:
                 transitions = trees_of_distances(distances.detach(), lengths).transitions
