@@ -18,7 +18,7 @@ class RunningMean(Encoder):
         self.weight = nn.Parameter(scale * torch.randn(input_size, hidden_size))
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        means, roots = running_means(words, inputs["lengths"].long())
+        means, roots = running_means(words, inputs["lengths"].long().to(words.device))
         stacked = torch.tanh(means @ self.weight)
         places = torch.arange(words.shape[0], device=words.device)
         return plain_encoding(stacked, places, stacked.index_select(0, roots))

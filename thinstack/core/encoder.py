@@ -134,7 +134,9 @@ class Encoder(nn.Module):
 
         Args:
             words: (L, X) vectors of the words, or (N, X) if every node has one.
-            inputs: by name, int32 or int64, at least those of `input_names`.
+            inputs: by name, int32 or int64, at least those of `input_names`. They may lie on the
+                host while `words` do not; `thinstack.core.transfer.moved` sends what is made of
+                them.
             track: whether `choices` and `free` are wanted.
 
         Raises ValueError for inputs that do not go together.
@@ -146,7 +148,8 @@ class Encoder(nn.Module):
 
         Args:
             choices, free: of the encoding.
-            wanted: (N,) the transitions of `oracle`; of a dynamic one, -1 where either is right.
+            wanted: (N,) the transitions of `oracle`, on the host; of a dynamic one, -1 where either
+                is right.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 

@@ -36,6 +36,6 @@ class Parser(nn.Module):
 
         Args:
             words: (L, X) vectors of the words, sentence after sentence.
-            lengths: (B,) int64, the words >= 1 of each sentence.
+            lengths: (B,) int64, the words >= 1 of each sentence; on the host, or where `words` are.
         """
         raise NotImplementedError("a Parser must define forward")

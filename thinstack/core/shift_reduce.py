@@ -15,6 +15,7 @@ from thinstack.core.cell import Cell, Links
 from thinstack.core.encoder import Encoding, plain_encoding
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
 from thinstack.core.thin_stack import read, token_of, write
+from thinstack.core.transfer import moved
 
 __all__ = ["ShiftReduce", "Tracker"]
 
@@ -86,6 +87,9 @@ class ShiftReduce(nn.Module):
         table = timetable(lengths)
         numbers = numbers_by_making(transitions, table)
         plan = schedule_stack(transitions, numbers, table)
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            table, plan = moved(table, leaf_inputs), moved(plan, leaf_inputs)
+            numbers = numbers.to(leaf_inputs.device, non_blocking=True)
         counts: list[int] = table.counts.tolist()
         reduce_counts: list[int] = plan.reduce_counts.tolist()
         pairs, reducing = torch.split(plan.pairs, counts), torch.split(plan.reducing, reduce_counts)
@@ -125,13 +129,16 @@ class ShiftReduce(nn.Module):
             )
         with torch.no_grad():
             table = timetable(lengths)
+            if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+                table = moved(table, leaf_inputs)
             stack, outputs, buffer = self._start(leaf_inputs, table)
-            found, choices = self._parse(stack, outputs, buffer, lengths, table)
+            there = lengths.to(leaf_inputs.device, non_blocking=True)
+            found, choices = self._parse(stack, outputs, buffer, there, table)
             numbers, taken, free = _in_node_order(found, table).unbind(1)
             scores = _in_node_order(choices, table)
             stacked, places = torch.cat(outputs), numbers - 1
             roots = stacked.index_select(0, places.index_select(0, table.roots))
-            return plain_encoding(stacked, places, roots, taken, scores, free)
+            return plain_encoding(stacked, places, roots, taken.to(lengths.device), scores, free)
 
     def _parse(
         self,

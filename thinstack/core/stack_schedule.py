@@ -85,7 +85,8 @@ def check_sentences(
     lengths that are not those of the trees, and where an encoder that does not parse is given no
     trees.
     """
-    transitions = inputs["transitions"] if "transitions" in inputs else words.new_zeros([0]).long()
+    none = inputs["lengths"] if "lengths" in inputs else words.flatten()
+    transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
     given = transitions.shape[0] > 0 or words.shape[0] == 0
     if not given and not parses:
         raise ValueError("a model without a parser needs transitions")

@@ -38,6 +38,8 @@ class Model(nn.Module):
     embedding, those of the encoder, and `constituents` for a head that reads candidates. A model
     that parses makes the trees itself where `transitions` is empty or not there; `lengths` may be
     left out where they are given. Where every node has a word (dependency trees, sentences), L = N.
+    They lie on the host, wherever the model does, and a GPU composes without a wait; those that lie
+    on the device already, as they must for TorchScript there, are scheduled on it.
 
     Attributes:
         parses: whether it makes trees of its own where it is given none.
@@ -62,11 +64,8 @@ class Model(nn.Module):
             self.output_names = [*self.output_names, "parse"]
 
     def inputs(self, forest: Forest) -> dict[str, Tensor]:
-        """The fields of a batch that the model reads, by name, on its device."""
-        device = self.embedding.table.device
-        return {
-            name: torch.from_numpy(getattr(forest, name)).to(device) for name in self.input_names
-        }
+        """The fields of a batch that the model reads, by name, on the host."""
+        return {name: torch.from_numpy(getattr(forest, name)) for name in self.input_names}
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores, as the task head's `scores` gives them, by name.
@@ -113,7 +112,11 @@ class Model(nn.Module):
                     f"pieces_per_word must be at least 1 each and {pieces} in all, as many as "
                     f"there are piece_ids; found a sum of {int(counts.sum())}"
                 )
-        words: Tensor = self.embedding(inputs)
+        device = self.embedding.table.device
+        there = {
+            name: inputs[name].to(device, non_blocking=True) for name in self.embedding.index_names
+        }
+        words: Tensor = self.embedding(there)
         return words
 
     def joint(self, inputs: dict[str, Tensor]) -> Joint:
@@ -151,6 +154,7 @@ def constituent_rows(encoding: Encoding) -> Tensor:
 def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Tensor:
     """Score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's own
     label (N,). Roots come last in their trees."""
-    own = scores.gather(1, constituents.long().index_select(0, encoding.inner).unsqueeze(1))
+    labels = constituents.to(scores.device, non_blocking=True).long()
+    own = scores.gather(1, labels.index_select(0, encoding.inner).unsqueeze(1))
     tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)
     return scores.new_zeros([encoding.root_nodes.shape[0], 1]).index_add(0, tree, own)

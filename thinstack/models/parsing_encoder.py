@@ -46,7 +46,8 @@ class ParsingEncoder(Encoder):
             distances = self.parser(words, lengths)
             choices = distances.unsqueeze(1)
             if not given:
-                transitions = trees_of_distances(distances.detach(), lengths).transitions
+                scored = distances.detach().to(lengths.device)
+                transitions = trees_of_distances(scored, lengths).transitions
         found: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
             stacked=found.stacked,

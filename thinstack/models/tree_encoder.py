@@ -17,6 +17,7 @@ from thinstack.core.schedule import (
     schedule_transitions,
 )
 from thinstack.core.top_down import TopDown
+from thinstack.core.transfer import moved
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.subtree_mean import SubtreeMean
 
@@ -121,6 +122,8 @@ class TreeEncoder(Encoder):
             raise ValueError(
                 f"expected {expected} words, one for each node that has one, found {words.shape[0]}"
             )
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            schedule = moved(schedule, words)
         return self.forward(words, schedule)
 
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:

@@ -13,6 +13,7 @@ from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
+from thinstack.core.transfer import moved
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]
@@ -65,15 +66,17 @@ class StackEncoder(Encoder):
         if self.feeds:
             encoding: Encoding = self.by_step(words, transitions, lengths)
             return encoding
-        schedule = schedule_transitions(transitions)
-        leaves = words.index_select(0, schedule.leaf_words)
+        schedule = there = schedule_transitions(transitions)
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            there = moved(schedule, words)
+        leaves = words.index_select(0, there.leaf_words)
         none = words.new_zeros([schedule.inner.shape[0], 0])
-        stacked, roots, _ = self.by_depth(leaves, none, schedule)
-        free = torch.zeros_like(schedule.stacked)
+        stacked, roots, _ = self.by_depth(leaves, none, there)
+        free = torch.zeros_like(there.stacked)
         choices = words.new_zeros([free.shape[0], 0])
         if track:
             choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
-        return plain_encoding(stacked, schedule.stacked, roots, transitions.long(), choices, free)
+        return plain_encoding(stacked, there.stacked, roots, transitions.long(), choices, free)
 
     def parse(self, words: Tensor, lengths: Tensor) -> Encoding:
         """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are
@@ -88,19 +91,22 @@ class StackEncoder(Encoder):
 
         Args:
             outputs: (N, H) of all nodes.
-            places: (N,) the row of each node in `outputs`.
+            places: (N,) the row of each node in `outputs`; it lies where the next two do.
             transitions: (N,) of the trees.
             lengths: (B,) of the sentences.
         """
         table = timetable(lengths)
         plan = schedule_stack(transitions, places + 1, table)
+        word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            table, plan = moved(table, outputs), moved(plan, outputs)
+            word_rows = word_rows.to(outputs.device, non_blocking=True)
         counts: list[int] = table.counts.tolist()
         gates = 4 * self.tracker.size
         reads = torch.cat(
             [outputs.new_zeros([1, 2 * gates]), self.tracker.read_nodes(outputs)]
         ).view(-1, gates)
         index = (2 * plan.pairs + torch.arange(2, device=outputs.device)).flatten()
-        word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
         buffer = self.tracker.read_buffer(outputs.index_select(0, word_rows), table.word_ends)
         read = reads.index_select(0, index).view(plan.pairs.shape[0], 2, gates).sum(
             1
@@ -118,7 +124,7 @@ class StackEncoder(Encoder):
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
         """The cross-entropies of the transition classifier, (7), where both transitions were
         possible and the right one is known."""
-        right = torch.where(free > 0, wanted, -1)
+        right = torch.where(free > 0, wanted.to(free.device), -1)
         known = right >= 0
         loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")
         agrees = (choices[:, 1] > choices[:, 0]).long() == right

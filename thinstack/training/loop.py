@@ -168,13 +168,12 @@ def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tupl
     cases each is a sum."""
     labelled = int((batch.targets >= 0).sum())
     inputs = model.inputs(batch.forest)
-    device = model.embedding.table.device
-    targets = torch.from_numpy(batch.targets).to(device)
+    targets = torch.from_numpy(batch.targets).to(model.embedding.table.device)
     joint = model.joint(inputs)
     task = model.head.loss(joint.logits, targets)
     if not model.parses:
         return (task, task.new_zeros([])), (labelled, 0)
-    wanted = torch.from_numpy(batch.right).to(device)
+    wanted = torch.from_numpy(batch.right)
     found = model.encoder.judge(joint.choices, joint.free, wanted)
     return (task, found.loss), (labelled, found.cases)
 

@@ -67,7 +67,7 @@ def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     for _, forest in forests_of(examples, "gold"):
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
-        wanted = torch.from_numpy(forest.transitions).to(joint.choices.device)
+        wanted = torch.from_numpy(forest.transitions)
         found = model.encoder.judge(joint.choices, joint.free, wanted)
         right, cases = right + found.right, cases + found.cases
     return 100.0 * right / cases if cases else None

@@ -90,22 +90,25 @@ class Distances(Parser):
         self.input_dropout, self.dropout = nn.Dropout(input_dropout), nn.Dropout(dropout)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        bounds = sentence_bounds(lengths, words)
+        # The host has the lengths: it sees how long the longest is without a look at the device.
+        there = lengths.to(words.device, non_blocking=True)
+        longest = int(lengths.max()) if words.shape[0] > 0 else 0
+        bounds = sentence_bounds(there, words)
         states = self.input(self.input_dropout(words))
         for k, convolution in enumerate(self.convolutions):
             rows = beside(states, bounds, self.dilations[k])
             states = states + self.dropout(functional.relu(convolution(rows)))
-        states = self.dropout(self._both_ways(states, lengths, bounds))
+        states = self.dropout(self._both_ways(states, there, longest, bounds))
         after = self.right(states)
         hidden = functional.relu(self.left(states) + torch.cat([after[1:], after[:1]]))
         distances: Tensor = self.score(self.dropout(hidden))
         return distances.squeeze(1)
 
-    def _both_ways(self, states: Tensor, lengths: Tensor, bounds: Bounds) -> Tensor:
+    def _both_ways(self, states: Tensor, lengths: Tensor, longest: int, bounds: Bounds) -> Tensor:
         """Outputs (L, 2 lstm) of the LSTM in both directions."""
         if states.size(0) == 0:
             return states.new_zeros([0, 2 * self.forwards.hidden_size])
-        padding = pad(lengths, bounds, torch.arange(int(lengths.max()), device=lengths.device))
+        padding = pad(lengths, bounds, torch.arange(longest, device=lengths.device))
         found, _ = self.forwards(states[padding.words])
         back, _ = self.backwards(states[padding.words_backwards])
         return torch.cat(
