@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
 from thinstack.core import Forest, Tree
 from thinstack.core.schedule import schedule_transitions
+from thinstack.core.transfer import moved
 from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.fast import affine
@@ -46,6 +47,11 @@ class Batch:
     def of(cls, trees: list[Tree], input_size: int) -> "Batch":
         words = torch.randn(sum(len(tree.words) for tree in trees), input_size)
         return cls(trees, words, torch.from_numpy(Forest.of_binary(trees).transitions))
+
+    def to(self, device: str, *, trees: bool = False) -> "Batch":
+        """The same with its words on a device; with `trees`, its transitions too."""
+        transitions = self.transitions.to(device) if trees else self.transitions
+        return Batch(self.trees, self.words.to(device), transitions)
 
     @property
     def lengths(self) -> list[int]:
@@ -82,7 +88,10 @@ class Encoder(Subject):
             )
 
         def forward(self, words: Tensor, transitions: Tensor) -> Tensor:
-            return self.encoder(words, schedule_transitions(transitions))[0]
+            schedule = schedule_transitions(transitions)
+            if not torch.jit.is_scripting():
+                schedule = moved(schedule, words)
+            return self.encoder(words, schedule)[0]
 
     def __init__(self, module: nn.Module, batch: Batch):
         super().__init__(module, batch, batch.words.clone())

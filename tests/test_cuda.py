@@ -1,49 +1,99 @@
 """What runs on CUDA gives what it gives on the CPU; skipped where there is no GPU."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
+from models.configured import build
 
 import thinstack
+from thinstack.core import Forest
 from thinstack.core import transitions as shapes
-from thinstack.core.forest import join
+from thinstack.core.forest import join, without_trees
+from thinstack.errors import DeviceError
 from thinstack.export.samples import sample_trees
-from thinstack.models import load_model
+from thinstack.models import Model, load_model
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"
+MODELS: dict[str, Callable[[], Model]] = {
+    "words": partial(load_model, GOLDEN / "words"),
+    "transitions": partial(load_model, GOLDEN / "wordpiece-parser"),
+    "distances": partial(build, parser={"name": "distances.v1"}),
+}
 
-
-@pytest.mark.skipif(
-    "CUDAExecutionProvider" not in onnxruntime.get_available_providers(),
-    reason="needs onnxruntime-gpu and an NVIDIA GPU",
+needs_torch = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="needs a torch with CUDA and an NVIDIA GPU"
 )
+
+
+@pytest.fixture(autouse=True)
+def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's LSTM rounds what it multiplies to 10 bits unless told."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
+
+
+@pytest.fixture
+def _no_waits() -> Iterator[None]:
+    torch.cuda.set_sync_debug_mode("error")
+    yield
+    torch.cuda.set_sync_debug_mode("default")
+
+
+def forest_of(model: Model) -> Forest:
+    trees = [shapes.left(9), shapes.balanced(20)]
+    return join(sample_trees(model, trees, np.random.default_rng(0)))
+
+
 @pytest.mark.parametrize("source", ["left", "self"])
 def test_a_bundle_in_onnxruntime(source: str) -> None:
-    cpu, cuda = (
-        thinstack.load("sst", device=device).trees_and_scores(SENTENCES, source)
-        for device in ("cpu", "cuda")
-    )
-    for here, there in zip(cpu, cuda, strict=True):
+    try:
+        gpu = thinstack.load("sst", device="cuda")
+    except DeviceError as error:
+        pytest.skip(f"needs onnxruntime-gpu and an NVIDIA GPU: {error}")
+    cpu = thinstack.load("sst").trees_and_scores(SENTENCES, source)
+    for here, there in zip(cpu, gpu.trees_and_scores(SENTENCES, source), strict=True):
         np.testing.assert_array_equal(there.transitions, here.transitions)
         np.testing.assert_allclose(there.scores, here.scores, rtol=0, atol=1e-4)
 
 
-@pytest.mark.skipif(
-    not torch.cuda.is_available(), reason="needs a torch with CUDA and an NVIDIA GPU"
-)
-@pytest.mark.parametrize("name", ["words", "wordpiece-parser"])
-def test_a_model_in_torch(name: str) -> None:
-    model = load_model(GOLDEN / name)
-    forest = join(
-        sample_trees(model, [shapes.left(9), shapes.balanced(20)], np.random.default_rng(0))
-    )
+@needs_torch
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_in_torch(name: str, own: bool) -> None:
+    model = MODELS[name]().eval()
+    if own and not model.parses:
+        pytest.skip("it makes no trees")
+    forest = forest_of(model)
+    inputs = model.inputs(without_trees(forest) if own else forest)
     with torch.no_grad():
-        here = model(model.inputs(forest))
+        here = model(inputs)
         model.cuda()
-        there = model(model.inputs(forest))
-    for key, values in here.items():
-        torch.testing.assert_close(there[key].cpu(), values, rtol=0, atol=1e-4)
+        on_device = {key: values.cuda() for key, values in inputs.items()}
+        for there in (model(inputs), model(on_device)):
+            for key, values in here.items():
+                torch.testing.assert_close(there[key].cpu(), values, rtol=0, atol=1e-4)
+
+
+@needs_torch
+@pytest.mark.parametrize("name", MODELS)
+def test_nothing_waits_while_given_trees_are_composed(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    model = MODELS[name]().eval().cuda()
+    inputs = model.inputs(forest_of(model))
+    with torch.no_grad():
+        model(inputs)  # libraries are loaded
+        request.getfixturevalue("_no_waits")
+        model(inputs)
+
+
+@needs_torch
+def test_every_registered_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    from gpu_parity import cell_parity
+
+    assert max(cell_parity("cuda", "").values()) < 1e-4

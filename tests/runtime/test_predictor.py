@@ -66,7 +66,7 @@ def test_trees_and_scores_are_the_models_in_input_order(
     nodes: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "BATCH_NODES", nodes)
+    monkeypatch.setitem(module.BATCH_NODES, "cpu", nodes)
     model = last_word_model(kind, index, parser=parser)
     predictor = predictor_of(tmp_path, kind, onnx=model, parser=parser)
     words, trees = random_sentences(kind, 50)

@@ -8,6 +8,7 @@ import pytest
 from thinstack.bundle import Bundle
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 
 NO_CUDA = pytest.mark.skipif(
     "CUDAExecutionProvider" in onnxruntime.get_available_providers(),
@@ -38,23 +39,44 @@ def test_what_the_session_runs_on_counts_and_not_what_is_announced(
         assert Predictor(last_word, device="auto").device == "cpu"
 
 
-def test_the_first_provider_is_the_device(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = onnxruntime.InferenceSession
+class Announcing(onnxruntime.InferenceSession):
+    """A session that says it runs where it was asked to, and counts its runs."""
 
-    class Announcing(real):
-        def __init__(self, content: bytes, options: object, providers: list[str]):
-            super().__init__(content, options, providers=["CPUExecutionProvider"])
-            self.asked = providers
+    def __init__(self, content: bytes, options: object, providers: list[str | tuple[str, dict]]):
+        super().__init__(content, options, providers=["CPUExecutionProvider"])
+        self.asked, self.runs = providers, 0
 
-        def get_providers(self) -> list[str]:
-            return self.asked
+    def get_providers(self) -> list[str]:
+        return [each if isinstance(each, str) else each[0] for each in self.asked]
 
+    def run(self, *given: object) -> list[object]:
+        self.runs += 1
+        return super().run(*given)
+
+
+@pytest.fixture
+def _cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    found = [Predictor(last_word, device=device).device for device in ("cpu", "cuda", "auto")]
-    assert found == ["cpu", "cuda", "cuda"]
+
+
+@pytest.mark.usefixtures("_cuda")
+def test_the_first_provider_is_the_device(last_word: Bundle) -> None:
+    found = [Predictor(last_word, device=device) for device in ("cpu", "cuda", "auto")]
+    assert [predictor.device for predictor in found] == ["cpu", "cuda", "cuda"]
+    exact = ("CUDAExecutionProvider", {"use_tf32": 0})
+    assert found[1]._session.asked == [exact, "CPUExecutionProvider"]
+
+
+@pytest.mark.usefixtures("_cuda")
+@pytest.mark.parametrize(("device", "batches", "calls"), [("cpu", 3, 79), ("cuda", 1, 3)])
+def test_a_gpu_has_larger_batches(last_word: Bundle, device: str, batches: int, calls: int) -> None:
+    predictor = Predictor(last_word, device=device)
+    predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
+    assert predictor._session.runs == batches
+    predictor._session.runs = 0
+    assert len(list(predict_text(predictor, ["good"] * 10_000))) == 10_000
+    assert predictor._session.runs == calls
 
 
 def test_devices_and_threads_are_checked(last_word: Bundle) -> None:

@@ -29,7 +29,7 @@ def predictor(last_word: Bundle) -> Predictor:
 def test_each_text_has_its_sentences(
     predictor: Predictor, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "BATCH_TEXTS", batch)
+    monkeypatch.setitem(module.BATCH_TEXTS, "cpu", batch)
     read = list(predict_text(predictor, TEXTS))
     assert [[found.label for found in sentences] for sentences in read] == LABELS
     (whole, _, _) = predict_text(predictor, TEXTS, split=False)

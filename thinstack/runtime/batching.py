@@ -1,6 +1,7 @@
 """Many short sentences in batches, cut so that memory stays bounded."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,18 @@ from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
 from thinstack.errors import InputError
 
-__all__ = ["batches", "joined_transitions"]
+__all__ = ["BATCH_NODES", "BATCH_TEXTS", "batches", "joined_transitions"]
 
 IntArray = NDArray[np.int64]
+
+BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17}
+"""Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences.
+On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
+sentences share what 110 would. The tables of the bundled model then take about half a GB. An
+estimate: `benchmarks/gpu.py` tells the speed of other sizes."""
+
+BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
+"""Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
 
 def batches(

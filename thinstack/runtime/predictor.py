@@ -17,7 +17,7 @@ from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import batches
+from thinstack.runtime.batching import BATCH_NODES, batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.session import open_session
 
@@ -26,9 +26,6 @@ __all__ = ["Predictor", "Scored", "Trees"]
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
 REDUCE."""
-
-BATCH_NODES = 4096
-"""Nodes of a batch at most (or one sentence)."""
 
 PARSE_OUTPUT = "parse"
 """The output of the trees that a model makes; not "transitions", which is an input."""
@@ -95,7 +92,7 @@ class Predictor:
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
         or where these come from: "auto" is what the model was trained for, "self" the parse that
-        the model makes as it scores. Sentences run in batches of BATCH_NODES nodes; the others in
+        the model makes as it scores. Sentences run in batches of `BATCH_NODES` nodes; the others in
         its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
         and REDUCE score alike. Raises InputError for a source that the model does not have, and,
         naming the sentence (from 0), for one without words or whose transitions are no single tree;
@@ -104,7 +101,7 @@ class Predictor:
         lengths = _lengths(words)
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
-        for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES):
+        for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES[self.device]):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
             fields = self._word_fields([words[i] for i in places], places)
             forest = Forest(

@@ -13,6 +13,9 @@ __all__ = ["open_session"]
 _MOST_THREADS = 256
 _SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+# By default it rounds what it multiplies to 10 bits (TF32): scores would differ from the CPU's by
+# some 1e-3, and trees with them.
+_EXACT = {"use_tf32": 0}
 
 
 def open_session(
@@ -42,7 +45,8 @@ def open_session(
             raise DeviceError(
                 f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the CUDA "
                 "libraries and onnxruntime-gpu (pip uninstall onnxruntime; pip install "
-                '"thinstack[gpu]"); device="cpu" runs anywhere'
+                '"thinstack[gpu]"; libraries of pip: onnxruntime.preload_dlls() first); '
+                'device="cpu" runs anywhere'
             )
         problem = f"CUDA does not work here ({problem}); the model runs on the CPU"
         warnings.warn(problem, RuntimeWarning, stacklevel=4)
@@ -79,7 +83,7 @@ def _try_cuda(onnxruntime: Any, model: bytes, options: Any) -> tuple[Any, str]:
     if _CUDA not in onnxruntime.get_available_providers():
         return None, "the installed onnxruntime has no CUDA provider"
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=[_CUDA, _CPU])
+        session = onnxruntime.InferenceSession(model, options, providers=[(_CUDA, _EXACT), _CPU])
     except Exception as error:  # onnxruntime's errors have no base class of their own
         return None, str(error)
     if (providers := session.get_providers())[0] == _CUDA:

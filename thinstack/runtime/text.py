@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
 from thinstack.errors import InputError
+from thinstack.runtime.batching import BATCH_TEXTS
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
 __all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
-
-BATCH_TEXTS = 128
-"""Texts whose sentences go to the model in one call."""
 
 
 class Sentence(NamedTuple):
@@ -50,9 +48,10 @@ def predict_text(
     that they were read with), BundleError if the model fails.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
+    at_once = BATCH_TEXTS[predictor.device]
     while more:  # once without texts too: an unknown source is an error even then
-        read = [_checked(text, number) for number, text in islice(numbered, BATCH_TEXTS)]
-        more = len(read) == BATCH_TEXTS
+        read = [_checked(text, number) for number, text in islice(numbered, at_once)]
+        more = len(read) == at_once
         batch = list(cut(read))
         flat = list(chain.from_iterable(batch))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)

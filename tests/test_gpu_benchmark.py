@@ -1,0 +1,187 @@
+"""`benchmarks/gpu.py`: all of its rows, on the CPU."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.core import Tree
+from thinstack.core import transitions as shapes
+from thinstack.data.treebank import read_trees
+from thinstack.runtime.predictor import Scored
+
+Words = Sequence[Sequence[str]]
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "gpu.py"
+TREES = [
+    "(3 (2 A) (4 (4 wonderful) (2 film)))",
+    "(1 (2 The) (1 (2 plot) (1 (1 (1 never) (2 comes)) (3 alive))))",
+    "(1 Dull)",
+    "(3 (3 (2 It) (3 works)) (2 .))",
+]
+SAME = "own trees that are the same"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "sst").mkdir()
+    (folder / "sst/train.txt").write_text("\n".join(20 * TREES) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trees(data: Path) -> list[Tree]:
+    return read_trees(data / "sst/train.txt")
+
+
+@pytest.fixture(scope="module")
+def modules() -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)
+        import gpu
+        import gpu_parity
+        import gpu_speed
+
+        yield gpu, gpu_parity, gpu_speed
+
+
+def run(*options: object) -> "subprocess.CompletedProcess[str]":
+    command = list(map(str, [sys.executable, SCRIPT, *options]))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def test_every_row(data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "gpu.md"
+    small = ["--device", "cpu", "--small", "--rounds", 1, "--json", "--markdown", page]
+    done = run("--data", data, *small)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["title"].startswith("not CUDA, but the CPU, small; torch ")
+    rows: dict[str, dict[str, Any]] = {row["what"]: row for row in found["rows"]}
+    differences = ["nary_lstm.v1 on SST nodes", "the treebank's trees"]
+    rivals = ["itself, scheduled on the device", "itself on two CPU cores", "the CPU recursion"]
+    rates = [f"{nodes:,} nodes a batch" for nodes in (2**12, 2**15, 2**17, 2**19)]
+    assert list(rows) == [
+        *(*differences, SAME, "CPUExecutionProvider"),
+        *(f"over {name}" for name in (*rivals, "nn.LSTM")),
+        *("raw text, own parse", *(f"words, own parse, {name}" for name in rates)),
+    ]
+    assert rows[SAME]["figure"] == "8 of 8"
+    for what, row in rows.items():
+        if isinstance(row["figure"], float):
+            assert row["figure"] == 0 if what in differences else row["figure"] > 0
+        assert row["met"] is None  # whatever was found, it is not CUDA
+    aims = {what: row["target"] for what, row in rows.items() if row["target"] is not None}
+    fast = {"over nn.LSTM": 0.8, "over the CPU recursion": 25, "raw text, own parse": 20_000}
+    assert aims == dict.fromkeys(differences, 1e-4) | fast
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == found["title"]
+    assert [line.split(" | ")[1] for line in lines[4:]] == list(rows)
+    assert sum("not CUDA" in line for line in lines[4:]) == len(aims)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
+    done = run("--data", data)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("no CUDA here: torch ")
+    assert "--device cpu --small" in line
+
+
+@pytest.mark.parametrize(
+    ("what", "figure", "unit", "cells"),
+    [
+        ("over nn.LSTM", 0.8, "times as fast", ("0.8", "0.8: met")),
+        ("over nn.LSTM", 0.79, "times as fast", ("0.79", "0.8: MISSED")),
+        ("over the CPU recursion", 24.0, "times as fast", ("24", "25: MISSED")),
+        ("raw text, own parse", 20001.0, "sentences/s", ("2e+04", "20,000: met")),
+        ("a cell", 9e-5, "largest difference", ("9e-05", "0.0001: met")),
+        ("a cell", 2e-4, "largest difference", ("2e-04", "0.0001: MISSED")),
+        ("over itself", 3.0, "times as fast", ("3", "")),
+        (SAME, "1 of 2", "largest difference", ("1 of 2", "")),
+    ],
+)
+def test_verdicts(
+    modules: tuple[ModuleType, ...], what: str, figure: float, unit: str, cells: tuple[str, str]
+) -> None:
+    assert modules[0].Row.of("part", what, figure, unit, cuda=True).cells() == (what, *cells)
+
+
+def test_differences_are_found(
+    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, parity, _ = modules
+
+    def otherwise(model: torch.nn.Module) -> torch.nn.Module:
+        other = real(model)
+        with torch.no_grad():
+            other.head.linear.bias[0] += 1.0
+        return other
+
+    real = copy.deepcopy
+    monkeypatch.setattr(parity.copy, "deepcopy", otherwise)
+    (difference,) = parity.cell_parity("cpu", "rntn.v1 on SST nodes").values()
+    assert 0.1 < difference < 0.3  # a logit more by 1, of five classes: the sigmoid's slope is 1/4
+
+
+class Answers:
+    """In the place of a predictor."""
+
+    def __init__(self, added: float, shape: Callable[[int], NDArray[np.int8]]):
+        self.added, self.shape = added, shape
+
+    def node_scores(self, words: Words, trees: object) -> list[NDArray[np.float64]]:
+        return [np.full((2 * len(each) - 1, 5), len(each) + self.added) for each in words]
+
+    def trees_and_scores(self, words: Words, source: str) -> list[Scored]:
+        assert source == "self"
+        return [Scored(self.shape(len(each)), np.zeros(0)) for each in words]
+
+
+def test_other_scores_and_trees_are_found(
+    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A left tree and a right one are the same over fewer than three words."""
+    answers = {"cpu": Answers(0, shapes.left), "cuda": Answers(-0.25, shapes.right)}
+    monkeypatch.setattr(modules[1].thinstack, "load", lambda name, device: answers[device])
+    found = modules[1].bundle_parity(trees[:4], "cuda")
+    assert found == {"the treebank's trees": 0.25, SAME: "1 of 4"}
+
+
+def test_operators_are_counted(modules: tuple[ModuleType, ...], trees: list[Tree]) -> None:
+    (line,) = modules[1].operators(trees, "cpu").values()
+    total, counts = line.split(": ")
+    found = {name: int(count) for name, count in (one.split(" ") for one in counts.split(", "))}
+    assert sum(found.values()) == int(total.replace(",", ""))
+    graph = onnx.load_from_string(open_bundle("sst").read(ONNX_FILE)).graph
+    once = Counter(node.op_type for node in graph.node)
+    assert found["Loop"] >= once["Loop"] > 0
+    assert found["Softmax"] == once["Softmax"]
+
+
+def test_a_pass_ends_when_the_device_is_done(
+    modules: tuple[ModuleType, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: done.append("synchronized"))
+    passes = [lambda number=number: done.append(number) for number in range(3)]
+    for device in ("cuda", "cpu"):
+        modules[2].in_rounds(passes, device)(4)
+    assert done == [1, "synchronized", 1]
