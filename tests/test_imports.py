@@ -57,8 +57,11 @@ HOMES = {
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
         "thinstack.core.depth_ordered",
+        "thinstack.core.shift_reduce",
         "thinstack.core.thin_stack",
+        "thinstack.models.tree_encoder",
         "thinstack.plugins.fast",
+        "thinstack.spinn.stack_encoder",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }
