@@ -15,6 +15,7 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core import transitions as shapes
+from thinstack.core.encoder import Judgement
 from thinstack.core.forest import join, without_trees
 from thinstack.export.samples import sample_trees
 from thinstack.models import Model
@@ -87,6 +88,25 @@ def test_training(name: str) -> None:
         if weight.grad is not None:
             torch.testing.assert_close(held(found[key].grad), weight.grad, rtol=0, atol=1e-5)
     assert sum(weight.grad is not None for weight in weights.values()) > 4
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])
+def test_a_parser_is_judged(name: str) -> None:
+    """By the right transitions, which lie on the host; the host asks how many were right."""
+    model = MODELS[name]().eval()
+    device, forest = PretendedDevice(may_wait=True), forest_of(model)
+    wanted = torch.from_numpy(forest.transitions)
+
+    def judge(model: Model) -> Judgement:
+        joint = model.joint(model.inputs(forest))
+        return model.encoder.judge(joint.choices, joint.free, wanted)
+
+    with torch.no_grad():
+        expected, there = judge(model), device.copy_of(model)
+        with device:
+            found = judge(there)
+    assert (found.right, found.cases) == (expected.right, expected.cases)
+    torch.testing.assert_close(held(found.loss), expected.loss)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])

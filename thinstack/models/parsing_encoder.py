@@ -86,7 +86,9 @@ def _spans(distances: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor, Tens
     cuts = spans[nodes - 1, 0] - 1  # the right child stands before its parent
     owner = torch.repeat_interleave(torch.arange(len(nodes)), gaps)
     place = torch.arange(len(owner)) + (starts - gaps.cumsum(0) + gaps)[owner]
-    owner, place, cuts = (each.to(distances.device) for each in (owner, place, cuts))
+    owner, place, cuts = (
+        each.to(distances.device, non_blocking=True) for each in (owner, place, cuts)
+    )
 
     scores = distances.index_select(0, place)
     greatest = scores.new_full([len(nodes)], -math.inf)

@@ -124,7 +124,7 @@ class StackEncoder(Encoder):
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
         """The cross-entropies of the transition classifier, (7), where both transitions were
         possible and the right one is known."""
-        right = torch.where(free > 0, wanted.to(free.device), -1)
+        right = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
         known = right >= 0
         loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")
         agrees = (choices[:, 1] > choices[:, 0]).long() == right
