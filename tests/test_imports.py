@@ -59,6 +59,7 @@ HOMES = {
         "thinstack.core.depth_ordered",
         "thinstack.core.shift_reduce",
         "thinstack.core.thin_stack",
+        "thinstack.models.model",
         "thinstack.models.tree_encoder",
         "thinstack.plugins.fast",
         "thinstack.spinn.stack_encoder",

@@ -112,11 +112,10 @@ class Model(nn.Module):
                     f"pieces_per_word must be at least 1 each and {pieces} in all, as many as "
                     f"there are piece_ids; found a sum of {int(counts.sum())}"
                 )
-        device = self.embedding.table.device
-        there = {
-            name: inputs[name].to(device, non_blocking=True) for name in self.embedding.index_names
-        }
-        words: Tensor = self.embedding(there)
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            device, names = self.embedding.table.device, self.embedding.index_names
+            inputs = {name: inputs[name].to(device, non_blocking=True) for name in names}
+        words: Tensor = self.embedding(inputs)
         return words
 
     def joint(self, inputs: dict[str, Tensor]) -> Joint:
