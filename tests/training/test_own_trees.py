@@ -165,7 +165,7 @@ def test_a_small_treebank_is_parsed_by_heart(
     recipe = recipe_of({"model": model, **sizes}, epochs=40, **rates)
     datasets = load_datasets(recipe, data)
     memorable = [example for example in datasets.train if example.words > 2][:8]
-    few = Datasets(datasets.vocabulary, datasets.table, None, memorable, [], memorable)
+    few = Datasets(datasets.vocabulary, datasets.table, memorable, [], memorable)
     result = run_seed(recipe, few, 1, tmp_path)
     assert result.dev["self"]["choices_right"] == 100
     assert result.dev["self"]["span_f1"] == result.dev["self"]["exact_trees"] == 100
