@@ -18,7 +18,7 @@ from thinstack.export.onnx.parts import export_parser, inline
 from thinstack.export.onnx.value import Value
 from thinstack.models.parsing_encoder import ParsingEncoder
 
-__all__ = ["distances", "encode", "trees_of_distances"]
+__all__ = ["distances", "encode", "is_unparsed", "trees_of_distances"]
 
 BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
 
@@ -38,20 +38,23 @@ def encode(
     """As `thinstack.export.onnx.encoder.encode` has it."""
     steps, vectors = inputs["transitions"].long(), words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
-    own = Graph("own_trees", outer=g)
-    lengths = Value(own, inputs["lengths"].name).long()
-    scored = distances(own, encoder.parser, Value(own, vectors.name), lengths)
+    own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
+    lengths = inputs["lengths"].within(own).long()
+    scored = distances(own, encoder.parser, vectors.within(own), lengths)
     _give(own, trees_of_distances(own, scored, lengths))
-    given = Graph("given_trees", outer=g)
-    told: Any = Value(given, steps.name)
+    told: Any = steps.within(given)
     _give(given, [*parents_of_transitions(told), told])
-    unparsed = steps.size(0) < vectors.size(0).minimum([1])
-    parents, slots, steps = g.choose(unparsed.squeeze(0), own, given)
+    parents, slots, steps = g.choose(is_unparsed(steps, vectors), own, given)
     trees_given = {"parents": parents, "slots": slots, "transitions": steps}
     found = encoders.encode(
         g, encoder.encoder, words, trees_given, head=head, roots_only=roots_only
     )
     return found._replace(transitions=steps)
+
+
+def is_unparsed(transitions: Value, words: Value) -> Value:
+    """Whether there are words (L, ...) and no transitions (N,) over them. An empty batch is not."""
+    return (transitions.size(0) < words.size(0).minimum([1])).squeeze(0)
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:

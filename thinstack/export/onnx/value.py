@@ -76,6 +76,10 @@ class Value:
     sum = _node("ReduceSum", keepdims=0)
     take, masked_select = _node("Gather", axis=0), _node("Compress", axis=0)  # of a vector
 
+    def within(self, graph: "Graph") -> "Value":
+        """This value of a graph around `graph`, where what is made of it belongs."""
+        return Value(graph, self.name)
+
     def __rsub__(self, other: Operand) -> "Value":
         return innermost(self, other).op("Sub", other, self).shaped_as(self, other)
 
