@@ -73,8 +73,8 @@ def in_one_pass(
 def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
     given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
-    if encoder.structure == "transitions" and "parents" in inputs:  # of a parser
-        given["parents"], given["slots"] = inputs["parents"], inputs["slots"]
+    if encoder.structure == "transitions" and "depths" in inputs:  # of a parser
+        given = inputs
     elif encoder.structure == "transitions":
         given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
     if encoder.structure == "lengths":
@@ -82,7 +82,7 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     parents = given["parents"]
     slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
     arity = 2 if encoder.structure == "transitions" else encoder.arity
-    return schedule_parents(parents, slots, kinds, arity)
+    return schedule_parents(parents, slots, kinds, arity, given.get("depths"))
 
 
 def chains(lengths: Any, words: Value) -> Plan:
