@@ -45,7 +45,8 @@ def random_distances(random: np.random.Generator, words: int) -> Floats:
 
 
 def check(sentences: Sequence[Floats]) -> None:
-    """All at once, against each by the recursion, and its parents by those of its transitions."""
+    """All at once, against each by the recursion, and its parents by those of its transitions; a
+    node is one deeper than its parent."""
     lengths = np.array([len(each) for each in sentences], np.int64)
     flat = torch.from_numpy(np.concatenate([np.zeros(0, np.float32), *sentences]))
     found = trees_of_distances(flat, torch.from_numpy(lengths))
@@ -55,6 +56,9 @@ def check(sentences: Sequence[Floats]) -> None:
     parents, slots = parents_of(expected)
     np.testing.assert_array_equal(found.parents, parents)
     np.testing.assert_array_equal(found.slots[parents >= 0], slots[parents >= 0])
+    depths = found.depths.numpy()
+    assert (depths[parents < 0] == 0).all()
+    np.testing.assert_array_equal(depths[parents >= 0], depths[parents[parents >= 0]] + 1)
 
 
 def test_a_hundred_thousand_sentences() -> None:

@@ -15,7 +15,7 @@ from thinstack.core.cell import Cell, Links, sum_by_owner
 from thinstack.core.encoder import Structure
 from thinstack.core.head import Reads, TaskHead
 from thinstack.export.onnx import model as onnx_model
-from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
+from thinstack.export.onnx import stack_encoder as onnx_stack_encoder
 from thinstack.export.onnx import tree_encoder as onnx_tree_encoder
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.model import export_onnx
@@ -135,7 +135,8 @@ def plain_export(model: Model, config: ModelConfig, **options: Any) -> bytes:
     """`export_onnx` of a model of plain parts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onnx_tree_encoder, "export_cell", _cell_parts)
-        patch.setattr(onnx_shift_reduce, "export_cell", _cell_parts)
+        patch.setattr(onnx_stack_encoder, "export_cell", _cell_parts)
+        patch.setattr(onnx_stack_encoder, "export_reading", lambda cell: _cell_parts(cell).read)
         patch.setattr(onnx_model, "export_head", _head_part)
         return export_onnx(model, config, vocabulary_digest="", **options)
 

@@ -49,7 +49,10 @@ def pieces() -> bytes:
     g = Graph("g")
     table = Table(g, np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), "none")
     inputs = g.input("piece_ids", INT64, ["P"]), g.input("pieces_per_word", INT64, ["L"])
-    g.output(mean_of_pieces(table, *inputs), "words", FLOAT, ["L", 3])
+    words = mean_of_pieces(table, *inputs)
+    g.output(words.vectors, "words", FLOAT, ["L", 3])
+    g.output(words.distinct, "distinct", FLOAT, ["U", 3])
+    g.output(words.rows, "rows", INT64, ["L"])
     return g.model({})
 
 
@@ -61,6 +64,17 @@ def test_a_word_is_the_mean_of_its_pieces(pieces: bytes, counts: list[int]) -> N
     expected = np.array([word.mean(axis=0) for word in words]).reshape(-1, 3)
     inputs = {"piece_ids": ids, "pieces_per_word": np.array(counts, np.int64)}
     for run in runtimes(pieces):
-        found = run(None, inputs)[0]
+        found, distinct, rows = run(None, inputs)
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(distinct[rows], found)
+
+
+def test_words_of_one_equal_piece_are_one_word(pieces: bytes) -> None:
+    counts = np.array([1, 2, 1, 1, 2, 1])
+    ids = np.array([7, 7, 3, 3, 7, 7, 3, 0])  # 7, 7 3, 3, 7, 7 3, 0
+    for run in runtimes(pieces):
+        _, distinct, rows = run(None, {"piece_ids": ids, "pieces_per_word": counts})
+        assert len(distinct) == 5
+        assert rows[0] == rows[3]
+        assert len(set(rows.tolist())) == 5

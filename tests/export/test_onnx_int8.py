@@ -119,6 +119,15 @@ def test_other_products_stay_as_they_are(
     assert [node.SerializeToString() for node in g.nodes] == before
 
 
+def test_a_matrix_that_is_read_in_float32_anyway_is_stored_so_alone() -> None:
+    g = Graph("g")
+    x, weight = g.input("x", FLOAT, ["n", K]), g.weight(random(K, W), "w")
+    for name, rows in (("y", x.tanh()), ("z", x)):
+        g.output(rows.op("MatMul", weight), name, FLOAT, ["n", W])
+    assert quantize_products(g, {}) == (0, 2)
+    assert [tensor.name for tensor in g.weights] == ["w"]
+
+
 @pytest.mark.parametrize("way", ["of two bounds", "plain and transposed"])
 def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
     square = random(W, W)

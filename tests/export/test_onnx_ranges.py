@@ -82,3 +82,18 @@ def test_what_a_loop_carries(kind: str, bound: float) -> None:
     final, _ = g.loop(body, 9, [start, start])
     found = bounds(g)
     assert (found[final.name], found[state.name]) == (bound, bound)
+
+
+def test_what_a_branch_gives_is_no_larger_than_what_either_can() -> None:
+    g = graph()
+    x, asked = g.input("x", FLOAT, ["n"]), g.input("asked", onnx.TensorProto.BOOL, [])
+    branches = Graph("then", outer=g), Graph("else", outer=g)
+    inside = [
+        x.within(branch).tanh() * scale for branch, scale in zip(branches, (2.0, 3.0), strict=True)
+    ]
+    for branch, value in zip(branches, inside, strict=True):
+        branch.output(value, "y", FLOAT, ["n"])
+        branch.output(x.within(branch).op("Abs"), "z", FLOAT, ["n"])
+    y, z = g.choose(asked, *branches)
+    found = bounds(g)
+    assert [found[value.name] for value in (*inside, y, z)] == [2, 3, 3, inf]

@@ -21,8 +21,9 @@ INT64 = onnx.TensorProto.INT64
 def file_of(inputs: list[str], make: Callable[..., Plan]) -> bytes:
     g = Graph("g")
     plan = make(*(g.input(name, INT64, [name]) for name in inputs))
+    leaf, inner = plan.leaf_counts, plan.inner_counts
     every = plan._asdict() | {
-        "bounds": bounds(plan),
+        "bounds": bounds([leaf[:-1], inner[1:], (leaf + inner)[:-1]]),
         "trees": core.tree_numbers(plan.stacked, plan.roots),
     }
     for name, value in every.items():

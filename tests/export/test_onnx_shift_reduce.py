@@ -47,6 +47,7 @@ KINDS = {
     "no parser, any arity": lambda: plain_spinn(PlainCell(0), "pairs", parses=False, pieces=True),
 }
 PARSERS = [kind for kind in KINDS if kind.startswith("parser")]
+FEEDING = {"parser", "parser, any arity", "no parser"}
 BATCHES = {
     "empty": [],
     "one word": [1, 1],
@@ -124,21 +125,52 @@ def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_loop_of_standard_operators(files: dict[str, Exported], kind: str) -> None:
-    exported = files[kind]
-    model = exported.proto()
+def test_standard_operators_and_one_loop_of_transitions(
+    files: dict[str, Exported], kind: str
+) -> None:
+    model = files[kind].proto()
     opsets = [(opset.domain, opset.version) for opset in model.opset_import]
     assert (model.ir_version, opsets) == (8, [("", 18)])
-    (body,) = (graph for node in walk(model.graph.node) for graph in subgraphs(node))
     assert {node.domain for node in walk(model.graph.node)} == {""}
-    assert [node.op_type for node in walk(model.graph.node)].count("Loop") == 1
-    # Words left and height, numbers, h, c, and one table of states, which grows; but no words.
-    carried = [value.type.tensor_type for value in body.input[2:]]
-    assert [value.shape.dim[-1].dim_value or None for value in carried] == [2, None, 6, 6, S + W]
-    # Nothing is scattered but numbers, of which no row is longer than a sentence.
-    assert Counter(node.op_type for node in body.node) >= Counter({"ScatterElements": 1, "Gemm": 1})
-    assert not {"ScatterND", "NonZero", "If"} & {node.op_type for node in body.node}
     assert stored(model)["parses"] == ("true" if kind in PARSERS else "false")
+    bodies = [graph for node in walk(model.graph.node) for graph in subgraphs(node)]
+    steps = [body for body in bodies if body.name == "take_one_transition"]
+    assert len(steps) == (kind in PARSERS or kind in FEEDING)
+    for body in steps:
+        # Words left and height, numbers, h, c, and one table of states, which grows; but no words.
+        carried = [value.type.tensor_type for value in body.input[2:]]
+        assert [value.shape.dim[-1].dim_value or None for value in carried] == [
+            2,
+            None,
+            6,
+            6,
+            S + W,
+        ]
+        # Nothing is scattered but numbers, of which no row is longer than a sentence.
+        operators = Counter(node.op_type for node in body.node)
+        assert operators >= Counter({"ScatterElements": 1, "Gemm": 1})
+        assert not {"ScatterND", "NonZero", "If"} & set(operators)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_given_trees_go_by_depth_where_no_tracker_feeds_the_cell(
+    files: dict[str, Exported], kind: str
+) -> None:
+    graph = files[kind].proto().graph
+    branches = {
+        branch.name: branch
+        for node in graph.node
+        if node.op_type == "If"
+        for branch in subgraphs(node)
+    }
+    expected = {"own_trees", "given_trees"} if kind in PARSERS and kind not in FEEDING else set()
+    assert set(branches) == expected
+    where = branches["given_trees"] if expected else graph
+    loops = [inner.name for node in walk(where.node) for inner in subgraphs(node)]
+    assert ("compose_one_depth" in loops) == (kind not in FEEDING)
+    assert ("take_one_transition" in loops) == (kind in FEEDING)
+    weights = [weight.raw_data for weight in graph.initializer]
+    assert len(weights) == len(set(weights))
 
 
 def test_inputs_and_outputs(files: dict[str, Exported]) -> None:

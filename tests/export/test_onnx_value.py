@@ -98,6 +98,22 @@ def test_a_node_is_made_once_and_in_the_innermost_graph() -> None:
         np.testing.assert_array_equal(got, 4 * np.array([5, 7]) + 3 * expected)
 
 
+def test_the_size_of_what_is_known_to_be_as_long_is_asked_once() -> None:
+    g = Graph("g")
+    x = g.input("x", INT64, ["n"])
+    place = Value.arange(x.size(0))
+    same = (2 * x.size(0) - place).index_select(0, torch.cumsum(place % 2, 0))
+    known = torch.where(same > 0, same, 0)  # of no known shape
+    every = [place, same, torch.zeros_like(same).scatter_add(0, place, x), known]
+    sizes = [value.size(0) for value in every]
+    assert [size.name == x.size(0).name for size in sizes] == [True, True, True, False]
+    chosen = x.masked_select(x > 1)
+    assert torch.ones_like(chosen).size(0).name == chosen.size(0).name != x.size(0).name
+    assert (x.unsqueeze(1) + x).size(0).name != x.size(0).name
+    for found in run(g, Value.cat([*sizes, chosen.size(0)]), INT64, 1, x=np.array([3, 1, 0])):
+        assert found.tolist() == [3, 3, 3, 3, 1]
+
+
 def test_a_loop_ends_when_there_is_nothing_to_go_on_for() -> None:
     g = Graph("g")
     x = g.input("x", INT64, [])

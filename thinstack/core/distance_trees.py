@@ -30,11 +30,13 @@ class BinaryTrees(NamedTuple):
         parents: position of each node's parent, -1 for a root.
         slots: 0 for a left child and 1 for a right one; of a root, anything.
         transitions: 0 SHIFT and 1 REDUCE.
+        depths: distance of each node from its root.
     """
 
     parents: Tensor
     slots: Tensor
     transitions: Tensor
+    depths: Tensor
 
 
 def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
@@ -106,27 +108,30 @@ def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
     Node for node in closed form: the span of a gap is [left, right]; a word comes after one SHIFT
     for each word before it and one REDUCE for each span that ends before it, and a span with m
     words stands 2m - 2 places after its first word. A node over [left, right] hangs under the lower
-    of the two gaps around it.
+    of the two gaps around it, as deep as there are spans around it.
     """
     words = keys.size(0)
     position = torch.arange(words, device=keys.device)
     gaps = position.masked_select(keys < keys[-1:])
     left = nearest.index_select(0, gaps + 1)
     right = 2 * words - nearest.index_select(0, 2 * words - gaps)
-    ended = torch.zeros_like(position).index_add(0, right, torch.ones_like(right))
-    leaf_nodes = position + torch.cumsum(ended, 0) - ended
+    unset, ones = torch.zeros_like(position), torch.ones_like(gaps)
+    ended, started = unset.index_add(0, right, ones), unset.index_add(0, left, ones)
+    ended_before = torch.cumsum(ended, 0) - ended
+    leaf_nodes, leaf_depths = position + ended_before, torch.cumsum(started, 0) - ended_before
     gap_nodes = leaf_nodes.index_select(0, left) + 2 * (right - left)
 
     node_of_gap = torch.full_like(position, -1).index_copy(0, gaps, gap_nodes)
     first, last = torch.cat([position, left]), torch.cat([position, right])
-    nodes = torch.cat([leaf_nodes, gap_nodes])
+    gap_depths = (leaf_depths - ended).index_select(0, gaps) - 1
+    nodes, depths = torch.cat([leaf_nodes, gap_nodes]), torch.cat([leaf_depths, gap_depths])
     before = torch.cat([keys[-1:], keys]).index_select(0, first)
     is_right = before < keys.index_select(0, last)
-    above = torch.cat([node_of_gap[-1:], node_of_gap]).index_select(0, first)
-    parent = torch.where(is_right, above, node_of_gap.index_select(0, last))
+    parent = node_of_gap.index_select(0, torch.where(is_right, first - 1, last))
     unset = torch.zeros_like(nodes)
     return BinaryTrees(
         parents=unset.index_copy(0, nodes, parent),
         slots=unset.index_copy(0, nodes, is_right.long()),
         transitions=unset.index_fill(0, gap_nodes, 1),
+        depths=unset.index_copy(0, nodes, depths),
     )

@@ -154,8 +154,8 @@ def schedule_depths(
     order = torch.argsort(group, stable=True)
     counts = group.new_zeros([2 * deepest + 2]).index_add(0, group, torch.ones_like(group))
     inner_counts, leaf_counts = counts.view(-1, 2).select(1, 0), counts.view(-1, 2).select(1, 1)
-    level_start = torch.cumsum(inner_counts + leaf_counts, 0) - (inner_counts + leaf_counts)
-    row = position.index_copy(0, order, position) - level_start.index_select(0, step)
+    starts = torch.cumsum(counts, 0) - counts
+    row = position.index_copy(0, order, position) - starts.index_select(0, 2 * step)
 
     is_inner = inner.index_select(0, order) > 0
     leaf_ids, inner_ids = order.masked_select(~is_inner), order.masked_select(is_inner)

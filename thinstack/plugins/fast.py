@@ -46,14 +46,15 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 
 def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     # Few calls, for their number is what a small batch waits for.
-    width = cells.shape[2]
-    split = gates.shape[1] - width
-    sizes = [width for _ in range(2 + cells.shape[1])]
-    update, squashed = gates[:, split:], torch.split(gates[:, :split].sigmoid(), sizes, 1)
-    cell = squashed[0] * update.tanh()
-    for k in range(cells.shape[1]):
-        cell = torch.addcmul(cell, squashed[2 + k], cells[:, k])
-    return squashed[1] * cell.tanh(), cell
+    children, width = cells.shape[1], cells.shape[2]
+    squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
+    sizes = [width, width]
+    sizes += [children * width for _ in range(children)][:1]  # none at a leaf
+    parts = torch.split(squashed.sigmoid(), sizes, 1)
+    cell = parts[0] * update.tanh()
+    for f in parts[2:]:
+        cell = cell + (f.view(-1, children, width) * cells).sum(1)
+    return parts[1] * cell.tanh(), cell
 
 
 def _is_eager() -> bool:

@@ -32,7 +32,7 @@ class StackEncoder(Encoder):
         feeds: whether the tracking LSTM feeds the composition.
     """
 
-    onnx = "thinstack.export.onnx.shift_reduce"
+    onnx = "thinstack.export.onnx.stack_encoder"
 
     def __init__(self, cell: Cell, tracker: TrackingLSTM):
         super().__init__(hidden_size=cell.hidden_size, parses=tracker.parses)

@@ -1,6 +1,6 @@
 """The parser `distances.v1` in an ONNX graph, as `thinstack.plugins.parsers.distances` has it."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,25 @@ GATES = [0, 3, 1, 2]
 
 def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
     """As `thinstack.export.onnx.parser.distances` has it."""
-    bounds = sentence_bounds(lengths, words)  # type: ignore[arg-type]
-    states: Any = _linear(g, parser.input, words)
-    for convolution, distance in zip(parser.convolutions, parser.dilations, strict=True):
-        states = states + _linear(g, convolution, beside(states, bounds, distance)).relu()
+    bounds: Any = sentence_bounds(lengths, words)  # type: ignore[arg-type]
+    states, width = _linear(g, parser.input, words), parser.input.out_features
+    around: Any = g.constant(parser.around.numpy())
+    none, neighbours = _zeros(g, width), cast(Value, beside(bounds, around))
+    for k, convolution in enumerate(parser.convolutions):
+        rows = Value.cat([none, states]).index_select(0, neighbours.narrow(1, 3 * k, 3))
+        states = states + _linear(g, convolution, rows.view(-1, 3 * width)).relu()
     states = _both_ways(g, parser, states, lengths, bounds)
     after = states.op("MatMul", g.weight(_transposed(parser.right), "parser.right"))
-    hidden = (_linear(g, parser.left, states) + Value.cat([after[1:], after[:1]])).relu()
-    return hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
+    after = Value.cat([after[1:], _zeros(g, parser.right.out_features)])
+    hidden = (_linear(g, parser.left, states) + after).relu()
+    scores = hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
+    return scores.shaped_as(bounds.place)
 
 
 def _both_ways(g: Graph, parser: Distances, states: Any, lengths: Any, bounds: Any) -> Value:
     """Outputs (L, 2 lstm) of the LSTM in both directions."""
     # Lengths that lie are an error further on, and not as much memory as they say.
-    longest = lengths.op("ReduceMax", keepdims=1).minimum(states.size(0))
+    longest = lengths.op("ReduceMax", keepdims=0).minimum(bounds.place.size(0))
     padding: Any = pad(lengths, bounds, Value.arange(longest))  # type: ignore[arg-type]
     found = _lstm(g, parser.forwards, states.index_select(0, padding.words))
     back = _lstm(g, parser.backwards, states.index_select(0, padding.words_backwards))
@@ -52,6 +57,11 @@ def _linear(g: Graph, layer: nn.Module, rows: Any) -> Value:
     weight = g.weight(_transposed(layer), "parser.weight")
     found: Value = rows.op("Gemm", weight, g.weight(_array(layer.bias), "parser.bias"))
     return found
+
+
+def _zeros(g: Graph, width: int) -> Value:
+    """A row of zeros."""
+    return g.constant(np.zeros((1, width), np.float32))
 
 
 def _transposed(layer: nn.Module) -> NDArray[np.float32]:

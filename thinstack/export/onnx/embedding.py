@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.export.onnx.encoder import Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
@@ -36,11 +37,12 @@ class Table:
         return rows * self._scale.index_select(0, ids) if self._scale else rows
 
 
-def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Value:
-    """Vectors (L, X) of words: the mean of the vectors of their pieces (P,), of which each has at
-    least one.
+def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Words:
+    """Vectors of L words: the mean of the vectors of their pieces (P,), of which each has at least
+    one.
 
     Most words are one piece: each takes its first piece as it is, and only further ones are added.
+    Words that are the same piece are equal, those of several pieces are not looked at.
     """
     counts = pieces_per_word.long()
     shares = counts.maximum(1).float()  # a word without pieces would be 0 / 0
@@ -50,11 +52,15 @@ def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Va
     further = Value.arange(piece_ids.size(0)).masked_select(is_first < 1)
     added = table.rows(piece_ids.index_select(0, further))
     owner = word.index_select(0, further).unsqueeze(1).op("Expand", added.op("Shape"))
-    first = table.rows(piece_ids.index_select(0, starts))
-    return first.scatter_add(0, owner, added) / shares.unsqueeze(1)
+    firsts = piece_ids.index_select(0, starts)
+    vectors = table.rows(firsts).scatter_add(0, owner, added) / shares.unsqueeze(1)
+    alone = counts < 2
+    _, places, rows = distinct(alone.where(firsts.long(), -1 - Value.arange(counts.size(0))))
+    return Words(vectors, vectors.index_select(0, places), rows)
 
 
-def distinct(g: Graph, ids: Value) -> tuple[Value, Value]:
-    """The different ones (U,) among `ids` (L,), and the row of each id among them (L,)."""
-    found, _, rows, _ = g.ops("Unique", ids.long(), outputs=4, sorted=1)
-    return found, rows
+def distinct(numbers: Value) -> tuple[Value, Value, Value]:
+    """The different ones (U,) among `numbers` (L,), where each stands first, and which of them each
+    number is (L,)."""
+    found, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
+    return found, places, rows.shaped_as(numbers)

@@ -42,7 +42,6 @@ class Graph:
         self.outputs: list[onnx.ValueInfoProto] = []
         self.weights: list[onnx.TensorProto] = []
         self.step: Value
-        self.going: Value
         self._names: set[str] = set()
         self._stored: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._made: dict[bytes, list[Value]] = {}
@@ -120,7 +119,8 @@ class Graph:
         """Declare an input, in order."""
         name = self.unique(name)
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return Value(self, name)
+        value = Value(self, name)
+        return value.as_vector() if len(shape) == 1 else value
 
     def output(self, value: Value, name: str, dtype: int, shape: list[str | int]) -> None:
         """Declare `value` an output, in order: of this name in the main graph, where names matter;
@@ -144,7 +144,7 @@ class Graph:
         of this one, and has a `step` from 0."""
         body = Graph(name, outer=self)
         body.step = body.input("step", onnx.TensorProto.INT64, [])
-        body.going = body.input("going", onnx.TensorProto.BOOL, [])
+        body.input("going", onnx.TensorProto.BOOL, [])
         return body
 
     def loop(
@@ -154,7 +154,9 @@ class Graph:
 
         `going` tells whether to go on after a step, beside that there are at most `steps`.
         """
-        body.output(going or body.going, "going_on", onnx.TensorProto.BOOL, [])
+        # A constant costs runtimes nothing, where a node that hands `going` on runs at each step.
+        going = body.constant(np.array(True)) if going is None else going
+        body.output(going, "going_on", onnx.TensorProto.BOOL, [])
         body.outputs.insert(0, body.outputs.pop())
         outputs = len(body.outputs) - 1
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())

@@ -15,7 +15,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs
+from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs, walk
 from thinstack.export.onnx.ranges import Bounds
 from thinstack.export.quantize import quantize_columns
 from thinstack.models.weights import LEVELS
@@ -56,7 +56,10 @@ class _Rewriter:
             if node.input[0] in self._weights:
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
-        self.done = self.seen = 0
+        products = [node for node in walk(g.nodes) if self._matrix(node) is not None]
+        # Of a matrix that is read in float32 anyway there is no second copy.
+        self._plain = {node.input[1] for node in products if not self._fits(node)}
+        self.done, self.seen = 0, len(products)
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes, with those of subgraphs rewritten in place."""
@@ -64,24 +67,27 @@ class _Rewriter:
         for node in nodes:
             for graph in subgraphs(node):
                 set_nodes(graph, self.rewritten(graph.node))
-            found.extend(self._product(node) or [node])
+            matrix = self._matrix(node)
+            if matrix is None or node.input[1] in self._plain:
+                found.append(node)
+                continue
+            self.done += 1
+            found.extend(self._integer_product(node, self._bounds[node.input[0]], matrix))
         return found
 
-    def _product(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """The nodes in place of a product that can be computed in 8 bits; none for any other
-        node."""
+    def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
+        """The weight (K, W) of a product with one; None for any other node."""
         weight = self._weights.get(node.input[1]) if node.op_type in ("Gemm", "MatMul") else None
         if weight is None or weight.ndim != 2 or weight.dtype != np.float32:
-            return []
-        self.seen += 1
-        options = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-        weight = weight.T if options.pop("transB", 0) else weight
+            return None
+        return weight.T if _options(node).get("transB", 0) else weight
+
+    def _fits(self, node: onnx.NodeProto) -> bool:
+        """Whether a product can be computed in 8 bits."""
+        options, matrix = _options(node), self._matrix(node)
         plain = all(options.get(name, value) == value for name, value in PLAIN.items())
-        bound = self._bounds[node.input[0]]
-        if not plain or bound in (0, inf) or weight.shape[1] < NARROWEST:
-            return []
-        self.done += 1
-        return self._integer_product(node, bound, weight)
+        bounded = self._bounds[node.input[0]] not in (0, inf)
+        return plain and bounded and matrix is not None and matrix.shape[1] >= NARROWEST
 
     def _integer_product(
         self, node: onnx.NodeProto, bound: float, weight: NDArray[np.float32]
@@ -109,3 +115,7 @@ class _Rewriter:
             op("Add", product, node.input[2])
         nodes[-1].output[0] = node.output[0]
         return nodes
+
+
+def _options(node: onnx.NodeProto) -> dict[str, Any]:
+    return {one.name: helper.get_attribute_value(one) for one in node.attribute}

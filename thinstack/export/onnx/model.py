@@ -172,9 +172,8 @@ def _words(
         return Words(vectors, vectors)
     table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
     if embedding.lookup != "rows":
-        vectors = mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
-        return Words(vectors, vectors)
-    ids, rows = distinct(g, inputs["token_ids"])
+        return mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
+    ids, _, rows = distinct(inputs["token_ids"].long())
     return Words(table.rows(inputs["token_ids"]), table.rows(ids), rows)
 
 

@@ -6,7 +6,14 @@ from typing import Any, cast
 
 import onnx
 
-from thinstack.core.distance_trees import descend, gap_keys, trees_of_nearest, two_sided, widen
+from thinstack.core.distance_trees import (
+    BinaryTrees,
+    descend,
+    gap_keys,
+    trees_of_nearest,
+    two_sided,
+    widen,
+)
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.core.schedule import parents_of_transitions
@@ -15,15 +22,13 @@ from thinstack.export.onnx import encoder as encoders
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_parser, inline
+from thinstack.export.onnx.passes import depths_of
 from thinstack.export.onnx.value import Value
 from thinstack.models.parsing_encoder import ParsingEncoder
 
-__all__ = ["distances", "encode", "trees_of_distances"]
+__all__ = ["distances", "encode", "is_unparsed", "trees_of_distances"]
 
 BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
-
-Trees = list[Any]
-"""Parents, slots and transitions (N,), as `thinstack.core.distance_trees.BinaryTrees`."""
 
 
 def encode(
@@ -36,22 +41,26 @@ def encode(
     roots_only: bool = False,
 ) -> Encoding:
     """As `thinstack.export.onnx.encoder.encode` has it."""
-    steps, vectors = inputs["transitions"].long(), words.vectors
+    steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
-    own = Graph("own_trees", outer=g)
-    lengths = Value(own, inputs["lengths"].name).long()
-    scored = distances(own, encoder.parser, Value(own, vectors.name), lengths)
+    own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
+    lengths = inputs["lengths"].within(own).long()
+    scored = distances(own, encoder.parser, vectors.within(own), lengths)
     _give(own, trees_of_distances(own, scored, lengths))
-    given = Graph("given_trees", outer=g)
-    told: Any = Value(given, steps.name)
-    _give(given, [*parents_of_transitions(told), told])
-    unparsed = steps.size(0) < vectors.size(0).minimum([1])
-    parents, slots, steps = g.choose(unparsed.squeeze(0), own, given)
-    trees_given = {"parents": parents, "slots": slots, "transitions": steps}
-    found = encoders.encode(
-        g, encoder.encoder, words, trees_given, head=head, roots_only=roots_only
-    )
-    return found._replace(transitions=steps)
+    told: Any = steps.within(given).long()
+    parents, slots = parents_of_transitions(told)
+    _give(given, (parents, slots, told, depths_of(parents)))
+    chosen = [value.as_vector() for value in g.choose(is_unparsed(steps, vectors), own, given)]
+    for value in chosen[1:]:
+        value.shaped_as(chosen[0])
+    trees = dict(zip(BinaryTrees._fields, chosen, strict=True))
+    found = encoders.encode(g, encoder.encoder, words, trees, head=head, roots_only=roots_only)
+    return found._replace(transitions=trees["transitions"])
+
+
+def is_unparsed(transitions: Value, words: Value) -> Value:
+    """Whether there are words (L, ...) and no transitions (N,) over them. An empty batch is not."""
+    return (transitions.size(0) < words.size(0).minimum([1])).squeeze(0)
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
@@ -73,17 +82,17 @@ def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     return found
 
 
-def _give(g: Graph, trees: Trees) -> None:
-    for value, name in zip(trees, ("parents", "slots", "transitions"), strict=True):
+def _give(g: Graph, trees: Any) -> None:
+    for value, name in zip(trees, BinaryTrees._fields, strict=True):
         g.output(value, name, INT64, ["N"])
 
 
-def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
+def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> BinaryTrees:
     """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,)."""
     keys: Any = gap_keys(distances, lengths)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
-    longest = Value.cat([lengths, g.constant([0])]).op("ReduceMax", keepdims=0)
+    longest = lengths.op("ReduceMax", keepdims=0)
 
     body = g.body("widen_windows")
     maxima: Any = body.input("maxima", INT64, ["K"])
@@ -93,16 +102,15 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> Trees:
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
     body.output(maxima, "window", INT64, ["K"])
-    body.output(width, "window_width", INT64, [])
-    start = [line, g.constant(1)]
-    _, _, windows, widths = g.loop(body, 62, start, going=doubled < longest)
+    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=doubled < longest)
 
     body = g.body("nearest_greater")
     nearest: Any = body.input("nearest", INT64, ["K"])
-    last: Any = widths.size(0).squeeze(0) - 1
-    k = last - body.step
-    window: Any = windows.index_select(0, k)
-    nearer: Any = descend(nearest, bounds, window, widths.index_select(0, k))  # type: ignore[arg-type]
+    width = body.input("width", INT64, []) // 2
+    count: Any = windows.size(0).squeeze(0)
+    window: Any = windows.index_select(0, count - 1 - body.step)
+    nearer: Any = descend(nearest, bounds, window, width)  # type: ignore[arg-type]
     body.output(nearer, "nearer", INT64, ["K"])
-    (nearest,) = g.loop(body, last + 1, [(position - 1).clamp(0)])
-    return list(trees_of_nearest(nearest, keys))
+    body.output(width, "halved", INT64, [])
+    nearest, _ = g.loop(body, count, [(position - 1).clamp(0), widest])
+    return trees_of_nearest(nearest.shaped_as(position), keys)

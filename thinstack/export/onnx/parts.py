@@ -23,7 +23,15 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Parts", "export_cell", "export_embedding", "export_head", "export_parser", "inline"]
+__all__ = [
+    "Parts",
+    "export_cell",
+    "export_embedding",
+    "export_head",
+    "export_parser",
+    "export_reading",
+    "inline",
+]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
 
@@ -77,7 +85,7 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     return Parts(
         leaf=_export(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [n]),
         compose=_export(f"{name}.compose", _Part(compose, cell=cell), composed, [n, *links]),
-        read=_reading(cell, head),
+        read=export_reading(cell, head),
         widths=[head.classes] if head else [cell.hidden_size, *words],
     )
 
@@ -87,11 +95,11 @@ def _any(name: str) -> dict[int, Any]:
     return {0: torch.export.Dim(name, min=0)}
 
 
-def _reading(cell: Cell, head: TaskHead | None) -> onnx.GraphProto:
-    """What is read of the states of a cell that is in evaluation mode."""
+def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
+    """What `export_cell` has as `read`."""
     if head is None and type(cell).output is Cell.output:
         return _first_part(cell)
-    head = copy.deepcopy(head).eval() if head else None
+    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
     scores = f"{type(head).__name__}.scores of " if head else ""
 
     def read(*parts: Tensor) -> Any:

@@ -13,7 +13,7 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Plan", "depth_ordered", "schedule_parents", "top_down"]
+__all__ = ["Plan", "depth_ordered", "depths_of", "schedule_parents", "top_down"]
 
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 
@@ -21,8 +21,21 @@ Plan = Any
 """A `Schedule` of values."""
 
 
-def schedule_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
-    """Schedule of a forest of N nodes; what is not read of it costs nothing, the graph drops it."""
+def schedule_parents(
+    parents: Any, slots: Any, kinds: Any, arity: int, depths: Value | None = None
+) -> Plan:
+    """Schedule of a forest of N nodes, at these `depths` (N,) if they are known; what is not read
+    of it costs nothing, the graph drops it."""
+    depths = depths or depths_of(parents)
+    # Without the zero the greatest depth of an empty forest would be the least int64.
+    zero = depths.graph.constant([0])
+    deepest: Any = Value.cat([depths, zero]).op("ReduceMax", keepdims=1)
+    deepest.is_number = True
+    return schedule_depths(parents, slots, kinds, cast(Tensor, depths), deepest, arity)
+
+
+def depths_of(parents: Any) -> Value:
+    """The distance (N,) of each node from its root."""
     g: Graph = parents.graph
     body = g.body("double_the_jump")
     depth, above = (body.input(name, INT64, ["N"]) for name in ("depth", "above"))
@@ -30,20 +43,15 @@ def schedule_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
     body.output(depth + added, "depth_next", INT64, ["N"])
     body.output(further, "above_next", INT64, ["N"])
     start = [(parents >= 0).long(), cast(Value, or_itself(parents))]
-    depth, _ = g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))
-    # Without the zero the greatest depth of an empty forest would be the least int64.
-    deepest: Any = Value.cat([depth, g.constant([0])]).op("ReduceMax", keepdims=1)
-    return schedule_depths(parents, slots, kinds, cast(Tensor, depth), deepest, arity)
+    return g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))[0].shaped_as(parents)
 
 
-def bounds(plan: Plan) -> Value:
-    """(D, 6) for each step but that of the deepest leaves, [start, end) of: the leaves below it
-    among all leaves, its inner nodes among all, the nodes below it among all nodes by step; first
-    the three starts."""
-    leaves, inner = plan.leaf_counts, plan.inner_counts
-    counts = Value.stack([leaves[:-1], inner[1:], (leaves + inner)[:-1]], 1)
-    ends = counts.cumsum(0)
-    return Value.cat([ends - counts, ends], 1)
+def bounds(counts: list[Value]) -> Value:
+    """(D, 2K) for each step, [start, end) of its share of what these `counts` (D,) divide: first
+    the K starts."""
+    stacked = Value.stack(counts, 1)
+    ends = stacked.cumsum(0)
+    return Value.cat([ends - stacked, ends], 1)
 
 
 def depth_ordered(
@@ -71,7 +79,11 @@ def depth_ordered(
     body = g.body("compose_one_depth")
     previous = _states(body, widths)
     collected = [body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(kept)]
-    leaf, inner, node, leaf_end, inner_end, node_end = _bounds(body, plan, body.step)
+    counts = [plan.leaf_counts[:-1], plan.inner_counts[1:]]
+    if cell.arity == 0:
+        counts.append(_nodes_below(plan))
+    starts, ends = _bounds(body, counts, body.step)
+    (leaf, inner), (leaf_end, inner_end) = starts[:2], ends[:2]
     leaf_step = [part[leaf:leaf_end] for part in leaves]
     if cell.arity > 0:
         links = [body.constant([]), plan.child_kinds[inner:inner_end]]
@@ -82,7 +94,7 @@ def depth_ordered(
             for k in range(len(leaves))
         ]
     else:
-        links = [plan.owners[node:node_end], plan.kinds[node:node_end]]
+        links = [plan.owners[starts[2] : ends[2]], plan.kinds[starts[2] : ends[2]]]
         pool = [Value.cat([previous[k], leaf_step[k]]) for k in range(len(leaves))]
     previous = inline(body, parts.compose, [inner_inputs[inner:inner_end], *links, *pool])
     found = inline(body, parts.read, previous) if kept else []
@@ -108,7 +120,7 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     body = g.body("descend_one_depth")
     previous = _states(body, cell.state_sizes)
     collected = body.input("outputs", FLOAT, ["done", cell.hidden_size])
-    _, _, node, _, _, node_end = _bounds(body, plan, _steps(plan) - body.step - 1)
+    (node,), (node_end,) = _bounds(body, [_nodes_below(plan)], _steps(plan) - body.step - 1)
     owners, sides = plan.owners[node:node_end], plan.slots[node:node_end] + 1
     above = [part.index_select(0, owners) for part in previous]
     if cell.arity > 0:
@@ -131,10 +143,17 @@ def _steps(plan: Plan) -> Value:
     return (counts.size(0) - 1).squeeze(0)
 
 
-def _bounds(body: Graph, plan: Plan, step: Value) -> list[Value]:
-    """The row of `bounds` for a step."""
-    row = bounds(plan).index_select(0, step)
-    return body.ops("Split", row, outputs=6, axis=0, num_outputs=6)
+def _nodes_below(plan: Plan) -> Value:
+    """How many nodes there are at the depth below each step (D,)."""
+    counts: Value = (plan.leaf_counts + plan.inner_counts)[:-1]
+    return counts
+
+
+def _bounds(body: Graph, counts: list[Value], step: Value) -> tuple[list[Value], list[Value]]:
+    """The starts and the ends in the row of `bounds` for a step."""
+    row, width = bounds(counts).index_select(0, step), 2 * len(counts)
+    found = body.ops("Split", row, outputs=width, axis=0, num_outputs=width)
+    return found[: len(counts)], found[len(counts) :]
 
 
 def _states(body: Graph, widths: list[int]) -> list[Value]:

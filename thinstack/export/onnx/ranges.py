@@ -13,6 +13,8 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from thinstack.export.onnx.graph import subgraphs
+
 __all__ = ["Bounds"]
 
 SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
@@ -45,11 +47,14 @@ class Bounds:
         return self._found.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Find the bounds of what nodes give, and of all values in the bodies of their loops. Names
+        """Find the bounds of what nodes give, and of all values in the graphs in them. Names
         are unique in a model."""
         for node in nodes:
             if node.op_type == "Loop":
                 self._loop(node)
+                continue
+            if node.op_type == "If":
+                self._choice(node)
                 continue
             bound = self._of(node)
             self._found |= {name: min(bound, self._known.get(name, inf)) for name in node.output}
@@ -70,6 +75,13 @@ class Bounds:
         if node.op_type == "Mul" and inf not in read:
             return read[0] * read[1]
         return inf
+
+    def _choice(self, node: onnx.NodeProto) -> None:
+        branches = subgraphs(node)
+        for graph in branches:
+            self.follow(graph.node)
+        for name, *made in zip(node.output, *(graph.output for graph in branches), strict=True):
+            self._found[name] = max(self[value.name] for value in made)
 
     def _loop(self, node: onnx.NodeProto) -> None:
         body = next(attribute.g for attribute in node.attribute if attribute.name == "body")

@@ -16,13 +16,13 @@ import onnx
 from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import export_cell, inline
+from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.tracker import FREE, REDUCE, WAIT, choose, read_buffer
 from thinstack.export.onnx.tracker import step as track
 from thinstack.export.onnx.value import Value
 from thinstack.spinn.stack_encoder import StackEncoder
 
-__all__ = ["Timetable", "encode", "timetable"]
+__all__ = ["Timetable", "shift_reduce", "timetable"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
@@ -70,10 +70,16 @@ def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
     )
 
 
-def encode(
-    g: Graph, encoder: StackEncoder, words: Words, inputs: dict[str, Value], **_: Any
+def shift_reduce(
+    g: Graph,
+    encoder: StackEncoder,
+    parts: Parts,
+    words: Words,
+    inputs: dict[str, Value],
+    read: onnx.GraphProto,
 ) -> Encoding:
-    """As `thinstack.export.onnx.encoder.encode` has it; all nodes are kept in any case.
+    """The encoding of sentences, over given trees or those that the tracker chooses; `stacked` is
+    what `read` gives of the states of all nodes, and of the roots among them `roots`.
 
     Words go by the numbers -1 .. -L, other nodes by 1 and up, in the order in which they are made,
     and 0 is no node.
@@ -81,12 +87,12 @@ def encode(
     transitions: Any = inputs["transitions"]
     told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
     table = timetable(told, transitions, words.vectors)
-    loop = _Loop(g, encoder, words, table)
+    loop = _Loop(g, encoder, parts, words, table)
     number, store = loop.run(g)
     reduces = number > 0
-    # Outputs of the words, a row of nothing, those of the others as they were made.
-    stacked = Value.cat([loop.outputs, loop.read(g, store)])
-    places = reduces.where(loop.outputs.size(0) + number, -1 - number)
+    # What is read of the words, a row of nothing, of the others as they were made.
+    stacked = Value.cat([inline(g, read, states)[0] for states in (loop.leaves, loop.split(store))])
+    places = reduces.where(words.vectors.size(0) + number, -1 - number)
     return Encoding(
         root_nodes=table.roots,
         places=places,
@@ -100,22 +106,23 @@ class _Loop:
     """The loop over transitions, and what is known before it.
 
     Attributes:
-        outputs: (L, H) of the words.
+        leaves: each part of the states of the words.
     """
 
-    def __init__(self, g: Graph, encoder: StackEncoder, words: Words, table: Timetable):
+    def __init__(
+        self, g: Graph, encoder: StackEncoder, parts: Parts, words: Words, table: Timetable
+    ):
         self.cell, self.tracker, self.table = encoder.cell, encoder.tracker, table
-        self.parts = export_cell(self.cell)
-        leaves = inline(g, self.parts.leaf, [words.vectors])
-        self.outputs = inline(g, self.parts.read, leaves)[0]
+        self.parts, self.leaves = parts, inline(g, parts.leaf, [words.vectors])
+        outputs = inline(g, parts.read, self.leaves)[0]
         self.width = sum(self.cell.state_sizes)
         self.none = g.constant(np.zeros((1, self.width), np.float32))
         # Where each sentence's queue starts among all of them (B, 2), one less and as it is; and
         # zeros (B, Q), with room for all words of a sentence over two of nothing.
         self.places, self.queues = _queues(table)
         # States (L + 2, W) of the words, all parts side by side, between two rows of nothing.
-        self.states = Value.cat([self.none, Value.cat(leaves, 1), self.none])
-        self.buffer = read_buffer(g, self.tracker, self.outputs, table.ends)
+        self.states = Value.cat([self.none, Value.cat(self.leaves, 1), self.none])
+        self.buffer = read_buffer(g, self.tracker, outputs, table.ends)
         # The number, from 1, of the word after each sentence's last (B, 1).
         self.after = (table.ends + 1).unsqueeze(1)
 
@@ -133,10 +140,6 @@ class _Loop:
         numbers = by_step.op("Reshape", table.actions.op("Shape"), allowzero=1)
         # Made flat beforehand: OpenVINO does not know the rank of what Compress flattens.
         return numbers.op("Transpose", perm=[1, 0, 2]).flatten().masked_select(table.taken), store
-
-    def read(self, g: Graph, states: Value) -> Value:
-        """Outputs (n, H) of nodes from their states (n, W)."""
-        return inline(g, self.parts.read, self._split(states))[0]
 
     def _step(self, body: Graph) -> Graph:
         """The body: the stacks before a transition -> after it, and the number of the node it
@@ -180,9 +183,10 @@ class _Loop:
         """Outputs (n, 2H) of pairs of nodes (n, 2) whose states are (n, 2, W); zeros for no node,
         of whose state a cell may make anything."""
         size = self.cell.hidden_size
-        pairs = self.read(body, states.view(-1, self.width)).view(-1, 2, size)
+        outputs = inline(body, self.parts.read, self.split(states.view(-1, self.width)))[0]
         there = numbers.op("Cast", to=onnx.TensorProto.BOOL).unsqueeze(2)
-        return there.where(pairs, np.zeros(1, np.float32)).view(-1, 2 * size)
+        outputs = there.where(outputs.view(-1, 2, size), np.zeros(1, np.float32))
+        return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
         """States (r, W) of nodes from those of their children (r, 2, W); `rows` are those of h
@@ -193,15 +197,15 @@ class _Loop:
             else body.zeros(pairs.size(0), 0)
         )
         if self.cell.arity > 0:
-            children = self._split(pairs, dim=2)
+            children = self.split(pairs, dim=2)
             links = [body.constant([]), body.constant([1]).op("Expand", pairs.op("Shape", end=2))]
         else:
             flat = pairs.view(-1, self.width)
-            children, kinds = self._split(flat), body.constant([1]).op("Expand", flat.size(0))
+            children, kinds = self.split(flat), body.constant([1]).op("Expand", flat.size(0))
             links = [kinds.op("CumSum", 0, exclusive=1) // 2, kinds]
         return Value.cat(inline(body, self.parts.compose, [context, *links, *children]), 1)
 
-    def _split(self, states: Value, dim: int = 1) -> list[Value]:
+    def split(self, states: Value, dim: int = 1) -> list[Value]:
         """The parts of states that stand side by side. One by one, so that what is not read of
         them costs nothing."""
         ends = accumulate(self.cell.state_sizes)

@@ -2,16 +2,18 @@
 
 from typing import Any
 
+from thinstack.core.cell import Cell
+from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
 from thinstack.core.schedule import parents_of_lengths, parents_of_transitions
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import export_cell
+from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
 from thinstack.export.onnx.value import Value
 from thinstack.models.tree_encoder import TreeEncoder
 
-__all__ = ["chains", "encode"]
+__all__ = ["chains", "encode", "in_one_pass"]
 
 
 def encode(
@@ -28,15 +30,13 @@ def encode(
     Over one bottom-up layer `head` runs inside the loop, which then collects C numbers a node
     instead of H; and with `roots_only` no other node is kept.
     """
-    plan = _schedule(encoder, inputs, words.vectors)
     one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
     if one_pass and (head or roots_only):
-        cell, read = encoder.stack()[0].up.cell, _word_inputs(g, encoder, words, plan)
+        cell = encoder.stack()[0].up.cell
         parts = export_cell(cell, head)
-        found = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
-        if roots_only:
-            return Encoding(plan.roots, roots=found)
-        return Encoding(plan.roots, plan.stacked, scores=found)
+        found = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
+        return found._replace(stacked=None, scores=found.stacked)
+    plan = _schedule(encoder, inputs, words.vectors)
     stacked, heads = _encode(g, encoder, words, plan)
     roots = stacked.index_select(0, plan.stacked.index_select(0, plan.roots))
     return Encoding(
@@ -50,11 +50,31 @@ def encode(
     )
 
 
-def _schedule(encoder: TreeEncoder, inputs: dict[str, Value], words: Value) -> Plan:
+def in_one_pass(
+    g: Graph,
+    encoder: Encoder,
+    cell: Cell,
+    parts: Parts,
+    words: Words,
+    inputs: dict[str, Value],
+    *,
+    roots_only: bool,
+) -> Encoding:
+    """The encoding of given trees by one bottom-up pass of a cell. `stacked` is what `parts` read
+    of the states of all nodes; with `roots_only` there are `roots` instead."""
+    plan = _schedule(encoder, inputs, words.vectors)
+    read = _word_inputs(g, encoder, words, plan)
+    found = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
+    if roots_only:
+        return Encoding(plan.roots, roots=found)
+    return Encoding(plan.roots, plan.stacked, found)
+
+
+def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
     given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
-    if encoder.structure == "transitions" and "parents" in inputs:  # of a parser
-        given["parents"], given["slots"] = inputs["parents"], inputs["slots"]
+    if encoder.structure == "transitions" and "depths" in inputs:  # of a parser
+        given = inputs
     elif encoder.structure == "transitions":
         given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
     if encoder.structure == "lengths":
@@ -62,7 +82,7 @@ def _schedule(encoder: TreeEncoder, inputs: dict[str, Value], words: Value) -> P
     parents = given["parents"]
     slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
     arity = 2 if encoder.structure == "transitions" else encoder.arity
-    return schedule_parents(parents, slots, kinds, arity)
+    return schedule_parents(parents, slots, kinds, arity, given.get("depths"))
 
 
 def chains(lengths: Any, words: Value) -> Plan:
@@ -107,7 +127,7 @@ def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[V
 
 
 def _word_inputs(
-    g: Graph, encoder: TreeEncoder, words: Words, plan: Plan
+    g: Graph, encoder: Encoder, words: Words, plan: Plan
 ) -> tuple[Value, Value, Value]:
     """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in
     stacked order."""

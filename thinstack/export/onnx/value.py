@@ -16,8 +16,9 @@ Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
 """A value, a scalar (int64 or float32), a vector of int64, or an array."""
 
 END = 2**62
-# Operators that give the shape of their first input, whatever the others are numbers.
-KEEPING = {"Add", "Sub", "Mul", "Less", "Greater", "GreaterOrEqual", "Cast", "CumSum", "Not"}
+# Operators that give the shape of their inputs, beside those that are numbers.
+KEEPING = {"Add", "Sub", "Mul", "Div", "Mod", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}
+KEEPING |= {"Cast", "CumSum", "Not", "Round", "Clip"}
 
 Sizes = Sequence[Union["Value", int]]
 
@@ -32,6 +33,7 @@ class Value:
     torch does under that name; functions of torch, such as `torch.cat`, take values as well.
 
     `like` is a value of the same shape, often an input: sizes are asked of that, and so only once.
+    Of a vector that was made to a size, `length` is that size; a size `is_number`.
     There are no dtypes: what torch would make of another tensor's dtype (`new_zeros`,
     `torch.zeros_like`) is of int64, as all index tensors are. A size is a vector of one number.
     """
@@ -42,6 +44,8 @@ class Value:
     def __init__(self, graph: "Graph", name: str):
         self.graph, self.name = graph, name
         self.like: Value = self
+        self.is_vector = self.is_number = False
+        self.length: Value | None = None
 
     @classmethod
     def __torch_function__(
@@ -56,10 +60,18 @@ class Value:
             return made.shaped_as(self, *others)
         return made
 
-    def shaped_as(self, value: "Value", *others: Operand) -> "Value":
-        """This value, known to have the shape of `value` if all others are numbers."""
-        if not any(isinstance(other, Value) for other in others if other is not value):
-            self.like = value.like
+    def shaped_as(self, *values: Operand) -> "Value":
+        """This value, known to have the one shape of all these that are no numbers."""
+        likes = {value.like for value in values if isinstance(value, Value)}
+        shapes = {like for like in likes if not like.is_number}
+        self.is_number = self.is_number or not shapes
+        if len(shapes) == 1:
+            self.like = shapes.pop()
+        return self
+
+    def as_vector(self, length: "Value | None" = None) -> "Value":
+        """This value, known to be a vector, and of this length."""
+        self.is_vector, self.length = True, length
         return self
 
     __add__ = __radd__ = _node("Add")
@@ -74,7 +86,13 @@ class Value:
     sigmoid, tanh, relu, round = map(_node, ("Sigmoid", "Tanh", "Relu", "Round"))
     long, float = _node("Cast", to=TensorProto.INT64), _node("Cast", to=TensorProto.FLOAT)
     sum = _node("ReduceSum", keepdims=0)
-    take, masked_select = _node("Gather", axis=0), _node("Compress", axis=0)  # of a vector
+    take = _node("Gather", axis=0)  # of a vector
+
+    def within(self, graph: "Graph") -> "Value":
+        """This value of a graph around `graph`, where what is made of it belongs."""
+        inside = Value(graph, self.name)
+        inside.is_vector = self.like.is_vector
+        return inside
 
     def __rsub__(self, other: Operand) -> "Value":
         return innermost(self, other).op("Sub", other, self).shaped_as(self, other)
@@ -87,15 +105,23 @@ class Value:
         return self.op("Slice", [start], [start + length], [dim])
 
     def index_select(self, dim: int, index: "Value | int") -> "Value":
-        return self.op("Gather", index, axis=dim)
+        found = self.op("Gather", index, axis=dim)
+        if self.like.is_vector and isinstance(index, Value) and index.like.is_vector:
+            found.like = index.like
+        return found
 
     select = index_select  # by a number the dimension is gone
+
+    def masked_select(self, mask: "Value") -> "Value":
+        """Of a vector."""
+        return self.op("Compress", mask, axis=0).as_vector()
 
     def scatter(self, dim: int, index: "Value", source: "Value") -> "Value":
         return self.op("ScatterElements", index, source, axis=dim).shaped_as(self)
 
     def scatter_add(self, dim: int, index: "Value", source: "Value") -> "Value":
-        return self.op("ScatterElements", index, source, axis=dim, reduction="add")
+        found = self.op("ScatterElements", index, source, axis=dim, reduction="add")
+        return found.shaped_as(self)
 
     index_copy, index_add = scatter, scatter_add  # of vectors these are the same
 
@@ -106,7 +132,7 @@ class Value:
         return mask.op("Where", value, self).shaped_as(self)
 
     def clamp(self, min: Operand, max: Operand | None = None) -> "Value":
-        return self.op("Clip", min, *([] if max is None else [max])).shaped_as(self)
+        return self.op("Clip", min, *([] if max is None else [max]))
 
     def flip(self, dims: list[int]) -> "Value":
         return self.op("Slice", [-1], [-END], dims, [-1])
@@ -118,10 +144,13 @@ class Value:
         """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
         distinct = self * self.size(0) + Value.arange(self.size(0))
         size = self.size(0)
-        return distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
+        order = distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
+        return order.shaped_as(self)
 
     def size(self, dim: int) -> "Value":
-        return self.like.op("Shape", start=dim, end=dim + 1)
+        size = self.like.length or self.like.op("Shape", start=dim, end=dim + 1)
+        size.is_number = True
+        return size
 
     def view(self, *sizes: Any) -> "Value":
         shape: Sizes = sizes[0] if isinstance(sizes[0], list) else sizes
@@ -141,11 +170,13 @@ class Value:
         return self.op("Transpose", perm=[other, one])
 
     def new_zeros(self, sizes: Sizes) -> "Value":
-        return _vector(self, sizes).op("ConstantOfShape", value=_whole(0))
+        zeros = _vector(self, sizes).op("ConstantOfShape", value=_whole(0))
+        alone = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], Value) else None
+        return zeros.as_vector(alone) if alone else zeros
 
     def full_like(self, value: int) -> "Value":
-        filled = self.like.op("Shape").op("ConstantOfShape", value=_whole(value))
-        return filled.shaped_as(self)
+        shape = self.size(0) if self.like.is_vector else self.like.op("Shape")
+        return shape.op("ConstantOfShape", value=_whole(value)).shaped_as(self)
 
     def zeros_like(self) -> "Value":
         return self.full_like(0)
@@ -164,7 +195,9 @@ class Value:
     def arange(*ends: Operand, device: None = None) -> "Value":
         first, last = ends if len(ends) == 2 else (0, ends[0])
         start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
-        return innermost(start, end).op("Range", start, end, 1)
+        made = innermost(start, end).op("Range", start, end, 1)
+        known = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
+        return made.as_vector(known)
 
     @staticmethod
     def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":

@@ -23,21 +23,21 @@ class Bounds(NamedTuple):
     Attributes:
         place: of each word, from 0.
         sentence: the number of its sentence.
-        start, end: the first word of its sentence, and the one after its last.
+        first, last: the first word of its sentence, and the last.
     """
 
     place: Tensor
     sentence: Tensor
-    start: Tensor
-    end: Tensor
+    first: Tensor
+    last: Tensor
 
 
 class Padding(NamedTuple):
     """B sentences as columns of T rows.
 
     Attributes:
-        words, words_backwards: (T, B) the word of each place, read from either end; where there is
-            none, any.
+        words, words_backwards: (T, B) the word of each place, read from either end; beyond the
+            sentence, the one where it ends.
         places, places_backwards: (L,) the place of each word among T * B.
     """
 
@@ -69,6 +69,8 @@ class Distances(Parser):
     summary = "syntactic distances of gaps: convolutions and a bidirectional LSTM (Shen 2018)"
     onnx = "thinstack.export.onnx.distances"
 
+    around: Tensor
+
     def __init__(
         self,
         *,
@@ -83,6 +85,8 @@ class Distances(Parser):
         super().__init__(input_size=input_size)
         self.dilations = list(dilations)
         self.input = nn.Linear(input_size, width)
+        around = [step * distance for distance in dilations for step in (-1, 0, 1)]
+        self.register_buffer("around", torch.tensor(around), persistent=False)
         self.convolutions = nn.ModuleList(nn.Linear(3 * width, width) for _ in dilations)
         self.forwards, self.backwards = nn.LSTM(width, lstm), nn.LSTM(width, lstm)
         self.left, self.right = nn.Linear(2 * lstm, hidden), nn.Linear(2 * lstm, hidden, bias=False)
@@ -95,8 +99,10 @@ class Distances(Parser):
         longest = int(lengths.max()) if words.shape[0] > 0 else 0
         bounds = sentence_bounds(there, words)
         states = self.input(self.input_dropout(words))
+        neighbours = torch.split(beside(bounds, self.around), 3, 1)
         for k, convolution in enumerate(self.convolutions):
-            rows = beside(states, bounds, self.dilations[k])
+            padded = torch.cat([states.new_zeros([1, states.size(1)]), states])
+            rows = padded.index_select(0, neighbours[k].flatten()).view(-1, 3 * states.size(1))
             states = states + self.dropout(functional.relu(convolution(rows)))
         states = self.dropout(self._both_ways(states, there, longest, bounds))
         after = self.right(states)
@@ -123,32 +129,28 @@ class Distances(Parser):
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
     """Of the sentences of these lengths (B,), of `words` (L, ...)."""
     ends = torch.cumsum(lengths, 0)
-    place = torch.arange(words.size(0), device=lengths.device)
-    sentence = tree_numbers(place, ends - 1)
-    return Bounds(
-        place, sentence, (ends - lengths).index_select(0, sentence), ends.index_select(0, sentence)
-    )
+    place, last = torch.arange(words.size(0), device=lengths.device), ends - 1
+    sentence = tree_numbers(place, last)
+    first = (ends - lengths).index_select(0, sentence)
+    return Bounds(place, sentence, first, last.index_select(0, sentence))
 
 
-def beside(states: Tensor, bounds: Bounds, distance: int) -> Tensor:
-    """Rows (L, 3W): of the word so far before each word, its own, and of the word so far after it;
-    zeros beyond the sentence."""
-    padded = torch.cat([states[:1] * 0.0, states])
-    before, after = bounds.place - distance, bounds.place + distance
-    before = (before + 1) * (before >= bounds.start).long()
-    after = (after + 1) * (after < bounds.end).long()
-    rows = [padded.index_select(0, before), states, padded.index_select(0, after)]
-    return torch.cat(rows, 1)
+def beside(bounds: Bounds, around: Tensor) -> Tensor:
+    """The words so far from each as `around` (K,) says, (L, K), counted from 1; 0 beyond its
+    sentence."""
+    place = bounds.place.unsqueeze(1) + around
+    inside = (place >= bounds.first.unsqueeze(1)) & (place <= bounds.last.unsqueeze(1))
+    return torch.where(inside, place + 1, 0)
 
 
 def pad(lengths: Tensor, bounds: Bounds, time: Tensor) -> Padding:
     """Sentences of these lengths (B,) as columns; `time` (T,) counts to the greatest of them.
     Padding comes last in both directions, so an LSTM needs no mask."""
-    ends, row = torch.cumsum(lengths, 0), time.unsqueeze(1)
-    padding, sentences = row >= lengths, lengths.size(0)
+    ends, row, sentences = torch.cumsum(lengths, 0), time.unsqueeze(1), lengths.size(0)
+    firsts, lasts = ends - lengths, ends - 1
     return Padding(
-        words=(row + (ends - lengths)).masked_fill(padding, 0),
-        words_backwards=(ends - 1 - row).masked_fill(padding, 0),
-        places=(bounds.place - bounds.start) * sentences + bounds.sentence,
-        places_backwards=(bounds.end - 1 - bounds.place) * sentences + bounds.sentence,
+        words=torch.minimum(firsts + row, lasts),
+        words_backwards=torch.maximum(lasts - row, firsts),
+        places=(bounds.place - bounds.first) * sentences + bounds.sentence,
+        places_backwards=(bounds.last - bounds.place) * sentences + bounds.sentence,
     )
