@@ -52,8 +52,8 @@ class WordpieceVocabulary(Vocabulary):
         """The ids of the pieces of L words, one word after the other, (P,), and the number of
         pieces of each, (L,)."""
         pieces = list(map(self._cache.__getitem__, words))
-        flat = np.array(list(chain.from_iterable(pieces)), np.int64)
-        return flat, np.array(list(map(len, pieces)), np.int64)
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64)
+        return flat, np.fromiter(map(len, pieces), np.int64, len(pieces))
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
