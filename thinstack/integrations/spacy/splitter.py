@@ -37,7 +37,7 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
     return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
 
 
-def text_of(doc: Doc, tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]]:
+def text_of(doc: Doc, tokens: NDArray[np.integer]) -> tuple[str, NDArray[np.int64]]:
     """The text over words made of these tokens of a Doc (L, 2), and the characters [start, end) of
     each word in it, (L, 2)."""
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
