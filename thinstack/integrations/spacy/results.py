@@ -28,7 +28,7 @@ matter. Merge or split tokens before the component runs, not after.
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -43,6 +43,8 @@ from thinstack.integrations.spacy.splitter import DocSentence, text_of
 from thinstack.runtime.prediction import Prediction
 
 __all__ = ["Annotated", "predictions", "register_extensions", "store"]
+
+_CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 
 
 class Annotated(NamedTuple):
@@ -145,10 +147,10 @@ def _node_over(transitions: bytes, first: int, behind: int) -> int | None:
     size = _nodes(first, behind)
     if size == len(transitions):
         return size - 1
-    steps = np.frombuffer(transitions, np.int8)
-    start = int(np.flatnonzero(steps == SHIFT)[first])
-    heights = np.cumsum(1 - 2 * steps[start : start + size])  # of the stack, above what was there
-    return start + size - 1 if heights[-1] == heights.min() == 1 else None
+    start = int(np.flatnonzero(np.frombuffer(transitions, np.int8) == SHIFT)[first])
+    # Of the stack, above what was there; phrases are short, and numpy slow with so little.
+    heights = list(accumulate(map(_CHANGE.__getitem__, transitions[start : start + size])))
+    return start + size - 1 if heights[-1] == min(heights) == 1 else None
 
 
 def _nodes(first: int, behind: int) -> int:
