@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from thinstack import config
+
 ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"
@@ -37,6 +39,14 @@ def test_importing_thinstack_is_light() -> None:
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
     assert python(code) == "[]"
+
+
+def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
+    code = "import sys, thinstack.cli; print('thinstack.config.recipe' in sys.modules);"
+    code += "from thinstack.config import Recipe, TrainingConfig; print(Recipe.__name__)"
+    assert python(code).split() == ["False", "Recipe"]
+    with pytest.raises(AttributeError, match=r"'thinstack.config' has no attribute 'Recipes'"):
+        getattr(config, "Recipes")  # noqa: B009
 
 
 def test_torch_free_modules_import_where_the_extras_are_missing() -> None:

@@ -56,6 +56,17 @@ def test_known_words(word: str, pieces: str) -> None:
     assert [PIECES[number] for number in VOCABULARY.pieces_of(word)] == pieces.split()
 
 
+# The first and last of each block of ideographs.
+ENDS = (0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF, 0x20000, 0x2A6DF, 0x2A700, 0x2B81F)
+ENDS += (0x2B920, 0x2CEAF, 0x2F800, 0x2FA1F)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=hex)
+def test_ideographs_are_the_reference_s(end: int) -> None:
+    for char in map(chr, (end - 1, end, end + 1)):
+        assert VOCABULARY.pieces_of(f"a{char}b") == tuple(REFERENCE.encode(f"a{char}b").ids)
+
+
 def test_ids_are_the_pieces_of_all_words_and_their_counts() -> None:
     pieces, counts = VOCABULARY.ids(["acting", "", "abc", "a-b"])
     assert [PIECES[number] for number in pieces] == ["act", "##ing", "[UNK]", "abc", "a", "-", "b"]

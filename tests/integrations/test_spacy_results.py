@@ -1,14 +1,15 @@
 """What the component leaves on a Doc: kept through serialisation, read by the extension
 attributes."""
 
+import random
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, pipeline
+from last_word_model import LABELS, best, expected, pipeline, random_tree
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
@@ -16,9 +17,9 @@ from thinstack.bundle import Bundle
 from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError
-from thinstack.integrations.spacy import results as spacy_results
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
-from thinstack.integrations.spacy.results import register_extensions
+from thinstack.integrations.spacy.results import Annotated, register_extensions, store
+from thinstack.integrations.spacy.splitter import sentences_of
 
 TEXT = "  A good (film).\n\n It was n't awful !"
 # Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
@@ -65,6 +66,81 @@ def test_phrases_are_listed_and_a_span_has_results_exactly_where_it_is_one(doc: 
                 span._.sentiment_scores,
             )
     assert doc[3:3]._.sentiment_label is None
+
+
+def scored_at_random(doc: Doc, rng: random.Random) -> Doc:
+    found = []
+    for sentence in sentences_of(doc):
+        tree = random_tree(len(sentence.words), rng)
+        scores = [rng.choices([0.1, 0.3, 0.6], k=len(LABELS)) for _ in tree]
+        found.append(Annotated(sentence, tree, np.array(scores, np.float32)))
+    store(doc, found, LABELS)
+    return doc
+
+
+def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, list[float] | None]]:
+    """Every span of a Doc and the scores of its node, by a stack of (first word, end, row)."""
+    nodes: dict[tuple[int, int, int], list[float]] = {}
+    for number, record in enumerate(doc._.tree_sentiment["sentences"]):
+        stack, shifted = [], 0
+        rows = np.frombuffer(record["scores"], "<f4").reshape(-1, len(LABELS)).tolist()
+        for step, row in zip(record["transitions"], rows, strict=True):
+            if step == 0:
+                stack.append((shifted, shifted + 1))
+                shifted += 1
+            else:
+                right, left = stack.pop(), stack.pop()
+                stack.append((left[0], right[1]))
+            nodes[(number, *stack[-1])] = row
+    places = [
+        (number, word, tokens)
+        for number, record in enumerate(doc._.tree_sentiment["sentences"])
+        for word, tokens in enumerate(
+            np.frombuffer(record["tokens"], "<i4").reshape(-1, 2).tolist()
+        )
+    ]
+    for start, end in combinations(range(len(doc) + 1), 2):
+        read = {token.i for token in doc[start:end] if not token.is_space}
+        inside = [place for place in places if read.issuperset(range(*place[2]))]
+        covered = {token for *_, tokens in inside for token in range(*tokens)}
+        key = (inside[0][0], inside[0][1], inside[-1][1] + 1) if inside else (-1, 0, 0)
+        one = inside and inside[0][0] == inside[-1][0] and covered == read
+        yield doc[start:end], nodes.get(key) if one else None
+
+
+TEXTS = [
+    "",
+    " ",
+    "good",
+    " \n good",
+    "A good film. It was awful !",
+    TEXT,
+    "a b c d e f g h i j k l",
+]
+TEXTS += ["a well-made, New York film  here \n\n . ( good ) It is ''so'' good!  \n  ", "a b. " * 4]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_any_span_of_random_trees_has_what_its_node_has(text: str, saved: bool) -> None:
+    rng, nlp = random.Random(text), spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    for _ in range(8):
+        doc = nlp(text)
+        if "York" in text:  # a token of two words
+            place = [token.text for token in doc].index("New")
+            with doc.retokenize() as retokenizer:
+                retokenizer.merge(doc[place : place + 2])
+        for _ in range(2):  # what is read is always what was stored last
+            doc = scored_at_random(doc, rng)
+            doc = Doc(nlp.vocab).from_bytes(doc.to_bytes()) if saved else doc
+            for span, row in rows_by_definition(doc):
+                scores = None if row is None else dict(zip(LABELS, row, strict=True))
+                label = None if scores is None else best(scores)
+                assert (span._.sentiment_label, span._.sentiment_scores) == (label, scores)
+                assert (span._.sentiment_phrases is None) == (scores is None)
+                if scores is not None:
+                    assert span._.sentiment_phrases[-1]["scores"] == scores
 
 
 def test_the_tree_of_a_span_is_in_labelled_brackets(doc: Doc) -> None:
@@ -122,17 +198,23 @@ def test_predictions_of_a_docbin_need_no_component(doc: Doc) -> None:
     assert next(binned.sents)._.sentiment_label == labels[0]
 
 
-def test_a_span_reads_its_own_sentence_only(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+class _Watched(dict[str, Any]):
+    """A stored sentence that notes when its arrays are read."""
+
+    read: ClassVar[list[int]] = []
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "scores":
+            self.read.append(self["start"])
+        return super().__getitem__(key)
+
+
+def test_a_span_reads_its_own_sentence_only(nlp: Language) -> None:
     doc = nlp("So good. Very awful. " * 50)
-    real, read = spacy_results._decoded, []
-
-    def decoded(item: dict[str, Any]) -> object:
-        read.append(item["start"])
-        return real(item)
-
-    monkeypatch.setattr(spacy_results, "_decoded", decoded)
+    stored = doc._.tree_sentiment
+    doc._.tree_sentiment = {**stored, "sentences": list(map(_Watched, stored["sentences"]))}
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
-    assert read == [sent.start for sent in doc.sents]
+    assert _Watched.read == [sent.start for sent in doc.sents]
 
 
 def test_arrays_are_stored_as_described(doc: Doc) -> None:

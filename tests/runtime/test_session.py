@@ -93,6 +93,10 @@ def test_threads_reach_the_session(last_word: Bundle) -> None:
     assert predictor._session.get_session_options().intra_op_num_threads == 3
 
 
+def test_the_session_keeps_no_plan_of_memory_for_each_shape_of_a_batch(last_word: Bundle) -> None:
+    assert not Predictor(last_word)._session.get_session_options().enable_mem_pattern
+
+
 def test_without_onnxruntime_the_pip_command_is_told(
     last_word: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

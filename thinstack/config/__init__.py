@@ -1,6 +1,8 @@
 """What describes a model and how to train it: pydantic models that round-trip through JSON and
 TOML."""
 
+from typing import TYPE_CHECKING, Any
+
 from thinstack.config.base import Strict
 from thinstack.config.model_config import (
     SCHEMA_VERSION,
@@ -17,7 +19,9 @@ from thinstack.config.model_config import (
     TreeKind,
     TreeSource,
 )
-from thinstack.config.recipe import DataConfig, ExportConfig, Recipe, Task, TrainingConfig
+
+if TYPE_CHECKING:
+    from thinstack.config.recipe import DataConfig, ExportConfig, Recipe, Task, TrainingConfig
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -40,3 +44,12 @@ __all__ = [
     "TreeKind",
     "TreeSource",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What only training needs, which whoever predicts does not wait for."""
+    if name in __all__:
+        from thinstack.config import recipe
+
+        return getattr(recipe, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

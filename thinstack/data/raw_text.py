@@ -63,12 +63,15 @@ def treebank_words(
         if not token or token.isspace():
             glued = joining = False
             continue
-        after = "" if spaces[i] or i + 1 == len(tokens) else tokens[i + 1].strip()
-        if joining or (glued and _continues(before, token, after, i + 1 == len(tokens))):
-            words[-1] += _spelt(token)
-            ends[-1] = i + 1
-            joining = token in _JOINERS
+        if not (glued or joining) and token.isalnum():  # as most are
+            words.append(token)
         else:
+            after = "" if spaces[i] or i + 1 == len(tokens) else tokens[i + 1].strip()
+            if joining or (glued and _continues(before, token, after, i + 1 == len(tokens))):
+                words[-1] += _spelt(token)
+                ends[-1] = i + 1
+                joining, glued, before = token in _JOINERS, not spaces[i], token
+                continue
             opens = not glued or words[-1] in _OPENING
             if token == '"':
                 quoted = opens if opens == bool(after) else not quoted
@@ -79,8 +82,8 @@ def treebank_words(
                 words.append("`" if opening and not joining else "'")
             else:
                 words.append(token if token.isalnum() else _spelt(token))
-            firsts.append(i)
-            ends.append(i + 1)
+        firsts.append(i)
+        ends.append(i + 1)
         glued, before = not spaces[i], token
     return words, np.array((firsts, ends), np.int64).T
 

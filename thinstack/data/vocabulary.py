@@ -46,8 +46,10 @@ class Vocabulary:
 
     def __init__(self, entries: Iterable[str]):
         self.entries = tuple(entries)
-        self._position = {entry: number for number, entry in enumerate(self.entries)}
-        for number, entry in enumerate(self.entries):
+        self._position = dict(zip(self.entries, range(len(self.entries)), strict=True))
+        distinct = len(self._position) == len(self.entries)
+        sound = distinct and "" not in self._position and "\n" not in "".join(self.entries)
+        for number, entry in enumerate(() if sound else self.entries):
             if not entry or "\n" in entry:
                 expected = "expected a word without line breaks"
                 raise DataError(f"vocabulary entry {number}: {expected}, found {entry!r}")
@@ -88,7 +90,7 @@ class Vocabulary:
 
     def to_bytes(self) -> bytes:
         """The text form, as `save` writes it."""
-        return "".join(f"{entry}\n" for entry in self.entries).encode()
+        return "\n".join((*self.entries, "")).encode()
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         """The words as fields of a `Forest`, by the names of `WORD_FIELDS`."""

@@ -1,6 +1,5 @@
 """Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT, uncased)."""
 
-import re
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -18,10 +17,9 @@ __all__ = ["UNKNOWN", "WordpieceVocabulary"]
 
 UNKNOWN = "[UNK]"
 _LONGEST = 100
-_IDEOGRAPH = re.compile(
-    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
-    "\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
-)
+_IDEOGRAPHS = [range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)]
+_IDEOGRAPHS += [range(0x20000, 0x2A6E0), range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0)]
+_IDEOGRAPHS += [range(0x2F800, 0x2FA20)]
 
 
 class WordpieceVocabulary(Vocabulary):
@@ -52,8 +50,8 @@ class WordpieceVocabulary(Vocabulary):
         """The ids of the pieces of L words, one word after the other, (P,), and the number of
         pieces of each, (L,)."""
         pieces = list(map(self._cache.__getitem__, words))
-        flat = np.array(list(chain.from_iterable(pieces)), np.int64)
-        return flat, np.array(list(map(len, pieces)), np.int64)
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64)
+        return flat, np.fromiter(map(len, pieces), np.int64, len(pieces))
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
@@ -97,7 +95,7 @@ def _cleaned(char: str) -> str:
         return " "
     if category in ("Cc", "Cf", "Co", "Cs") or char == "\ufffd":
         return ""
-    return f" {char} " if _IDEOGRAPH.match(char) else char
+    return f" {char} " if any(ord(char) in block for block in _IDEOGRAPHS) else char
 
 
 @lru_cache(maxsize=4096)

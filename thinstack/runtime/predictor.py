@@ -149,8 +149,9 @@ class Predictor:
             if len(words) != len(trees):
                 raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
             return trees
-        make_tree = self.tree_maker(trees)
-        return None if self._resolved(trees) == "self" else list(map(make_tree, words))
+        if self._parses and self._resolved(trees) == "self":
+            return None
+        return list(map(self.tree_maker(trees), words))
 
     def _start(self) -> None:
         self._session, self.device = open_session(

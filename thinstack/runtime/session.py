@@ -71,6 +71,8 @@ def _options(onnxruntime: Any, threads: int | None, *, largest_constant: int) ->
     )
     # Threads that spin while they wait take the cores that tokenizing and other sessions need.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # It would keep a plan of its memory for each shape of inputs, and hardly two batches have one.
+    options.enable_mem_pattern = False
     return options
 
 

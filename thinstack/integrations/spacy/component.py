@@ -29,10 +29,10 @@ folder that `model` names is not needed any more. All settings can be overridden
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import mul
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
@@ -123,13 +123,11 @@ class TreeSentiment(Pipe):
         """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
         for doc, sentences in zip(docs, found, strict=True):
             store(doc, sentences, self.labels)
-            means = np.zeros(len(self.labels))
-            if sentences:
-                by_words = self.aggregation == "words"
-                weights = [len(item.sentence.words) if by_words else 1 for item in sentences]
-                roots = np.array([item.scores[-1] for item in sentences])
-                means = np.array(weights) @ roots / sum(weights)
-            doc.cats.update(zip(self.labels, means.tolist(), strict=True))
+            by_words = self.aggregation == "words"
+            weights = [len(item.sentence.words) if by_words else 1 for item in sentences]
+            roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
+            means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
+            doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
 
     @property
     def predictor(self) -> Predictor:

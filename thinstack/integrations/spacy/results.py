@@ -25,23 +25,26 @@ The last four are None for a span that is no phrase of a tree; white space at it
 matter. Merge or split tokens before the component runs, not after.
 """
 
-from bisect import bisect
+import struct
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from operator import attrgetter
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from thinstack.core.transitions import spans_of
+from thinstack.core.transitions import SHIFT, spans_of
 from thinstack.data.brackets import to_brackets
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import DocSentence, text_of
 from thinstack.runtime.prediction import Prediction
 
 __all__ = ["Annotated", "predictions", "register_extensions", "store"]
+
+_CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 
 
 class Annotated(NamedTuple):
@@ -75,7 +78,7 @@ def predictions(doc: Doc) -> list[Prediction]:
     has not seen there are none. Raises ConfigError as `register_extensions` does.
     """
     register_extensions()
-    return [_phrase(doc, found, len(found.scores) - 1) for found in _sentences(doc)]
+    return list(map(_prediction, _sentences(doc)))
 
 
 def register_extensions() -> None:
@@ -83,10 +86,10 @@ def register_extensions() -> None:
     for kind, name, options in (
         (Doc, "tree_sentiment", {"default": None}),
         (Doc, "sentiment_phrases", {"getter": _phrases}),
-        (Span, "sentiment_label", {"getter": _of_phrase(attrgetter("label"))}),
+        (Span, "sentiment_label", {"getter": _of_phrase(_label)}),
         (Span, "sentiment_scores", {"getter": _of_phrase(_scores)}),
         (Span, "sentiment_tree", {"getter": _of_phrase(_brackets)}),
-        (Span, "sentiment_phrases", {"getter": _phrases_inside}),
+        (Span, "sentiment_phrases", {"getter": _of_phrase(_listed)}),
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
@@ -98,94 +101,129 @@ def register_extensions() -> None:
         kind.set_extension(name, force=True, **options)
 
 
-def _sentences(doc: Doc) -> Iterator[Annotated]:
+class _Phrase(NamedTuple):
+    """A node of a tree, as it is stored: in which Doc, the classes, the record of its sentence, and
+    the words [first, behind) of that."""
+
+    doc: Doc
+    labels: list[str]
+    record: dict[str, Any]
+    first: int
+    behind: int
+    node: int
+
+
+def _sentences(doc: Doc) -> Iterator[_Phrase]:
+    if stored := doc._.tree_sentiment:
+        for record in stored["sentences"]:
+            words = len(record["words"])
+            yield _Phrase(doc, stored["labels"], record, 0, words, 2 * words - 2)
+
+
+def _phrase_of(span: Span) -> _Phrase | None:
+    """The phrase that the span is."""
+    doc, start, end = span.doc, span.start, span.end
+    while start < end and doc[start].is_space:
+        start += 1
+    while start < end and doc[end - 1].is_space:
+        end -= 1
     stored = doc._.tree_sentiment
-    return map(_decoded, stored["sentences"] if stored else ())
-
-
-def _decoded(item: dict[str, Any]) -> Annotated:
-    tokens = np.frombuffer(item["tokens"], "<i4").astype(np.int64).reshape(-1, 2)
-    transitions = np.frombuffer(item["transitions"], np.int8)
-    scores = np.frombuffer(item["scores"], "<f4").reshape(len(transitions), -1)
-    sentence = DocSentence(item["start"], item["end"], item["words"], tokens)
-    return Annotated(sentence, transitions, scores)
-
-
-def _phrase(doc: Doc, found: Annotated, node: int) -> Prediction:
-    first, behind = spans_of(found.transitions)[node].tolist()
-    text, offsets = text_of(doc, found.sentence.tokens[first:behind])
-    nodes = _subtree(node, behind - first)
-    words = tuple(found.sentence.words[first:behind])
-    labels = tuple(doc._.tree_sentiment["labels"])
-    return Prediction(text, words, offsets, found.transitions[nodes], found.scores[nodes], labels)
-
-
-def _subtree(node: int, words: int) -> slice:
-    """The nodes at and below one over so many words, which stand side by side, the node last."""
-    return slice(node - 2 * words + 2, node + 1)
-
-
-def _node_of(span: Span) -> tuple[Annotated, int] | None:
-    """The node whose phrase is the span."""
-    inside, stored = [token.i for token in span if not token.is_space], span.doc._.tree_sentiment
-    if not inside or not stored:
+    if start == end or not stored:
         return None
-    start, end = inside[0], inside[-1] + 1
-    place = bisect(stored["sentences"], start, key=lambda item: int(item["start"])) - 1
-    if place < 0 or end > stored["sentences"][place]["end"]:
+    place = bisect_right(stored["sentences"], start, key=itemgetter("start")) - 1
+    if place < 0:
         return None
-    found = _decoded(stored["sentences"][place])
-    tokens = found.sentence.tokens
-    first = int(np.searchsorted(tokens[:, 0], start))
-    behind = int(np.searchsorted(tokens[:, 1], end, side="right"))
-    if first >= behind or (tokens[first, 0], tokens[behind - 1, 1]) != (start, end):
+    record = stored["sentences"][place]
+    tokens = np.frombuffer(record["tokens"], "<i4").tolist()  # first and end of each word, in turn
+    first, behind = bisect_left(tokens[::2], start), bisect_right(tokens[1::2], end)
+    if first >= behind or (tokens[2 * first], tokens[2 * behind - 1]) != (start, end):
         return None
-    nodes = np.flatnonzero((spans_of(found.transitions) == (first, behind)).all(axis=1))
-    return (found, int(nodes[0])) if nodes.size else None
+    node = _node_over(record["transitions"], first, behind)
+    return None if node is None else _Phrase(doc, stored["labels"], record, first, behind, node)
 
 
-def _of_phrase(read: Callable[[Prediction], Any]) -> Callable[[Span], Any]:
+def _node_over(transitions: bytes, first: int, behind: int) -> int | None:
+    """The node over the words [first, behind) of a tree, if there is one."""
+    size = _nodes(first, behind)
+    if size == len(transitions):
+        return size - 1
+    start = int(np.flatnonzero(np.frombuffer(transitions, np.int8) == SHIFT)[first])
+    # Of the stack, above what was there; phrases are short, and numpy slow with so little.
+    heights = list(accumulate(map(_CHANGE.__getitem__, transitions[start : start + size])))
+    return start + size - 1 if heights[-1] == min(heights) == 1 else None
+
+
+def _nodes(first: int, behind: int) -> int:
+    """How many nodes are at and below one over these words. They stand side by side, it last."""
+    return 2 * (behind - first) - 1
+
+
+def _of_phrase(read: Callable[[_Phrase], Any]) -> Callable[[Span], Any]:
     """A getter of what `read` gives of a span that is a phrase, and of None for any other."""
 
     def getter(span: Span) -> Any:
-        place = _node_of(span)
-        return read(_phrase(span.doc, *place)) if place else None
+        phrase = _phrase_of(span)
+        return read(phrase) if phrase else None
 
     return getter
 
 
-def _scores(found: Prediction) -> dict[str, float]:
-    return dict(zip(found.labels, found.scores[-1].tolist(), strict=True))
+def _row(phrase: _Phrase) -> tuple[float, ...]:
+    """The probabilities of a phrase alone. They are read without numpy, which takes three times as
+    long over so few."""
+    form = struct.Struct(f"<{len(phrase.labels)}f")
+    return form.unpack_from(phrase.record["scores"], form.size * phrase.node)
 
 
-def _brackets(found: Prediction) -> str:
-    return to_brackets(found.tree)
+def _label(phrase: _Phrase) -> str:
+    row = _row(phrase)
+    return phrase.labels[row.index(max(row))]
+
+
+def _scores(phrase: _Phrase) -> dict[str, float]:
+    return dict(zip(phrase.labels, _row(phrase), strict=True))
+
+
+def _brackets(phrase: _Phrase) -> str:
+    return to_brackets(_prediction(phrase).tree)
+
+
+def _arrays(phrase: _Phrase) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
+    """The tokens of its words, and the transitions and scores of the nodes at and below it."""
+    words, record = slice(phrase.first, phrase.behind), phrase.record
+    nodes = slice(phrase.node + 1 - _nodes(phrase.first, phrase.behind), phrase.node + 1)
+    tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)[words]
+    scores = np.frombuffer(record["scores"], "<f4").reshape(-1, len(phrase.labels))[nodes]
+    return tokens, np.frombuffer(record["transitions"], np.int8)[nodes], scores
+
+
+def _prediction(phrase: _Phrase) -> Prediction:
+    tokens, transitions, scores = _arrays(phrase)
+    text, offsets = text_of(phrase.doc, tokens)
+    words = tuple(phrase.record["words"][phrase.first : phrase.behind])
+    return Prediction(text, words, offsets, transitions, scores, tuple(phrase.labels))
 
 
 def _phrases(doc: Doc) -> list[dict[str, Any]]:
-    listed = (_listed(doc, found, len(found.scores) - 1) for found in _sentences(doc))
-    return list(chain.from_iterable(listed))
+    return list(chain.from_iterable(map(_listed, _sentences(doc))))
 
 
-def _phrases_inside(span: Span) -> list[dict[str, Any]] | None:
-    place = _node_of(span)
-    return list(_listed(span.doc, *place)) if place else None
-
-
-def _listed(doc: Doc, found: Annotated, node: int) -> Iterator[dict[str, Any]]:
-    spans, tokens = spans_of(found.transitions), found.sentence.tokens
-    nodes = _subtree(node, int(spans[node, 1] - spans[node, 0]))
-    starts, ends = tokens[spans[nodes, 0], 0].tolist(), tokens[spans[nodes, 1] - 1, 1].tolist()
-    labels, rows = doc._.tree_sentiment["labels"], found.scores[nodes]
-    best = rows.argmax(axis=1).tolist()
-    for start, end, label, row in zip(starts, ends, best, rows.tolist(), strict=True):
+def _listed(phrase: _Phrase) -> list[dict[str, Any]]:
+    tokens, transitions, scores = _arrays(phrase)
+    spans, doc, labels = spans_of(transitions), phrase.doc, phrase.labels
+    starts, ends = tokens[spans[:, 0], 0].tolist(), tokens[spans[:, 1] - 1, 1].tolist()
+    listed, best = [], scores.argmax(axis=1).tolist()
+    for start, end, label, row in zip(starts, ends, best, scores.tolist(), strict=True):
         span = doc[start:end]
-        yield {
-            "start": start,
-            "end": end,
-            "start_char": span.start_char,
-            "end_char": span.end_char,
-            "text": span.text,
-            "label": labels[label],
-            "scores": dict(zip(labels, row, strict=True)),
-        }
+        listed.append(
+            {
+                "start": start,
+                "end": end,
+                "start_char": span.start_char,
+                "end_char": span.end_char,
+                "text": span.text,
+                "label": labels[label],
+                "scores": dict(zip(labels, row, strict=True)),
+            }
+        )
+    return listed

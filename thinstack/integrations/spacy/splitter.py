@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from spacy.tokens import Doc, Span
 from thinstack.data.raw_text import treebank_words
 
 __all__ = ["DocSentence", "sentence_spans", "sentences_of", "text_of"]
+
+_TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
 
 class DocSentence(NamedTuple):
@@ -34,7 +37,7 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
     return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
 
 
-def text_of(doc: Doc, tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]]:
+def text_of(doc: Doc, tokens: NDArray[np.integer]) -> tuple[str, NDArray[np.int64]]:
     """The text over words made of these tokens of a Doc (L, 2), and the characters [start, end) of
     each word in it, (L, 2)."""
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
@@ -45,8 +48,8 @@ def text_of(doc: Doc, tokens: NDArray[np.int64]) -> tuple[str, NDArray[np.int64]
 def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
     read = list(span)
-    texts, spaces = [token.text for token in read], [bool(token.whitespace_) for token in read]
-    if not any(len(text.split()) > 1 for text in texts):
+    texts, spaces = list(map(_TEXT, read)), list(map(_SPACE, read))
+    if len("".join(texts).split()) <= 1 or not any(len(text.split()) > 1 for text in texts):
         words, tokens = treebank_words(texts, spaces)
         return words, tokens + span.start
     # Merged tokens hold white space: to the treebank each part is a word.
