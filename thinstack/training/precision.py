@@ -8,14 +8,17 @@ from thinstack.config import TrainingConfig
 from thinstack.core.cell import Cell
 from thinstack.errors import ConfigError
 from thinstack.models.model import Joint, Model
+from thinstack.plugins.shared_weights import one_weight_gradient
 
 __all__ = ["check_precision", "joint_of"]
 
 
 def joint_of(model: Model, inputs: dict[str, Tensor], config: TrainingConfig) -> Joint:
-    """`model.joint(inputs)`, computed in the precision of the training and given in float32."""
+    """`model.joint(inputs)`, computed in the precision of the training and given in float32; going
+    back from it, each weight's gradient is one product."""
     device = model.embedding.table.device.type
-    with torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16"):
+    lower = torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
+    with lower, one_weight_gradient():
         joint = model.joint(inputs)
     return Joint(joint.logits.float(), joint.choices.float(), joint.free)
 
