@@ -48,7 +48,8 @@ class DepthOrdered(nn.Module):
         if arity > 0:
             rows, kinds, edges = schedule.children, schedule.child_kinds, inner_counts
         by_step, kinds_by_step = torch.split(rows, edges), torch.split(kinds, edges)
-        places = torch.split(schedule.places, counts)
+        # The inverse of `children`: where each node stands among the children of the next step.
+        places = torch.split(schedule.owners * arity + schedule.slots, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
 
         word_part, no_owner = self.cell.word_part, schedule.owners[:0]
