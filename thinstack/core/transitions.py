@@ -48,14 +48,20 @@ def right(words: int) -> Transitions:
     return out
 
 
-@lru_cache(maxsize=4096)
 def balanced(words: int) -> Transitions:
-    """Transitions (2n-1,), read-only, of the balanced tree over `words` >= 1 words; an odd word
-    goes to the left half."""
+    """Transitions (2n-1,) of the balanced tree over `words` >= 1 words; an odd word goes to the
+    left half."""
     check_words(words)
-    out, half = np.zeros(1, np.int8), words // 2
-    if half:
-        out = np.concatenate([balanced(words - half), balanced(half), np.ones(1, np.int8)])
+    return _balanced(words)
+
+
+@lru_cache(maxsize=4096)
+def _balanced(words: int) -> Transitions:
+    if words == 1:
+        out = np.zeros(1, np.int8)
+    else:
+        half = words // 2
+        out = np.concatenate([_balanced(words - half), _balanced(half), np.ones(1, np.int8)])
     out.flags.writeable = False
     return out
 
