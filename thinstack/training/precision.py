@@ -43,8 +43,8 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
 
 def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
-        return bool(torch.backends.cpu.get_cpu_capability() == "AVX512")
+        return torch.backends.cpu.get_cpu_capability() == "AVX512"
     flags = torch.cpu.get_capabilities().items()
     return any(name.endswith("bf16") and found for name, found in flags)
