@@ -1,7 +1,7 @@
 """Speed and memory of the encoder over SST trees against an LSTM, a recursion and
 `pytorch-tree-lstm`, all in one run.
 
-    python benchmarks/encoder.py --data FOLDER [--threads 2] [--json]
+    python benchmarks/encoder.py --data FOLDER [--threads 2] [--bf16] [--json]
 
 Inputs of words are random and X = 300 wide. Everything runs in turn, round after round, on the same
 sentences. Two threads that wait for each other spin, which on a busy machine starves them: set
@@ -36,6 +36,7 @@ from torch import Tensor, nn
 
 from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
+from thinstack.plugins.shared_weights import one_weight_gradient
 
 INPUT = 300
 CASES = [
@@ -98,7 +99,8 @@ def infer(subject: Subject) -> Tensor:
 def train(subject: Subject) -> None:
     """Forward, and backward from a gradient of every output to the parameters and the inputs."""
     leaves = [subject.inputs.requires_grad_(), *subject.module.parameters()]
-    outputs = subject()
+    with one_weight_gradient():  # as `thinstack train` does
+        outputs = subject()
     torch.autograd.grad(outputs, leaves, torch.ones_like(outputs))
 
 
@@ -156,6 +158,7 @@ def main(
     hidden: Annotated[
         list[int] | None, typer.Option(help="Hidden widths D. [default: 300, 150]")
     ] = None,
+    bf16: Annotated[bool, typer.Option(help="All subjects under torch's autocast.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Compare the speed of thinstack's encoder with that of its rivals over SST trees."""
@@ -170,23 +173,27 @@ def main(
     results, held = [], {}
     for width in hidden or [300, 150]:
         for case, batch in CASES:
-            results += measure(trees, case, batch, width, rounds)
+            with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+                results += measure(trees, case, batch, width, rounds)
         held[width] = memory(trees, 512, width)
     if as_json:
         console.print_json(
             json.dumps(
-                {"threads": threads, "results": [asdict(one) for one in results], "memory": held}
+                {
+                    "threads": threads,
+                    "bf16": bf16,
+                    "results": [asdict(one) for one in results],
+                    "memory": held,
+                }
             )
         )
     else:
-        report(console, results, held, threads)
+        report(console, results, held, f"{threads} threads, {'bf16' if bf16 else 'fp32'}")
 
 
-def report(console: Console, results: list[Result], held: dict[int, float], threads: int) -> None:
+def report(console: Console, results: list[Result], held: dict[int, float], how: str) -> None:
     """Print the table, and which targets are met."""
-    table = Table(
-        "subject", title=f"{threads} threads, fp32, X = {INPUT}, torch {torch.__version__}"
-    )
+    table = Table("subject", title=f"{how}, X = {INPUT}, torch {torch.__version__}")
     for column in ("sentences/s", "thinstack / it", "target"):
         table.add_column(column, justify="right")
     heading = ""

@@ -50,7 +50,6 @@ def by_loops(edges: Edges) -> Schedule:
         owners=owners,
         kinds=[kinds[i] for i in order],
         slots=[slots[i] for i in order],
-        places=[owner * arity + slots[i] for owner, i in zip(owners, order, strict=True)],
         rows=[(leaf_order + inner_order).index(i) for i in order],
         roots=[i for i in nodes if parents[i] < 0],
         root_rows=[row[i] for i in nodes if parents[i] < 0],

@@ -13,8 +13,9 @@ ROWS = [0, 1, 2, 7, 400]
 
 @pytest.fixture(autouse=True)
 def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the detour for small products too, as tests have them."""
+    """Take the detour for small products too, as tests have them, on any CPU."""
     monkeypatch.setattr(fast, "_SMALL_PRODUCT", 0)
+    monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
 
 
 def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -97,6 +98,13 @@ def test_the_detour_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
     affine(*arguments(400))
     assert len(calls) == 1
+
+
+def test_few_rows_take_no_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = called(monkeypatch)
+    monkeypatch.setattr(fast, "_LEAST_ROWS", 401)
+    affine(*arguments(400))
+    assert calls == []
 
 
 def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) -> None:

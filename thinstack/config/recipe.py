@@ -74,10 +74,12 @@ class TrainingConfig(Strict):
     before each epoch but the first, which takes the treebank's instead: scheduled sampling (Bowman
     et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle. `alpha`: weight of the loss of
     transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
-    `buckets`: minibatches are cut from so many times their number of sentences, sorted by length;
-    more than 1 makes sentences of a minibatch alike in length, which saves a model with a tracking
-    LSTM time. `average`: how much of the running average of the weights each epoch leaves standing;
-    what is kept is the average, and 0 makes that the last epoch's weights.
+    `precision`: "bf16" computes in bfloat16 on devices that have it, with weights, losses and
+    evaluation in float32. `buckets`: minibatches are cut from so many times their number of
+    sentences, sorted by length, so that sentences of a minibatch are alike in length, which takes
+    less time; 1 draws them from all. `average`: how much of the running average of the
+    weights each epoch leaves standing; what is kept is the average, and 0 makes that the last
+    epoch's weights.
     """
 
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
@@ -95,7 +97,8 @@ class TrainingConfig(Strict):
     gold: bool = True
     sources: tuple[MadeTree, ...] = ()
     alpha: float = Field(default=1.0, ge=0)
-    buckets: int = Field(default=1, gt=0)
+    precision: Literal["float32", "bf16"] = "float32"
+    buckets: int = Field(default=20, gt=0)
     average: Rate = 0.0
 
     @property

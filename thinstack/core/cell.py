@@ -59,6 +59,7 @@ class Cell(nn.Module):
         name: versioned, such as `my_cell.v1`; saved models ask for a registered cell by it.
         summary: one line on the cell.
         inner_like_leaf: whether `inner_size` must be 0 or X.
+        bf16: whether it may be trained in bfloat16, that is, under torch's autocast.
 
     Raises ValueError for another `inner_size` where it must be.
     """
@@ -67,6 +68,7 @@ class Cell(nn.Module):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     inner_like_leaf: ClassVar[bool] = False
+    bf16: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -41,30 +41,31 @@ class DepthOrdered(nn.Module):
         leaf_counts: list[int] = schedule.leaf_counts.tolist()
         inner_counts: list[int] = schedule.inner_counts.tolist()
         counts: list[int] = (schedule.leaf_counts + schedule.inner_counts).tolist()
-        leaves = self.cell.leaf(leaf_inputs)
+        leaves, arity = self.cell.leaf(leaf_inputs), self.cell.arity
         leaf_steps = [torch.split(part, leaf_counts) for part in leaves]
         inputs = torch.split(inner_inputs, inner_counts)
-        children = torch.split(schedule.children, inner_counts)
-        child_kinds = torch.split(schedule.child_kinds, inner_counts)
-        owners, kinds = torch.split(schedule.owners, counts), torch.split(schedule.kinds, counts)
-        places = torch.split(schedule.places, counts)
+        rows, kinds, edges = schedule.owners, schedule.kinds, counts
+        if arity > 0:
+            rows, kinds, edges = schedule.children, schedule.child_kinds, inner_counts
+        by_step, kinds_by_step = torch.split(rows, edges), torch.split(kinds, edges)
+        # The inverse of `children`: where each node stands among the children of the next step.
+        places = torch.split(schedule.owners * arity + schedule.slots, counts)
         absent = [part.new_zeros([1, part.shape[1]]) for part in leaves]
 
-        word_part = self.cell.word_part
+        word_part, no_owner = self.cell.word_part, schedule.owners[:0]
         outputs = [self.cell.output(leaves)]
         words = [leaves[word_part]] if word_part >= 0 else [leaf_inputs[:, :0], inner_inputs[:, :0]]
         previous = [part[:0] for part in leaves]
         for step in range(1, len(counts)):
             pool: list[Tensor] = []
-            if self.cell.arity > 0:
-                links = Links(owners[step][:0], child_kinds[step])
-                index = children[step].flatten()
+            if arity > 0:
+                links, index = Links(no_owner, kinds_by_step[step]), by_step[step].flatten()
                 for k in range(len(leaves)):
-                    rows = torch.cat([absent[k], previous[k], leaf_steps[k][step - 1]])
-                    rows = _take(rows, index, places[step - 1])
-                    pool.append(rows.view(inner_counts[step], self.cell.arity, rows.shape[1]))
+                    below = torch.cat([absent[k], previous[k], leaf_steps[k][step - 1]])
+                    taken = _take(below, index, places[step - 1])
+                    pool.append(taken.view(inner_counts[step], arity, taken.shape[1]))
             else:
-                links = Links(owners[step - 1], kinds[step - 1])
+                links = Links(by_step[step - 1], kinds_by_step[step - 1])
                 for k in range(len(leaves)):
                     pool.append(torch.cat([previous[k], leaf_steps[k][step - 1]]))
             previous = self.cell.compose(inputs[step], pool, links)

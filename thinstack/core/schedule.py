@@ -49,7 +49,6 @@ class Schedule(NamedTuple):
             0).
         kinds: (N,) by step: the type of the edge to the parent.
         slots: (N,) by step: which child of its parent a node is, from 0.
-        places: (N,) by step: owner * arity + slot, the inverse of `children`.
         rows: (N,) by step: the stacked row.
         roots: (B,) positions of the roots.
         root_rows: (B,) rows of the roots in the last step.
@@ -67,7 +66,6 @@ class Schedule(NamedTuple):
     owners: Tensor
     kinds: Tensor
     slots: Tensor
-    places: Tensor
     rows: Tensor
     roots: Tensor
     root_rows: Tensor
@@ -162,7 +160,6 @@ def schedule_depths(
     stacked = position.index_copy(0, torch.cat([leaf_ids, inner_ids]), position)
     words = torch.cumsum(1 - inner, 0) - 1
     owner = torch.zeros_like(parents).index_copy(0, child, row.index_select(0, parent_of))
-    place = owner * arity + slots
     child_nodes = position.new_zeros([nodes * arity])
     if arity > 0:
         flat = parent_of * arity + slots.index_select(0, child)
@@ -181,7 +178,6 @@ def schedule_depths(
         owners=owner.index_select(0, order),
         kinds=kinds.index_select(0, order),
         slots=slots.index_select(0, order),
-        places=place.index_select(0, order),
         rows=stacked.index_select(0, order),
         roots=roots,
         root_rows=row.index_select(0, roots),

@@ -13,10 +13,14 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from thinstack.plugins.shared_weights import Factors, keep_factors, shared
+
 __all__ = ["affine", "lstm_gates"]
 
 # A private name, since torch offers oneDNN to plain tensors by no public one; None: `torch.addmm`.
 _LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+# Rows from which oneDNN pays; without AVX-512 MKL is as fast up to there.
+_LEAST_ROWS = 2 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 2048
 _SMALL = 4096  # entries below which the extra calls of `_tanh_` cost more than they save
 # A product of fewer multiplications, by a smaller matrix, gains nothing from oneDNN and loses what
 # that spends on a new shape.
@@ -76,23 +80,38 @@ def _is_eager_float32(values: Tensor) -> bool:
 
 
 def _affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
-    if _LINEAR is None or not _is_eager_float32(rows) or _is_small(rows, weight):
+    if torch.is_grad_enabled() and _is_eager():
+        dtype = _dtype_of(rows)
+        if (use := shared(weight, dtype)) is not None:
+            inputs = bias.to(dtype), rows.to(dtype), use.weight
+            summed: Tensor = _Affine.apply(*inputs, use.factors)  # type: ignore[no-untyped-call]
+            return summed
+    if not _suits_onednn(rows, weight):
         return torch.addmm(bias, rows, weight)
     if not torch.is_grad_enabled():
         return _product(rows, weight, bias)
-    result: Tensor = _Affine.apply(bias, rows, weight)  # type: ignore[no-untyped-call]
+    result: Tensor = _Affine.apply(bias, rows, weight, None)  # type: ignore[no-untyped-call]
     return result
 
 
-def _is_small(rows: Tensor, weight: Tensor) -> bool:
-    if rows.shape[0] < 2:
-        return True
-    return weight.numel() < _SMALL_MATRIX and rows.shape[0] * weight.numel() < _SMALL_PRODUCT
+def _dtype_of(rows: Tensor) -> torch.dtype:
+    """The type in which a product is computed."""
+    kind = rows.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else rows.dtype
 
 
-def _product(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    result: Tensor = _LINEAR(_dense(rows), _dense(weight).t(), bias, "none", [], "")
-    return result
+def _suits_onednn(rows: Tensor, weight: Tensor) -> bool:
+    if _LINEAR is None or not _is_eager_float32(rows) or rows.shape[0] < _LEAST_ROWS:
+        return False
+    size = weight.numel()
+    return size >= _SMALL_MATRIX or rows.shape[0] * size >= _SMALL_PRODUCT
+
+
+def _product(rows: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    if _suits_onednn(rows, weight):
+        result: Tensor = _LINEAR(_dense(rows), _dense(weight).t(), bias, "none", [], "")
+        return result
+    return rows @ weight if bias is None else torch.addmm(bias, rows, weight)
 
 
 def _dense(matrix: Tensor) -> Tensor:
@@ -102,28 +121,35 @@ def _dense(matrix: Tensor) -> Tensor:
 
 class _Affine(torch.autograd.Function):
     """y = b + x W. With the gradient G of y (n, W):
-    db = sum over the rows of G, dx = G W', dW = x' G."""
+    db = sum over the rows of G, dx = G W', dW = x' G, or x and G are kept."""
 
     @staticmethod
-    def forward(ctx: Any, bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, bias: Tensor, rows: Tensor, weight: Tensor, factors: Factors | None
+    ) -> Tensor:
         ctx.save_for_backward(rows, weight)
+        ctx.factors = factors
         return _product(rows, weight, bias)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         rows, weight = ctx.saved_tensors
-        for_bias, for_rows, for_weight = ctx.needs_input_grad
+        for_bias, for_rows, for_weight, _ = ctx.needs_input_grad
+        if ctx.factors is not None:
+            keep_factors(ctx.factors, rows, grad)
+            for_weight = False
         return (
             grad.sum(0) if for_bias else None,
-            _product(grad, weight.t(), None) if for_rows else None,
-            _product(rows.t(), grad, None) if for_weight else None,
+            _product(grad, weight.t()) if for_rows else None,
+            _product(rows.t(), grad) if for_weight else None,
+            None,
         )
 
 
 def _tanh_(values: Tensor) -> Tensor:
     """tanh(x) = 2 sigmoid(2x) - 1 in place, to the same absolute error."""
-    if not _is_eager_float32(values) or values.numel() < _SMALL:
+    if values.numel() < _SMALL or not _is_eager_float32(values):
         return values.tanh_()
     return values.mul_(2).sigmoid_().mul_(2).sub_(1)
 
@@ -140,13 +166,15 @@ def _lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 
 def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """h, c and tanh(c) of `lstm_gates`; `gates` holds the squashed gates afterwards."""
-    width, split = cells.shape[2], gates.shape[1] - cells.shape[2]
-    squashed, update = gates[:, :split].sigmoid_(), _tanh_(gates[:, split:])
-    cell = squashed[:, :width] * update
-    for k in range(cells.shape[1]):
-        cell.addcmul_(squashed[:, (2 + k) * width : (3 + k) * width], cells[:, k])
+    width = cells.shape[2]
+    split = gates.shape[1] - width
+    squashed, update = gates.split_with_sizes([split, width], 1)
+    enter, leave, *keep = squashed.sigmoid_().chunk(split // width, 1)  # i, o, f_1 .. f_N
+    cell = enter * _tanh_(update)
+    for k, child in enumerate(cells.unbind(1)):
+        cell.addcmul_(keep[k], child)
     tanh = _tanh_(cell.clone())
-    return squashed[:, width : 2 * width] * tanh, cell, tanh
+    return leave * tanh, cell, tanh
 
 
 class _LstmGates(torch.autograd.Function):
@@ -166,18 +194,18 @@ class _LstmGates(torch.autograd.Function):
     def backward(ctx: Any, grad_hidden: Tensor, grad_last: Tensor) -> tuple[Tensor, Tensor]:
         gates, cells, tanh = ctx.saved_tensors
         aten, width, split = torch.ops.aten, cells.shape[2], gates.shape[1] - cells.shape[2]
-        squashed, update = gates[:, :split], gates[:, split:]
-        opened = grad_hidden * squashed[:, width : 2 * width]
-        grad_cell = aten.tanh_backward(opened, tanh).add_(grad_last)
         grad_gates, grad_cells = torch.empty_like(gates), torch.empty_like(cells)
-        torch.mul(grad_cell, update, out=grad_gates[:, :width])
-        torch.mul(grad_hidden, tanh, out=grad_gates[:, width : 2 * width])
-        for k in range(cells.shape[1]):
-            forget = slice((2 + k) * width, (3 + k) * width)
-            torch.mul(grad_cell, cells[:, k], out=grad_gates[:, forget])
-            torch.mul(grad_cell, squashed[:, forget], out=grad_cells[:, k])
-        grads = grad_gates[:, :split], grad_gates[:, split:]
+        squashed, update = gates.split_with_sizes([split, width], 1)
+        grads = grad_gates.split_with_sizes([split, width], 1)
+        enter, leave, *keep = squashed.chunk(split // width, 1)
+        grad_enter, grad_leave, *grad_keep = grads[0].chunk(split // width, 1)
+        grad_cell = aten.tanh_backward(grad_hidden * leave, tanh).add_(grad_last)
+        torch.mul(grad_cell, update, out=grad_enter)
+        torch.mul(grad_hidden, tanh, out=grad_leave)
+        for k, child in enumerate(cells.unbind(1)):
+            torch.mul(grad_cell, child, out=grad_keep[k])
+            torch.mul(grad_cell, keep[k], out=grad_cells[:, k])
         aten.sigmoid_backward.grad_input(grads[0], squashed, grad_input=grads[0])
-        torch.mul(grad_cell, squashed[:, :width], out=grads[1])
+        torch.mul(grad_cell, enter, out=grads[1])
         aten.tanh_backward.grad_input(grads[1], update, grad_input=grads[1])
         return grad_gates, grad_cells

@@ -12,8 +12,9 @@ from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
+from thinstack.core.stack_schedule import schedule_stack, timetable
 from thinstack.core.transfer import moved
+from thinstack.spinn.sentences import check_sentences
 from thinstack.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]

@@ -27,6 +27,7 @@ from thinstack.training.examples import Example, Minibatch, minibatch, minibatch
 from thinstack.training.fit_parser import fit_parser
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.own_trees import take_own_trees
+from thinstack.training.precision import check_precision, joint_of
 
 __all__ = ["Progress", "Report", "best_epoch", "train"]
 
@@ -70,10 +71,12 @@ def train(
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
     same minibatches and dropout masks as one that was never stopped. While it runs the process
     flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Raises ConfigError where the training diverges, DataError for a checkpoint that cannot be used.
+    Raises ConfigError where the training diverges or asks for a precision that the model or its
+    device does not have, DataError for a checkpoint that cannot be used.
     """
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
+    check_precision(model, config)
     optimizers = build_optimizers(model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
@@ -146,7 +149,7 @@ def _one_epoch(
         batch = minibatch(
             [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
         )
-        losses, counts = _losses(model, batch)
+        losses, counts = _losses(model, batch, config)
         lower_parser_rate(optimizers, config, epoch - 1 + done / len(examples))
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
@@ -163,13 +166,15 @@ def _one_epoch(
     return record | {"seconds": time.perf_counter() - started}
 
 
-def _losses(model: Model, batch: Minibatch) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+def _losses(
+    model: Model, batch: Minibatch, config: TrainingConfig
+) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum."""
     labelled = int((batch.targets >= 0).sum())
     inputs = model.inputs(batch.forest)
     targets = torch.from_numpy(batch.targets).to(model.embedding.table.device)
-    joint = model.joint(inputs)
+    joint = joint_of(model, inputs, config)
     task = model.head.loss(joint.logits, targets)
     if not model.parses:
         return (task, task.new_zeros([])), (labelled, 0)

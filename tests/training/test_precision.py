@@ -1,0 +1,115 @@
+"""Training in bfloat16: what is computed in it, what is not, and where it is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_recipe
+import torch
+from runs import gone_on, run, same
+from torch import Tensor
+
+from thinstack.config import Recipe
+from thinstack.errors import ConfigError
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.training import loop, precision
+from thinstack.training.optimizers import build_optimizers, state_tensors
+
+APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
+FEEDS = {"encoder": {"tracker": {"size": 3}}}
+DISTANCES = {"parser": {"name": "distances.v1"}}
+
+
+@pytest.fixture
+def has_bf16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a CPU that has it; others emulate it."""
+    monkeypatch.setattr(precision, "_has_bf16", lambda device: True)
+
+
+def recipe_of(*, precision: str = "bf16", **settings: Any) -> Recipe:
+    return tiny_recipe.recipe(**{"sources": (), "precision": precision, **settings})
+
+
+@pytest.mark.usefixtures("has_bf16")
+def test_states_are_bf16_in_training_and_all_else_is_float32(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[tuple[bool, torch.dtype]] = set()
+    forward, loss = NodeClassifier.forward, NodeClassifier.loss
+    logits: set[torch.dtype] = set()
+
+    def watch(head: NodeClassifier, rows: Tensor) -> Tensor:
+        seen.add((head.training, rows.dtype))
+        return forward(head, rows)
+
+    def watch_loss(head: NodeClassifier, values: Tensor, labels: Tensor) -> Tensor:
+        logits.add(values.dtype)
+        return loss(head, values, labels)
+
+    optimizers: list[Any] = []
+
+    def keep(*args: Any) -> Any:
+        optimizers.append(build_optimizers(*args))
+        return optimizers[-1]
+
+    monkeypatch.setattr(NodeClassifier, "forward", watch)
+    monkeypatch.setattr(NodeClassifier, "loss", watch_loss)
+    monkeypatch.setattr(loop, "build_optimizers", keep)
+    weights, _ = run(recipe_of(rule="adam", stop_on="dev"), data, tmp_path)
+    assert seen == {(True, torch.bfloat16), (False, torch.float32)}
+    assert logits == {torch.float32}
+    assert {str(value.dtype) for value in weights.values()} == {"float32"}
+    state = state_tensors(optimizers[0]["model"])
+    assert len(state) > 4
+    assert {value.dtype for value in state.values()} == {torch.float32}
+
+
+@pytest.mark.usefixtures("has_bf16")
+@pytest.mark.parametrize("model", [{}, APART, FEEDS, DISTANCES], ids=str)
+def test_bf16_learns_what_float32_does(model: dict[str, Any], data: Path, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"model": model, "epochs": 2, "embedding": {"dropout": 0.0}}
+    if model == FEEDS:
+        settings["cell"] = {"name": "spinn_lstm.v1"}
+    exact = run(recipe_of(precision="float32", **settings), data, tmp_path / "float32")[1]
+    found = run(recipe_of(**settings), data, tmp_path / "bf16")[1]
+    assert [record["loss"] for record in found] != [record["loss"] for record in exact]
+    for one, other in zip(found, exact, strict=True):
+        assert one["loss"] == pytest.approx(other["loss"], rel=0.02)
+        assert one.get("parsing_loss", 0) == pytest.approx(other.get("parsing_loss", 0), rel=0.1)
+
+
+@pytest.mark.usefixtures("has_bf16")
+def test_a_stopped_run_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(model=APART, sources=("self",))
+    whole = run(recipe, data, tmp_path / "whole")
+    assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
+
+
+@pytest.mark.usefixtures("has_bf16")
+def test_a_cell_that_does_not_take_it_is_named(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NaryLSTM, "bf16", False)
+    with pytest.raises(ConfigError, match="'bf16': the cell NaryLSTM does not compute in it"):
+        run(recipe_of(), data, tmp_path)
+    run(recipe_of(precision="float32", epochs=1), data, tmp_path)
+
+
+def test_a_device_that_emulates_it_is_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True, "amx_bf16": False})
+    with pytest.raises(ConfigError, match=r"this CPU only emulates it.*leave precision out"):
+        run(recipe_of(), data, tmp_path / "emulated")
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+    run(recipe_of(epochs=1), data, tmp_path / "has it")
+
+
+@pytest.mark.parametrize(("capability", "has"), [("AVX512", True), ("AVX2", False)])
+def test_an_older_torch_tells_the_kind_of_cpu_alone(
+    capability: str, has: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert precision._has_bf16(torch.device("cpu")) == has

@@ -1,0 +1,95 @@
+"""One product for the gradient of a weight that is used many times.
+
+A cell multiplies by the same matrices at every depth, and autograd would add up a gradient of the
+size of the matrix for each. Within `one_weight_gradient` the factors of these gradients are kept
+until the last of them is there, and are multiplied once.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import local
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+__all__ = ["Factors", "Shared", "keep_factors", "one_weight_gradient", "shared"]
+
+# A private name: which pass back this is. torch's own checkpointing asks it so; None: each use of
+# a weight has a gradient of its own.
+_PASS_BACK: Any = getattr(torch._C, "_current_graph_task_id", None)
+
+Factors = dict[int, list[tuple[Tensor, Tensor]]]
+"""By the number of the pass back, rows x (n, K) and gradients G (n, W) of x times the weight."""
+
+
+class Shared(NamedTuple):
+    """A weight in use.
+
+    Attributes:
+        origin: kept, for while it is there no other tensor takes its place in memory.
+        weight: to multiply by; its gradient is not that of `origin`, but made of the `factors`.
+    """
+
+    origin: Tensor
+    weight: Tensor
+    factors: Factors
+
+
+_block = local()
+
+
+@contextmanager
+def one_weight_gradient() -> Iterator[None]:
+    """While this lasts `thinstack.plugins.fast.affine` takes part: the gradient of each of its
+    weights is x' G over all rows x that it was given. Gradients of gradients are not known."""
+    before = getattr(_block, "weights", None)
+    _block.weights = {}
+    try:
+        yield
+    finally:
+        _block.weights = before
+
+
+def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
+    """The weight to take in place of this one, of this type; None where there is no block, or no
+    gradient is asked for."""
+    weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
+    if weights is None or _PASS_BACK is None or not weight.requires_grad:
+        return None
+    # A slice of a parameter is another tensor at each call, but of the same memory.
+    key = (weight.data_ptr(), weight.shape, weight.stride(), type(weight.grad_fn), dtype)
+    if key not in weights:
+        factors: Factors = {}
+        taken = _Factors.apply(weight, dtype, factors)  # type: ignore[no-untyped-call]
+        weights[key] = Shared(weight, taken, factors)
+    return weights[key]
+
+
+def keep_factors(factors: Factors, rows: Tensor, grad: Tensor) -> None:
+    """Keep x and G of one use, in the backward pass."""
+    number = _PASS_BACK()
+    if number not in factors:
+        factors.clear()  # of a pass that never came to the weight
+    factors.setdefault(number, []).append((rows, grad))
+
+
+class _Factors(torch.autograd.Function):
+    """W in another type. Its gradient is x' G, of the factors that all uses have kept: autograd
+    comes here after the last of them."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, dtype: torch.dtype, factors: Factors) -> Tensor:
+        ctx.factors = factors
+        ctx.set_materialize_grads(False)
+        return weight.view_as(weight) if weight.dtype == dtype else weight.to(dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: None) -> tuple[Tensor | None, None, None]:
+        pairs = ctx.factors.pop(_PASS_BACK(), [])
+        if not pairs:
+            return None, None, None
+        rows, grads = (torch.cat(parts) for parts in zip(*pairs, strict=True))
+        return rows.t() @ grads, None, None  # which autograd turns into the type of W

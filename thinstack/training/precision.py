@@ -1,0 +1,50 @@
+"""bfloat16 in training, by torch's autocast: products and states have half precision; weights,
+their gradients, optimisers, losses and evaluation stay in float32."""
+
+import torch
+from torch import Tensor
+
+from thinstack.config import TrainingConfig
+from thinstack.core.cell import Cell
+from thinstack.errors import ConfigError
+from thinstack.models.model import Joint, Model
+from thinstack.plugins.shared_weights import one_weight_gradient
+
+__all__ = ["check_precision", "joint_of"]
+
+
+def joint_of(model: Model, inputs: dict[str, Tensor], config: TrainingConfig) -> Joint:
+    """`model.joint(inputs)`, computed in the precision of the training and given in float32; going
+    back from it, each weight's gradient is one product."""
+    device = model.embedding.table.device.type
+    lower = torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
+    with lower, one_weight_gradient():
+        joint = model.joint(inputs)
+    return Joint(joint.logits.float(), joint.choices.float(), joint.free)
+
+
+def check_precision(model: Model, config: TrainingConfig) -> None:
+    """Raise ConfigError if bfloat16 is asked for and a cell of the model does not take it, or its
+    device has no arithmetic of it."""
+    if config.precision == "float32":
+        return
+    for part in model.modules():
+        if isinstance(part, Cell) and not part.bf16:
+            problem = f"the cell {type(part).__name__} does not compute in it"
+            raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
+    device = model.embedding.table.device
+    if not _has_bf16(device):
+        raise ConfigError(
+            f"training.precision = 'bf16': this {device.type.upper()} only emulates it, which is "
+            "many times slower than float32; leave precision out, or train on a GPU of compute "
+            "capability 8.0 or a CPU with AVX512_BF16 or AMX"
+        )
+
+
+def _has_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
+        return torch.backends.cpu.get_cpu_capability() == "AVX512"
+    flags = torch.cpu.get_capabilities().items()
+    return any(name.endswith("bf16") and found for name, found in flags)
