@@ -97,7 +97,8 @@ def _affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
 def _dtype_of(rows: Tensor) -> torch.dtype:
     """The type in which a product is computed."""
     kind = rows.device.type
-    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else rows.dtype
+    lower = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if lower else rows.dtype
 
 
 def _suits_onednn(rows: Tensor, weight: Tensor) -> bool:
