@@ -121,7 +121,7 @@ def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
     result = run_program(Path(__file__).with_name("killed_writers.py"), tmp_path, kills)
     assert len(result["found"]) == kills + 1
     # There were writers that got as far as to put bundles in place, and others that did not.
-    assert min(len(set(result["found"])), len(result["left"])) > 10
+    assert min(len(set(result["found"])), len(result["left"])) > 2
 
 
 def test_a_disk_error_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:

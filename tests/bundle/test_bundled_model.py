@@ -91,7 +91,7 @@ def test_evaluate_gives_the_figures_of_its_manifest(
     bundle: Bundle, predictor: Predictor, data_dir: Path
 ) -> None:
     figures = bundle.manifest.metrics["development"]
-    for source, least in (("gold", (50.5, 87.5, 81.9)), ("auto", (49.5, 88.0, 84.0))):
+    for source, least in (("gold", (50.0, 88.0, 81.9)), ("auto", (50.0, 88.3, 84.4))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
         expected = figures[source]
         assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.1)
