@@ -53,3 +53,10 @@ def test_only_single_trees_are_let_through() -> None:
         with pytest.raises(InputError, match=f"sentence {wrong[0]}: transition"):
             joined_transitions(trees, lengths, positions)
     assert min(good, bad) > 100
+
+
+@pytest.mark.parametrize(("nodes", "found"), [(8, [[1, 0]]), (7, [[1], [0]]), (1, [[1], [0]])])
+def test_a_batch_is_filled_to_the_last_node(nodes: int, found: list[list[int]]) -> None:
+    """Trees over 3 and 2 words have 5 and 3 nodes; a sentence by itself may have more."""
+    lengths = np.array([3, 2])
+    assert [positions.tolist() for positions, _ in batches(lengths, None, nodes=nodes)] == found
