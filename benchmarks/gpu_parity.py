@@ -61,8 +61,8 @@ def bundle_parity(trees: Sequence[Tree], device: str) -> dict[str, float | str]:
 
 
 def operators(trees: Sequence[Tree], device: str) -> dict[str, str]:
-    """How often the bundled file's operators run by each provider, in one own parse of 64
-    sentences, and which of them by none of the device's: each is a copy from it and one back."""
+    """How often each provider runs each operator of the bundled file, in one own parse of 64
+    sentences. What the CPU runs beside a device is copied from there and back."""
     bundle, events = open_bundle("sst"), []
     with tempfile.TemporaryDirectory() as folder:
         options = onnxruntime.SessionOptions()

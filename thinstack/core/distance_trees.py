@@ -128,10 +128,10 @@ def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
     before = torch.cat([keys[-1:], keys]).index_select(0, first)
     is_right = before < keys.index_select(0, last)
     parent = node_of_gap.index_select(0, torch.where(is_right, first - 1, last))
-    unset = torch.zeros_like(nodes)
+    empty = torch.zeros_like(nodes)
     return BinaryTrees(
-        parents=unset.index_copy(0, nodes, parent),
-        slots=unset.index_copy(0, nodes, is_right.long()),
-        transitions=unset.index_fill(0, gap_nodes, 1),
-        depths=unset.index_copy(0, nodes, depths),
+        parents=empty.index_copy(0, nodes, parent),
+        slots=empty.index_copy(0, nodes, is_right.long()),
+        transitions=empty.index_fill(0, gap_nodes, 1),
+        depths=empty.index_copy(0, nodes, depths),
     )
