@@ -1,0 +1,79 @@
+"""All tables of speed from one command: each benchmark runs in a process of its own, one after the
+other, every row beside its rival of the same run.
+
+    python benchmarks/how_fast.py --data FOLDER [--old BUNDLE] --markdown results/speed.md
+
+Run it on a machine that does nothing else; it takes about ten minutes. With `--old`, the bundled
+model is compared with that bundle (the one of 0.1.0, say). A benchmark that fails ends it.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import onnxruntime
+import torch
+import typer
+from rich.progress import track
+
+HERE = Path(__file__).parent
+ONE, TWO = ("--threads", "1"), ("--threads", "2")
+
+
+def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
+    """The title of each table, and the script and arguments that make it."""
+    bundles = (old, "sst") if old else ("sst",)
+    return [
+        ("The bundled model, own parse, ONNX, one thread", ("own_parse.py", *bundles)),
+        ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "100000")),
+        ("The encoder, one thread", ("encoder.py", *ONE)),
+        ("The encoder, two threads", ("encoder.py", *TWO)),
+        ("SPINN, one thread", ("spinn.py", *ONE)),
+        ("Exported models, one thread", ("onnx_speed.py", *ONE)),
+        ("Splitting raw text", ("splitting.py",)),
+    ]
+
+
+def output_of(data: Path, script: str, arguments: tuple[str, ...]) -> str:
+    """What a benchmark prints, as lines of text.
+
+    Raises:
+        typer.Exit: with the code and the messages of a benchmark that failed.
+    """
+    found = subprocess.run(
+        [sys.executable, HERE / script, *arguments, "--data", data],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "110"},
+    )
+    if found.returncode:
+        typer.echo(f"{script} failed:\n{found.stderr}", err=True)
+        raise typer.Exit(found.returncode)
+    return "\n".join(line.rstrip() for line in found.stdout.strip("\n").splitlines())
+
+
+def main(
+    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
+    markdown: Annotated[Path, typer.Option(help="File that is written.")],
+    old: Annotated[str | None, typer.Option(help="Name or folder of an older bundle.")] = None,
+) -> None:
+    """Run every benchmark of speed and write their tables to one file."""
+    made = (
+        f"Made by `python benchmarks/how_fast.py` with Python {platform.python_version()}, torch "
+        f"{torch.__version__}, onnxruntime {onnxruntime.__version__}, on {os.cpu_count()} cores of "
+        f"{platform.machine()}, CPU capability {torch.backends.cpu.get_cpu_capability()}. Every "
+        "ratio is of one run; trust the ratios, not the milliseconds."
+    )
+    parts = ["# How fast", made]
+    for title, (script, *arguments) in track(benchmarks(old), description="benchmarks"):
+        table = output_of(data, script, tuple(arguments))
+        command = " ".join(["python", f"benchmarks/{script}", *arguments, "--data", "DATA"])
+        parts.append(f"## {title}\n\n`{command}`\n\n```\n{table}\n```")
+        markdown.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,48 @@
+"""The command line, `thinstack predict | evaluate | train | export | plugins`: a file a command;
+errors are a message and exit code 2."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack._version import __version__
+from thinstack.cli.evaluate import evaluate
+from thinstack.cli.export import export
+from thinstack.cli.plugins import plugins
+from thinstack.cli.predict import predict
+from thinstack.cli.train import train
+from thinstack.errors import ThinstackError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Tree-structured sentence encoders.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (predict, evaluate, train, export, plugins):
+    app.command()(command)
+
+
+def main(commands: typer.Typer = app) -> None:
+    """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it
+    with exit code 2."""
+    try:
+        commands()
+    except (ThinstackError, OSError) as error:
+        Console(stderr=True, soft_wrap=True).print(Text(f"error: {error}", style="bold red"))
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit

@@ -1,0 +1,86 @@
+"""`thinstack evaluate`: how right a bundle is about a labelled file."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.cli.options import DeviceOption, JsonOption, ThreadsOption, print_json
+from thinstack.config import EvaluationSource
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["evaluate"]
+
+_FIGURES = (
+    ("sentences", "root_accuracy", "roots"),
+    ("sentences, binary", "root_binary_accuracy", "binary_roots"),
+    ("phrases", "phrase_accuracy", "phrases"),
+    ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
+    ("F1 of spans", "span_f1", "spans"),
+    ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
+    ("trees the same", "exact_trees", "trees"),
+)
+"""Figures of an evaluation: what they are called, their key, and that of their number of cases."""
+
+
+def evaluate(
+    model: Annotated[
+        str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
+    ],
+    file: Annotated[str | None, typer.Argument(help="A file of labelled trees.")] = None,
+    source: Annotated[
+        EvaluationSource,
+        typer.Option(
+            help="Whose trees to take; auto is what the model was trained for, self its own parse."
+        ),
+    ] = "gold",
+    text: Annotated[
+        bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")
+    ] = False,
+    tree_format: Annotated[
+        str, typer.Option("--format", help="Registered reader of the file's trees.")
+    ] = "brackets.v1",
+    as_json: JsonOption = False,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and
+    phrases.
+
+    Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
+    words or more, and the share of sentences, of three words or more, whose tree is the same.
+    """
+    import thinstack
+    from thinstack.measure.evaluation import evaluate_file
+
+    model, file = ("sst", model) if file is None else (model, file)
+    read = None
+    if tree_format != "brackets.v1":
+        from thinstack.plugins.manager import readers
+
+        read = readers().reader(tree_format).trees
+    predictor = thinstack.load(model, device=device, threads=threads)
+    figures = evaluate_file(predictor, file, source=source, text=text, read=read)
+    if as_json:
+        print_json(figures)
+        return
+    console, raw = Console(), ", raw text" if text else ""
+    title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
+    console.print(title, soft_wrap=True)
+    console.print(_table_of(figures))
+
+
+def _table_of(figures: Mapping[str, float | None]) -> "Table":
+    from rich.table import Column, Table
+
+    from thinstack.measure.figures import percent
+
+    table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
+    for name, key, count in _FIGURES:
+        if key in figures:
+            table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
+    return table

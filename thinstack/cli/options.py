@@ -1,0 +1,24 @@
+"""Options that several commands take, and how they print data."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from thinstack.config import Device
+
+__all__ = ["DeviceOption", "JsonOption", "ModelOption", "ThreadsOption", "print_json"]
+
+ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
+DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
+
+
+def print_json(data: Any) -> None:
+    """Print readable JSON, or its escaped form where the output cannot hold every character."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
+    print(json.dumps(data, ensure_ascii=not unicode, indent=2))

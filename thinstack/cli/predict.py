@@ -1,0 +1,77 @@
+"""`thinstack predict`: texts in, their phrases and scores out."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from thinstack.cli.options import DeviceOption, JsonOption, ModelOption, ThreadsOption, print_json
+from thinstack.config import TreeSource
+from thinstack.errors import InputError
+
+__all__ = ["predict"]
+
+
+def predict(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="Texts; by default each line of standard input is one."),
+    ] = None,
+    model: ModelOption = "sst",
+    source: Annotated[
+        TreeSource,
+        typer.Option(
+            help="Where trees come from: auto is what the model was trained for, "
+            "self its own parse."
+        ),
+    ] = "auto",
+    as_json: JsonOption = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a self-contained page to this file.")
+    ] = None,
+    device: DeviceOption = "cpu",
+    threads: ThreadsOption = None,
+) -> None:
+    """Sentiment of each sentence of English texts, and of every phrase in it."""
+    import thinstack
+    from thinstack.runtime.text import predict_text
+
+    given = texts or _lines_of_input()
+    predictor = thinstack.load(model, device=device, threads=threads)
+    found = []
+    for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):
+        if not sentences:
+            print(f"warning: text {number} has no words", file=sys.stderr)
+        found.extend(sentences)
+    if not found:
+        raise InputError(
+            'there are no words to predict from: give a text such as "The acting is superb."'
+        )
+    if html is not None:
+        from thinstack.show.html import page
+
+        html.write_text(page(found), encoding="utf-8")
+    if as_json:
+        print_json([prediction.to_dict() for prediction in found])
+    elif html is None:
+        from thinstack.show.terminal import render
+
+        console = Console()
+        for prediction in found:
+            console.print(render(prediction))
+
+
+def _lines_of_input() -> list[str]:
+    if sys.stdin.isatty():
+        raise InputError(
+            'give a text, such as thinstack predict "The acting is superb.", or texts on standard '
+            "input"
+        )
+    try:
+        return [line.rstrip("\n") for line in sys.stdin]
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"standard input is no text in {error.encoding}: {error.reason}; convert it first"
+        ) from None
