@@ -301,7 +301,7 @@ def _known(place: str, names: Sequence[str] | Mapping[str, Any], known: Any, kin
 
 def _misfit(row: Row, recipe: Recipe) -> str | None:
     """Why a row cannot have this recipe."""
-    measured = ("gold", *recipe.made_trees)
+    measured = recipe.measured_trees
     if row.trees not in measured:
         return f"trees = {row.trees!r}, but its model is measured with {', '.join(measured)}"
     trees, task = recipe.model.trees, recipe.data.task

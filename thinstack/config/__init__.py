@@ -21,7 +21,14 @@ from thinstack.config.model_config import (
 )
 
 if TYPE_CHECKING:
-    from thinstack.config.recipe import DataConfig, ExportConfig, Recipe, Task, TrainingConfig
+    from thinstack.config.recipe import (
+        DataConfig,
+        ExportConfig,
+        InitConfig,
+        Recipe,
+        Task,
+        TrainingConfig,
+    )
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -33,6 +40,7 @@ __all__ = [
     "EvaluationSource",
     "ExportConfig",
     "HeadConfig",
+    "InitConfig",
     "MadeTree",
     "ModelConfig",
     "ParserConfig",

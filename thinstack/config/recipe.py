@@ -8,13 +8,46 @@ from pydantic import Field, field_validator, model_validator
 from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.model_config import MadeTree, ModelConfig
 
-__all__ = ["PAIR_TASKS", "DataConfig", "ExportConfig", "Recipe", "Task", "TrainingConfig"]
+__all__ = [
+    "PAIR_TASKS",
+    "DataConfig",
+    "ExportConfig",
+    "InitConfig",
+    "Part",
+    "Recipe",
+    "Task",
+    "TrainingConfig",
+]
 
-Task = Literal["phrases", "sentences", "relatedness", "entailment"]
+Task = Literal["phrases", "sentences", "texts", "relatedness", "entailment"]
 """What is learnt and measured: classes of phrases that go from negative to positive, classes of
-whole sentences, ratings of pairs of sentences, or classes of pairs."""
+whole sentences, classes of texts of any number of sentences, ratings of pairs of sentences, or
+classes of pairs."""
 
 PAIR_TASKS: tuple[Task, ...] = ("relatedness", "entailment")
+
+
+Part = Literal["embedding", "encoder", "parser", "head"]
+"""A part of a model that can start from another model's weights."""
+
+
+class InitConfig(Strict):
+    """Where learning starts: from the weights of a bundle, in place of fresh ones.
+
+    `bundle`: its name or folder. Its vocabulary and leaf table come along, in place of
+    `data.vectors`; its weights must have the shapes of the model's. `parts`: what is taken from it.
+    `frozen`: what stays as it is.
+    """
+
+    bundle: str
+    parts: tuple[Part, ...] = Field(default=("embedding", "encoder", "parser"), min_length=1)
+    frozen: tuple[Part, ...] = ("parser",)
+
+    @model_validator(mode="after")
+    def _table_and_ids_go_together(self) -> Self:
+        if "embedding" not in self.parts:
+            raise ValueError("parts: the others read the words of 'embedding': name it too")
+        return self
 
 
 class DataConfig(Strict):
@@ -22,7 +55,11 @@ class DataConfig(Strict):
 
     `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders)
     or "snli.v1". `dev`: what is reported on; without it, `dev_size` of the training examples,
-    evenly spread, are set aside for that. `relabel`: other names for classes of the files, "" for
+    evenly spread, are set aside for that, or `dev_share` of the texts of each class. Texts are the
+    rows of a table (.csv, .tsv, .jsonl, .parquet, .spacy), in `text_column` and `label_column`, in
+    `encoding`; with `spans` a row labels the characters [start, end) of its text, from columns of
+    these names (of a .spacy file, from the spans of `span_group`). `skip_bad` leaves out rows that
+    cannot be used and lists them in a file. `relabel`: other names for classes of the files, "" for
     none; sentences that have no class are then left out. `statement`: what a bundle's card says of
     the data: what it is, its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or
     GloVe text), of which the first columns are taken, as many as the leaf table has
@@ -34,6 +71,13 @@ class DataConfig(Strict):
     train: str
     dev: str | None = None
     dev_size: int | None = Field(default=None, gt=0)
+    dev_share: float | None = Field(default=None, gt=0, lt=1)
+    text_column: str = "text"
+    label_column: str = "label"
+    encoding: str = "utf-8"
+    skip_bad: bool = False
+    spans: bool = False
+    span_group: str | None = None
     task: Task = "phrases"
     format: str = "brackets.v1"
     relabel: dict[str, str] = Field(default_factory=dict)
@@ -44,7 +88,10 @@ class DataConfig(Strict):
     @property
     def reported(self) -> str:
         """What is reported on, in words."""
-        return self.dev if self.dev is not None else f"{self.dev_size} examples of {self.train}"
+        if self.dev is not None:
+            return self.dev
+        aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
+        return f"{aside} of {self.train}"
 
     @field_validator("vectors")
     @classmethod
@@ -53,10 +100,18 @@ class DataConfig(Strict):
 
     @model_validator(mode="after")
     def _one_development_set(self) -> Self:
-        if (self.dev is None) == (self.dev_size is None):
+        named = [self.dev, self.dev_size, self.dev_share]
+        if named.count(None) != 2:
             raise ValueError(
-                "name the file to report on (dev), or how many examples to set aside (dev_size)"
+                "name the file to report on (dev), or how many examples to set aside (dev_size), "
+                "or which share of texts (dev_share)"
             )
+        if self.span_group is not None and not self.spans:
+            raise ValueError("span_group: it says where spans come from; write spans = true")
+        if self.task == "texts" and self.dev_size is not None:
+            raise ValueError("dev_size: of texts a share is set aside; write dev_share")
+        if self.task != "texts" and self.dev_share is not None:
+            raise ValueError("dev_share: of texts alone; write dev_size")
         return self
 
 
@@ -79,7 +134,8 @@ class TrainingConfig(Strict):
     sentences, sorted by length, so that sentences of a minibatch are alike in length, which takes
     less time; 1 draws them from all. `average`: how much of the running average of the
     weights each epoch leaves standing; what is kept is the average, and 0 makes that the last
-    epoch's weights.
+    epoch's weights. `phrase_penalty`: of texts, what the divergence of a phrase's class
+    probabilities from those of the model that learning starts from counts beside the loss.
     """
 
     seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
@@ -100,6 +156,7 @@ class TrainingConfig(Strict):
     precision: Literal["float32", "bf16"] = "float32"
     buckets: int = Field(default=20, gt=0)
     average: Rate = 0.0
+    phrase_penalty: float = Field(default=0.0, ge=0)
 
     @property
     def trees(self) -> tuple[str, ...]:
@@ -136,6 +193,7 @@ class Recipe(Strict):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     description: str = ""
     data: DataConfig
+    init: InitConfig | None = None
     model: ModelConfig
     training: TrainingConfig = TrainingConfig()
     export: ExportConfig = ExportConfig()
@@ -147,6 +205,30 @@ class Recipe(Strict):
         if self.model.trees != "binary" or self.data.task in PAIR_TASKS:
             return own
         return tuple(dict.fromkeys((self.model.tree_source, *own)))
+
+    @property
+    def measured_trees(self) -> tuple[str, ...]:
+        """The trees that the model is measured with: texts have none but those it is trained
+        on."""
+        if self.data.task == "texts":
+            return self.training.trees
+        return tuple(dict.fromkeys(("gold", *self.made_trees)))
+
+    @model_validator(mode="after")
+    def _texts_fit(self) -> Self:
+        if self.data.task == "texts":
+            if self.model.trees != "binary":
+                raise ValueError("data.task = 'texts': expected model.trees = 'binary'")
+            if self.model.parses and (self.init is None or "parser" not in self.init.parts):
+                raise ValueError("data.task: texts teach no parser; start from a bundle ([init])")
+            if (found := self.training.stop_on) == "held":
+                raise ValueError(f"training.stop_on: of texts 'dev' or 'nothing', found {found!r}")
+            if self.training.trees != (("self",) if self.model.parses else ("gold",)):
+                wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
+                raise ValueError(f"training: texts have no treebank's trees; expected {wanted}")
+        elif self.training.phrase_penalty:
+            raise ValueError("training.phrase_penalty: it is for data.task = 'texts'")
+        return self
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:

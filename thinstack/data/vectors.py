@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from thinstack.errors import DataError
 
-__all__ = ["WordVectors", "read_vectors", "standardise"]
+__all__ = ["WordVectors", "read_vectors", "standardise", "vectors_file"]
+
+BUNDLED = Path(__file__).parents[1] / "bundled"
 
 # An array of more bytes than the first must not be compressed better than by the second factor;
 # vectors never are.
@@ -32,9 +34,15 @@ class WordVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
+def vectors_file(name: str, folder: Path) -> Path:
+    """The file of a recipe's vectors: `wordpieces`, which thinstack brings along
+    (`bundled/vectors.md` says what they are), or one in the folder of the data."""
+    return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
+
+
 def read_vectors(path: str | Path) -> WordVectors:
-    """Read `.npz` (arrays `words` or `pieces`, and `vectors`; no pickle) or GloVe / word2vec text
-    (`word v1 v2 ...`).
+    """Read `.npz` (arrays `words` or `pieces`, and `vectors`, or these in 8 bits with a `scale` a
+    row; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
 
     In text the last X fields of a line are the vector, so a word may contain spaces; a first line
     `V X` is skipped. Raises DataError with the file and the word or line: missing or damaged file,
@@ -84,6 +92,8 @@ def _read_npz(path: str | Path) -> WordVectors:
                 )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
+            if vectors.dtype == np.int8 and "scale" in stored:
+                vectors = vectors * arrays["scale"].astype(np.float32)
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header

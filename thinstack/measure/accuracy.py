@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from thinstack.measure.figures import Figures, percentage
 
-__all__ = ["accuracy", "labels_by_span"]
+__all__ = ["accuracy", "binary_right", "labels_by_span"]
 
 IntArray = NDArray[np.int64]
 
@@ -32,7 +32,7 @@ def accuracy(
     found: Figures = {}
     counts: Figures = {}
     for name, places in (("root", roots), ("phrase", nodes)):
-        for kind, right in (("", _right), ("binary_", _binary_right)):
+        for kind, right in (("", _right), ("binary_", binary_right)):
             cases = right(all_scores[places], all_labels[places])
             found[f"{name}_{kind}accuracy"] = percentage(cases)
             counts[f"{kind}{name}s"] = len(cases)
@@ -44,7 +44,9 @@ def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
     return np.asarray(scores[known].argmax(axis=1) == labels[known])
 
 
-def _binary_right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
+def binary_right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
+    """Which of the cases that are not neutral, of scores (K, C) and labels (K,), are on the right
+    side."""
     half = scores.shape[1] // 2
     lower, upper = (labels >= 0) & (labels < half), labels >= scores.shape[1] - half
     polar = lower | upper

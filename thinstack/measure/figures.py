@@ -33,12 +33,14 @@ _ACCURACIES = {
 _NAMES: dict[Task, dict[str, str]] = {
     "phrases": _ACCURACIES,
     "sentences": {"root_accuracy": "accuracy"},
+    "texts": {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"},
     "relatedness": {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"},
     "entailment": {"accuracy": "accuracy"},
 }
 WATCHED: Final[dict[Task, tuple[str, ...]]] = {
     "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
     "sentences": ("root_accuracy",),
+    "texts": ("accuracy",),
     "relatedness": ("pearson",),
     "entailment": ("accuracy",),
 }
@@ -78,4 +80,4 @@ def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) 
 
 def shown(key: str, value: float | None) -> str:
     """A figure as it is printed: percent with two decimals, all else with four."""
-    return percent(value) if value is None or "accuracy" in key else f"{value:.4f}"
+    return percent(value) if value is None or key.endswith(("accuracy", "f1")) else f"{value:.4f}"

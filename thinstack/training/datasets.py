@@ -1,6 +1,6 @@
 """The data sets of a recipe, read from its files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,13 +13,15 @@ from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.data.pairs import Pair, read_pairs
 from thinstack.data.treebank import Labelled, read_labelled, read_trees
-from thinstack.data.vectors import read_vectors, standardise
+from thinstack.data.vectors import read_vectors, standardise, vectors_file
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
-from thinstack.training.examples import Example, examples_of, pair_examples_of
+from thinstack.training.examples import Example, examples_of, pair_examples_of, text_examples_of
+from thinstack.training.initial import vocabulary_of
+from thinstack.training.texts import Text, read_texts, set_aside_share
 
 __all__ = [
     "Convert",
@@ -51,6 +53,8 @@ class Datasets:
     Attributes:
         vocabulary, table: the words and their first leaf vectors (V, W).
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
+        texts: of task "texts", what is trained and reported on.
+        skipped: rows of tables that were left out, each with the reason.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -58,6 +62,8 @@ class Datasets:
     train: list[Example]
     watched: list[Example]
     dev: list[Example]
+    texts: tuple[Sequence[Text], Sequence[Text]] = ((), ())
+    skipped: Sequence[DataError] = ()
 
 
 def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
@@ -67,15 +73,17 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     model = build_model(recipe.model, entries=1)
     reads, width = model.head.reads, model.embedding.table.shape[1]
     _check_head(recipe, reads)
+    if recipe.data.task == "texts":
+        return _load_texts(recipe, data, width)
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data)
         trees = [tree for pair in pairs[0] for tree in pair.trees]
-        vocabulary, table = leaf_table(recipe, data, trees, width)
+        vocabulary, table = leaf_table(recipe, data, _words(trees), width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     else:
         sentences = read_sentences(recipe, data, convert)
         trees = [tree for tree, _ in sentences[0]]
-        vocabulary, table = leaf_table(recipe, data, trees, width)
+        vocabulary, table = leaf_table(recipe, data, _words(trees), width)
         sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
         files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
         train, held, dev = (
@@ -84,6 +92,37 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     return Datasets(vocabulary, table, train, watched, dev)
+
+
+def _words(trees: Iterable[Tree]) -> Iterator[str]:
+    return (word for tree in trees for word in tree.words)
+
+
+def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
+    files, labels = recipe.data, recipe.model.labels
+    skipped: list[DataError] = []
+
+    def read(file: str) -> list[Text]:
+        found = read_texts(data / file, files, labels, skipped if files.skip_bad else None)
+        if not found:
+            raise DataError(f"{data / file}: expected rows of texts and labels, found none to use")
+        return found
+
+    train = read(files.train)
+    if files.dev is not None:
+        dev = read(files.dev)
+    else:
+        train, dev = set_aside_share(train, files.dev_share or 0)
+    if not dev:
+        raise DataError(
+            f"{data / files.train}: expected two texts or more of some class, so that one of them "
+            "can be set aside to report on; give more, or a file to report on (dev)"
+        )
+    words = (word for text in train for sentence in text.sentences for word in sentence)
+    vocabulary, table = leaf_table(recipe, data, words, width)
+    given, reported = (text_examples_of(part, vocabulary, recipe.model) for part in (train, dev))
+    watched = reported if recipe.training.stop_on == "dev" else []
+    return Datasets(vocabulary, table, given, watched, reported, (train, dev), skipped)
 
 
 def _check_head(recipe: Recipe, reads: str) -> None:
@@ -172,16 +211,20 @@ def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item
 
 
 def leaf_table(
-    recipe: Recipe, data: Path, trees: Sequence[Tree], width: int
+    recipe: Recipe, data: Path, words_used: Iterable[str], width: int
 ) -> tuple[WordVocabulary | WordpieceVocabulary, NDArray[np.float32]]:
     """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
 
-    A word table holds the pretrained words and, drawn at random, those of the training `trees` that
-    they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if there are
-    none). Raises ConfigError if the vectors are narrower than the table, DataError if they cannot
-    be read.
+    A word table holds the pretrained words and, drawn at random, those of the training data,
+    `words_used`, that they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if
+    there are none). Where learning starts from a bundle, the vocabulary is its own and the table is
+    not read. Raises ConfigError if the vectors are narrower than the table, DataError if they
+    cannot be read.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
+    if recipe.init is not None:
+        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind)
+        return vocabulary, np.zeros((len(vocabulary), width), np.float32)
     if recipe.data.vectors is not None:
         words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
     elif pieces:
@@ -191,7 +234,7 @@ def leaf_table(
     if pieces:
         return WordpieceVocabulary(words), vectors
     known = WordVocabulary(words)
-    every = {word for tree in trees for word in tree.words}
+    every = set(words_used)
     unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
     drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
     unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
@@ -203,7 +246,7 @@ def _pretrained(
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Words and the first `width` columns of their vectors."""
     assert files.vectors is not None
-    words, vectors = read_vectors(data / files.vectors)
+    words, vectors = read_vectors(vectors_file(files.vectors, data))
     if vectors.shape[1] < width:
         table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
         found = f"{files.vectors} has {vectors.shape[1]}"

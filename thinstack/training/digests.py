@@ -5,8 +5,11 @@ import os
 from functools import cache
 from pathlib import Path
 
+from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.config import Recipe
 from thinstack.data.sick import TABLES
+from thinstack.data.vectors import vectors_file
 from thinstack.errors import DataError
 
 __all__ = ["data_digests"]
@@ -16,13 +19,19 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
     """SHA-256 of every file that a recipe names, and of `more`, in the folder `data`. Raises
     DataError for one that cannot be read.
 
-    That of a folder is over the names and digests of its files, and of the table of SICK that
+    That of the bundle where learning starts is that of its manifest, which has the others'. That of
+    a folder is over the names and digests of its files, and of the table of SICK that
     stands beside it.
     """
     files = recipe.data
-    names = (files.train, files.dev, files.vectors, *more)
+    paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
+    if files.vectors is not None:
+        paths[files.vectors] = vectors_file(files.vectors, data)
+    if recipe.init is not None:
+        manifest = open_bundle(recipe.init.bundle).path / MANIFEST_FILE
+        paths["the bundle of init"] = manifest
     # Not resolved, for a folder that is a link is read with the table beside the link.
-    return {name: _digest(Path(os.path.abspath(data / name))) for name in names if name is not None}
+    return {name: _digest(Path(os.path.abspath(path))) for name, path in paths.items()}
 
 
 def _digest(path: Path) -> str:

@@ -11,9 +11,11 @@ from thinstack.config import Task
 from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import Figures
 from thinstack.measure.pair_figures import entailment, relatedness
+from thinstack.measure.text_figures import text_figures
 from thinstack.models.model import Model
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
+from thinstack.training.text_loss import sentence_weights
 
 __all__ = ["Answers", "evaluate_model"]
 
@@ -50,12 +52,14 @@ def evaluate_model(
     """
     if source == "self":
         take_own_trees(model, examples)
-    scores = _scores(model, examples, source)
+    scores = _scores(model, examples, source, task)
     answers = _answers(scores, examples, source, task)
     if task == "relatedness":
         return relatedness(answers.predicted, answers.gold), answers
     if task == "entailment":
         return entailment(answers.predicted, answers.gold), answers
+    if task == "texts":
+        return text_figures(np.concatenate(scores), answers.gold), answers
     given = [example.trees[source] for example in examples]
     order = [np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
@@ -65,11 +69,20 @@ def evaluate_model(
 
 
 @torch.inference_mode()
-def _scores(model: Model, examples: Sequence[Example], source: str) -> list[NDArray[np.float32]]:
+def _scores(
+    model: Model, examples: Sequence[Example], source: str, task: Task
+) -> list[NDArray[np.float32]]:
     """Scores (t, C) of the targets of each example."""
     model.eval()
     scores: list[NDArray[np.float32]] = []
     for part, forest in forests_of(examples, source):
+        if task == "texts":
+            roots = model(model.inputs(forest))["root_scores"].cpu().numpy()
+            trees = np.array([len(example.trees[source].forest.lengths) for example in part])
+            _, share = sentence_weights(forest.lengths, trees)
+            starts = np.cumsum(trees) - trees
+            scores.extend(np.split(np.add.reduceat(roots * share[:, None], starts), len(part)))
+            continue
         rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])
         scores.extend(np.split(rows, ends[:-1]))

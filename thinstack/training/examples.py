@@ -19,9 +19,11 @@ from thinstack.training.labelled import (
     LabelledForest,
     labelled_chains,
     labelled_pair,
+    labelled_text,
     labelled_tree,
 )
 from thinstack.training.oracle import right_transitions
+from thinstack.training.texts import Text
 
 __all__ = [
     "Example",
@@ -31,6 +33,7 @@ __all__ = [
     "minibatch",
     "minibatch_places",
     "pair_examples_of",
+    "text_examples_of",
 ]
 
 IntArray = NDArray[np.int64]
@@ -64,12 +67,14 @@ class Minibatch(NamedTuple):
         forest: their words and trees.
         targets: (t,) what the task head's loss takes.
         right: (N,) the right transitions for a parser, -1 unknown; empty for other models.
+        trees: (size,) the number of trees of each example.
         size: the number of examples.
     """
 
     forest: Forest
     targets: NDArray[Any]
     right: IntArray
+    trees: IntArray
     size: int
 
 
@@ -120,6 +125,19 @@ def pair_examples_of(
     ]
 
 
+def text_examples_of(
+    texts: Sequence[Text], vocabulary: Vocabulary, config: ModelConfig
+) -> list[Example]:
+    """Index texts, whose labels are those of the model. Their trees are made of the words, balanced
+    ones where the model is to make its own."""
+    maker = tree_maker("balanced" if config.parses else config.tree_source)
+    number = {name: place for place, name in enumerate(config.labels)}
+    return [
+        Example({"gold": labelled_text(text.sentences, number[text.label], vocabulary, maker)})
+        for text in texts
+    ]
+
+
 def minibatch(
     examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
 ) -> Minibatch:
@@ -135,6 +153,7 @@ def minibatch(
         join(one.forest for one in chosen),
         np.concatenate([one.targets for one in chosen]),
         np.concatenate([np.zeros(0, np.int64), *right]),
+        np.array([len(one.forest.lengths) for one in chosen]),
         len(examples),
     )
 

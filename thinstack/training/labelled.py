@@ -10,11 +10,12 @@ from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
+from thinstack.data.tree_sources import TreeMaker
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.measure.accuracy import labels_by_span
 
-__all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_tree"]
+__all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
 
 IntArray = NDArray[np.int64]
 
@@ -25,8 +26,8 @@ class LabelledForest(NamedTuple):
     Attributes:
         forest: the words and their trees.
         targets: (t,) what the task head's loss takes: classes of nodes or of sentences (-1
-            unknown), or the class or rating of a pair.
-        whole: which of them is that of the whole sentence or pair.
+            unknown), or the class of a text, or the class or rating of a pair.
+        whole: which of them is that of the whole sentence, text or pair.
         words: (t,) how many words each is about; of a pair, the mean of both sentences.
         depths: (t,) edges to the deepest leaf below (-1 unknown); of a pair, the mean of both
             trees.
@@ -111,6 +112,22 @@ def labelled_pair(
         np.array([np.mean([len(tree.words) for tree in trees])]),
         np.array([np.mean([depths_below(tree).max() for tree in trees])]),
     )
+
+
+def labelled_text(
+    sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
+) -> LabelledForest:
+    """The sentences of a text, each over the tree that `maker` makes of its words, and its
+    class."""
+    lengths = np.array([len(words) for words in sentences])
+    forest = Forest(
+        sizes=2 * lengths - 1,
+        lengths=lengths,
+        transitions=np.concatenate([maker(words) for words in sentences]).astype(np.int64),
+        **vocabulary.fields([word for words in sentences for word in words]),
+    )
+    words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
+    return LabelledForest(forest, np.array([label]), 0, words, unknown)
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:

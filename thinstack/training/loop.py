@@ -25,9 +25,11 @@ from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
 from thinstack.training.fit_parser import fit_parser
+from thinstack.training.initial import freeze
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
+from thinstack.training.text_loss import text_losses
 
 __all__ = ["Progress", "Report", "best_epoch", "train"]
 
@@ -77,6 +79,9 @@ def train(
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
+    if recipe.init is not None:
+        freeze(model, recipe.init)
+    initial = copy.deepcopy(model).eval() if config.phrase_penalty > 0 else None
     optimizers = build_optimizers(model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
@@ -86,7 +91,9 @@ def train(
 
     while not _finished(history, config):
         epoch = len(history) + 1
-        record = _one_epoch(model, datasets.train, config, optimizers, seed, epoch, on_batch)
+        record = _one_epoch(
+            model, initial, datasets.train, recipe, optimizers, seed, epoch, on_batch
+        )
         _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
         history.append(record | _watch(average, datasets.watched, recipe))
         if best_epoch(history) == epoch:
@@ -125,8 +132,9 @@ def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str
 
 def _one_epoch(
     model: Model,
+    initial: Model | None,
     examples: Sequence[Example],
-    config: TrainingConfig,
+    recipe: Recipe,
     optimizers: Mapping[str, Optimizer],
     seed: int,
     epoch: int,
@@ -134,9 +142,9 @@ def _one_epoch(
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
-    started = time.perf_counter()
+    started, config, texts = time.perf_counter(), recipe.training, recipe.data.task == "texts"
     if "self" in config.sources:
-        take_own_trees(model, examples, epoch)
+        take_own_trees(model, examples, None if texts else epoch)
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
@@ -149,7 +157,10 @@ def _one_epoch(
         batch = minibatch(
             [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
         )
-        losses, counts = _losses(model, batch, config)
+        if texts:
+            losses, counts = text_losses(model, batch, config, initial)
+        else:
+            losses, counts = _losses(model, batch, config)
         lower_parser_rate(optimizers, config, epoch - 1 + done / len(examples))
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
@@ -162,7 +173,7 @@ def _one_epoch(
     loss, parsing_loss = (totals / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, epoch)
     record = {"seed": seed, "epoch": epoch, "loss": loss}
-    record |= {"parsing_loss": parsing_loss} if model.parses else {}
+    record |= {"parsing_loss": parsing_loss} if model.parses and not texts else {}
     return record | {"seconds": time.perf_counter() - started}
 
 

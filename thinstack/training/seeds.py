@@ -12,6 +12,7 @@ from thinstack.config import Recipe
 from thinstack.models import Model, build_model
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers, evaluate_model
+from thinstack.training.initial import start_from
 from thinstack.training.loop import Progress, Report, best_epoch, train
 from thinstack.training.own_trees import agreement
 
@@ -57,14 +58,16 @@ def run_seed(
     the development file."""
     torch.manual_seed(seed)
     model = build_model(recipe.model, entries=len(datasets.table))
-    with torch.no_grad():
-        model.embedding.table.copy_(torch.from_numpy(datasets.table))
+    if recipe.init is not None:
+        start_from(model, recipe.init)
+    else:
+        model.embedding.table.data.copy_(torch.from_numpy(datasets.table))
     model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
     model = model.cpu()
-    sources, task = dict.fromkeys(("gold", *recipe.made_trees)), recipe.data.task
+    sources, task = recipe.measured_trees, recipe.data.task
     found = {source: evaluate_model(model, datasets.dev, source, task) for source in sources}
     dev = {source: figures for source, (figures, _) in found.items()}
-    if model.parses:
+    if model.parses and "gold" in sources:
         dev["self"] |= agreement(model, datasets.dev)
     answers = {source: said for source, (_, said) in found.items()}
     return SeedResult(seed, model, history, dev, answers)

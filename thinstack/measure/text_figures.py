@@ -1,0 +1,49 @@
+"""Figures of classes of texts, and what is taken for what."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.measure.accuracy import binary_right
+from thinstack.measure.figures import Figures, percentage
+
+__all__ = ["confusion", "text_figures"]
+
+IntArray = NDArray[np.int64]
+
+
+def text_figures(scores: NDArray[np.floating], gold: IntArray) -> Figures:
+    """Figures in percent of the scores (T, C) of texts against their classes (T,).
+
+    Returns `accuracy`; `macro_f1`, the mean of the F1 of every class that is there or was found;
+    `binary_accuracy`, as `accuracy` of the protocol of `thinstack.measure.accuracy`; each None over
+    no text; and `texts` and `binary_texts`, how many there were.
+    """
+    table = confusion(scores.argmax(1), gold, scores.shape[1])
+    right, found, there = table.diagonal(), table.sum(0), table.sum(1)
+    known = found + there > 0
+    f1 = 200.0 * right[known] / (found + there)[known]
+    binary = binary_right(scores, gold)
+    return {
+        "accuracy": percentage(scores.argmax(1) == gold),
+        "macro_f1": float(f1.mean()) if len(f1) else None,
+        "binary_accuracy": percentage(binary),
+        "texts": len(gold),
+        "binary_texts": len(binary),
+    }
+
+
+def confusion(predicted: IntArray, gold: IntArray, classes: int) -> IntArray:
+    """How many texts of each class (rows) were taken for each (columns), (C, C)."""
+    table = np.zeros((classes, classes), np.int64)
+    np.add.at(table, (gold, predicted), 1)
+    return table
+
+
+def mean_of_sentences(
+    scores: Iterable[NDArray[np.floating]], words: Sequence[int]
+) -> NDArray[np.floating]:
+    """The class probabilities (C,) of a text: the mean of those of its sentences, weighted by their
+    words."""
+    return np.average(np.stack(list(scores)), axis=0, weights=words)

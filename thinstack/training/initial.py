@@ -1,0 +1,67 @@
+"""Starting from a bundle: its vocabulary, its leaf table, and weights of its model."""
+
+import torch
+
+from thinstack.bundle import open_bundle
+from thinstack.config import InitConfig
+from thinstack.config.recipe import Part
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError
+from thinstack.models import Model
+from thinstack.models.weights import load_model, load_state, state_of
+
+__all__ = ["freeze", "start_from", "vocabulary_of"]
+
+
+def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVocabulary:
+    """The vocabulary of the bundle. Raises ConfigError unless it is of this kind, and what
+    `open_bundle` raises."""
+    config = (bundle := open_bundle(init.bundle)).config
+    if config.embedding.kind != kind:
+        raise ConfigError(
+            f"init.bundle: expected model.embedding.kind = {config.embedding.kind!r}, as "
+            f"{init.bundle} has it, found {kind!r}"
+        )
+    return bundle.vocabulary()
+
+
+def start_from(model: Model, init: InitConfig) -> None:
+    """Put the bundle's weights into the named parts of a model.
+
+    Raises ConfigError for a part that one of them lacks or whose weights have other shapes;
+    BundleError for a bundle without torch weights.
+    """
+    given, own = state_of(load_model(init.bundle)), state_of(model)
+    for part in init.parts:
+        names = [name for name in own if part_of(name) == part]
+        found = [name for name in given if part_of(name) == part]
+        if not names or sorted(names) != sorted(found):
+            odd = sorted(set(names) ^ set(found))
+            problem = f"they differ in {', '.join(odd[:3])}" if odd else "neither has one"
+            raise ConfigError(
+                f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}"
+            )
+        for name in names:
+            if given[name].shape != own[name].shape:
+                raise ConfigError(
+                    f"init.parts: the {part} of {init.bundle} does not fit the model: expected "
+                    f"{name} of shape {tuple(own[name].shape)}, found {tuple(given[name].shape)}"
+                )
+            own[name] = given[name]
+    load_state(model, own)
+
+
+def freeze(model: torch.nn.Module, init: InitConfig) -> None:
+    """Keep the frozen parts of a model as they are."""
+    for name, weight in model.named_parameters():
+        if part_of(name) in init.frozen:
+            weight.requires_grad_(False)
+
+
+def part_of(name: str) -> Part:
+    """The part of a model that a weight belongs to."""
+    if name.startswith("encoder.parser."):
+        return "parser"
+    parts: dict[str, Part] = {"embedding": "embedding", "encoder": "encoder", "head": "head"}
+    return parts[name.partition(".")[0]]

@@ -1,0 +1,57 @@
+"""The loss of texts, whose class is a mean over their sentences."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from thinstack.config import TrainingConfig
+from thinstack.models.model import Model
+from thinstack.training.examples import Minibatch
+from thinstack.training.precision import joint_of
+
+__all__ = ["sentence_weights", "text_losses"]
+
+
+def sentence_weights(
+    lengths: NDArray[np.int64], trees: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The text (B,) that each sentence belongs to, and the share (B,) of its text's words that it
+    has. `lengths` (B,) are the words of each sentence, `trees` (T,) the sentences of each text."""
+    text = np.repeat(np.arange(len(trees)), trees)
+    words = np.bincount(text, lengths, len(trees))
+    return text, (lengths / words[text]).astype(np.float32)
+
+
+def text_losses(
+    model: Model, batch: Minibatch, config: TrainingConfig, initial: Model | None
+) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+    """The loss of texts, and over how many of them it is a sum; no parser learns from texts.
+
+    The probabilities of a text's classes are the mean of its sentences', weighted by their words,
+    as predictions have them. `initial`: the model that learning started from. Where a
+    `phrase_penalty` is asked for, each text adds the mean over its minibatch's phrases of the
+    divergence KL(initial || model), so many times.
+    """
+    inputs = model.inputs(batch.forest)
+    logits = joint_of(model, inputs, config).logits
+    roots = logits
+    if model.head.reads == "nodes":
+        ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
+        roots = logits.index_select(0, ends.to(logits.device))
+    text, share = (
+        torch.from_numpy(each).to(logits.device)
+        for each in sentence_weights(batch.forest.lengths, batch.trees)
+    )
+    weighted = functional.softmax(roots, 1) * share.unsqueeze(1)
+    means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
+    targets = torch.from_numpy(batch.targets).to(logits.device)
+    loss = model.head.loss(means.clamp_min(torch.finfo(means.dtype).tiny).log(), targets)
+    if initial is not None and config.phrase_penalty > 0:
+        with torch.no_grad():
+            wanted = functional.log_softmax(joint_of(initial, inputs, config).logits, 1)
+        found = functional.log_softmax(logits, 1)
+        divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
+        loss = loss + config.phrase_penalty * batch.size * divergence / len(logits)
+    return (loss, loss.new_zeros([])), (batch.size, 0)

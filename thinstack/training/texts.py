@@ -1,0 +1,130 @@
+"""Texts and their classes, read from a table."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from thinstack.config import DataConfig
+from thinstack.data.tables import TableRow, read_table
+from thinstack.errors import DataError
+from thinstack.runtime.text import Sentence, Splitter, splitter
+
+__all__ = ["Text", "read_rows", "read_texts", "set_aside_share", "shared_texts"]
+
+AT_ONCE: Final = 1000
+"""Texts that are cut into words at a time."""
+
+
+class Text(NamedTuple):
+    """A text, or a phrase of one, with its class.
+
+    Attributes:
+        text: as the table has it.
+        sentences: the words of each of its sentences; of a phrase, its words.
+        label: its class.
+        line: of the table.
+    """
+
+    text: str
+    sentences: list[list[str]]
+    label: str
+    line: int
+
+
+def read_rows(
+    path: Path, files: DataConfig, skipped: list[DataError] | None = None
+) -> Iterator[TableRow]:
+    """The rows of a table of texts, with the columns that `files` names. Rows that cannot be used
+    go to `skipped`; without it the first of them is raised, as DataError with file and line."""
+    columns = [files.text_column, files.label_column]
+    if files.spans:
+        columns += ["start", "end"]
+    if path.suffix.lower() == ".spacy":
+        from thinstack.integrations.spacy.doc_bins import read_doc_bin
+
+        return read_doc_bin(path, columns, span_group=files.span_group, skipped=skipped)
+    return read_table(path, columns, encoding=files.encoding, skipped=skipped)
+
+
+def read_texts(
+    path: Path, files: DataConfig, labels: Sequence[str], skipped: list[DataError] | None = None
+) -> list[Text]:
+    """The texts of a table, cut into sentences of words. A label that is none of `labels`, a text
+    without words and a span that is no phrase of its text are rows that cannot be used, see
+    `read_rows`."""
+    found: list[Text] = []
+    rows, cut = read_rows(path, files, skipped), splitter(sentences=not files.spans)
+    while batch := list(islice(rows, AT_ONCE)):
+        for row, sentences in zip(batch, _cut(cut, batch, files), strict=True):
+            try:
+                found.append(_text(row, sentences, files, labels))
+            except DataError as error:
+                located = DataError(f"{path}:{row.line}: {error}")
+                if skipped is None:
+                    raise located from None
+                skipped.append(located)
+    return found
+
+
+def set_aside_share(texts: Sequence[Text], share: float) -> tuple[list[Text], list[Text]]:
+    """The others, and a share of the texts of each class, drawn with the same seed always: at least
+    one of a class of two texts or more."""
+    by_label: dict[str, list[int]] = defaultdict(list)
+    for place, text in enumerate(texts):
+        by_label[text.label].append(place)
+    draw, aside = np.random.default_rng(0), set[int]()
+    for label in sorted(by_label):
+        places = by_label[label]
+        count = max(round(share * len(places)), min(1, len(places) - 1))
+        aside |= set(draw.permutation(places)[:count].tolist())
+    parts: tuple[list[Text], list[Text]] = [], []
+    for place, text in enumerate(texts):
+        parts[place in aside].append(text)
+    return parts
+
+
+def shared_texts(train: Iterable[Text], dev: Sequence[Text]) -> int:
+    """How many of the second stand among the first too, word for word."""
+    known = Counter(text.text for text in train)
+    return sum(text.text in known for text in dev)
+
+
+def _cut(cut: Splitter, rows: Sequence[TableRow], files: DataConfig) -> Iterator[list[Sentence]]:
+    return cut(row.values[files.text_column] for row in rows)
+
+
+def _text(
+    row: TableRow, sentences: list[Sentence], files: DataConfig, labels: Sequence[str]
+) -> Text:
+    text, label = row.values[files.text_column], row.values[files.label_column]
+    if label not in labels:
+        expected = f"one of model.labels ({', '.join(labels)})"
+        raise DataError(f"expected {expected} in {files.label_column}, found {label!r:.60}")
+    if not sentences:
+        raise DataError(f"expected a text with words in {files.text_column}, found {text!r:.60}")
+    words = [list(sentence.words) for sentence in sentences]
+    if files.spans:
+        words = [_phrase(row, text, sentences[0])]
+    return Text(text, words, label, row.line)
+
+
+def _phrase(row: TableRow, text: str, sentence: Sentence) -> list[str]:
+    """The words of the characters [start, end) of a text that is one sentence."""
+    try:
+        start, end = int(row.values["start"]), int(row.values["end"])
+    except ValueError:
+        found = f"{row.values['start']!r:.20} and {row.values['end']!r:.20}"
+        raise DataError(f"expected numbers of characters in start and end, found {found}") from None
+    offsets = sentence.offsets + text.find(sentence.text)
+    first, last = np.searchsorted(offsets[:, 0], start), np.searchsorted(offsets[:, 1], end)
+    fits = first < len(offsets) and last < len(offsets) and first <= last
+    if not fits or (offsets[first, 0], offsets[last, 1]) != (start, end):
+        raise DataError(
+            f"expected start and end of a phrase of whole words, found {start} to {end}: "
+            f"{text[max(start, 0) : max(end, 0)]!r:.60}"
+        )
+    return list(sentence.words[first : last + 1])
