@@ -47,17 +47,23 @@ word at every node), or plain sentences, read word by word as a chain."""
 
 
 class EmbeddingConfig(Strict):
-    """Leaf embedding. `kind` is its vocabulary: words, or the pieces of words. `name` is that of a
-    registered embedding, by default `words.v1`, a table of word vectors, or `wordpieces.v1`, which
-    gives a word the mean of its pieces' vectors; `options` go to the plugin's own config. `size` is
-    the width of a word's vector.
-    """
+    """The leaf embedding: how words become vectors."""
 
-    kind: Literal["words", "wordpieces"]
-    size: int = Field(gt=0)
-    dropout: Rate = 0.0
-    name: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
+    kind: Literal["words", "wordpieces"] = Field(
+        description="The vocabulary: whole words, or word pieces, which spell any word."
+    )
+    size: int = Field(gt=0, description="Width of a word's vector.")
+    dropout: Rate = Field(
+        default=0.0, description="Share of the entries of words' vectors dropped in training."
+    )
+    name: str | None = Field(
+        default=None,
+        description="A registered embedding. By default `words.v1`, a table of word vectors, or "
+        "`wordpieces.v1`, which gives a word the mean of its pieces' vectors.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the registered embedding."
+    )
 
     @property
     def registered(self) -> str:
@@ -66,34 +72,42 @@ class EmbeddingConfig(Strict):
 
 
 class CellConfig(Strict):
-    """A composition cell by its registered name; `options` go to the plugin's own config."""
+    """A composition cell: what makes a phrase's vector of those of its parts."""
 
-    name: str
-    hidden_size: int = Field(gt=0)
-    options: dict[str, Any] = Field(default_factory=dict)
+    name: str = Field(description="A registered cell.")
+    hidden_size: int = Field(gt=0, description="Width of a node's state.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the cell.")
 
 
 class HeadConfig(Strict):
-    """A task head by its registered name; `options` go to the plugin's own config."""
+    """A task head: what is predicted of the nodes' states."""
 
-    name: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    name: str = Field(description="A registered task head. It must suit `data.task`.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the head.")
 
 
 class TrackerConfig(Strict):
-    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), of width `size`.
+    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), which reads a sentence as its tree
+    is built."""
 
-    `lookahead`: how many words of the buffer it reads. `feeds`: whether its state is an input of
-    the composition, the e of (1); without it, given trees are composed by depth. `parses`: whether
-    it has a transition classifier (5), so that the model makes trees of its own. `dropout`: of the
-    outputs of nodes that it reads.
-    """
-
-    size: int = Field(gt=0)
-    lookahead: int = Field(default=1, gt=0)
-    feeds: bool = True
-    parses: bool = True
-    dropout: Rate = 0.0
+    size: int = Field(gt=0, description="Width of the tracking LSTM.")
+    lookahead: int = Field(
+        default=1, gt=0, description="How many of the words still to come it reads."
+    )
+    feeds: bool = Field(
+        default=True,
+        description="Whether its state is an input of the composition, the e of (1) in the paper. "
+        "Without it, given trees are composed depth by depth, which is faster.",
+    )
+    parses: bool = Field(
+        default=True,
+        description="Whether it also learns to make trees, by a transition classifier, (5) in the "
+        "paper.",
+    )
+    dropout: Rate = Field(
+        default=0.0,
+        description="Share of the entries of nodes' states that it reads dropped in training.",
+    )
 
     beam: int = Field(default=1, exclude=True, repr=False)
 
@@ -106,36 +120,57 @@ class TrackerConfig(Strict):
 
 
 class ParserConfig(Strict):
-    """A parser, which makes trees of words, by its registered name; `options` go to its
-    constructor. `transitions.v1` is the tracking LSTM of SPINN with its transition classifier; its
-    options are the fields of `TrackerConfig`, and it is kept as `encoder.tracker`."""
+    """A parser in front of the encoder: it makes trees of words."""
 
-    name: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    name: str = Field(
+        description="A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its "
+        "transition classifier, which is kept as `model.encoder.tracker`."
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Options of the parser; those of `transitions.v1` are the fields of "
+        "`model.encoder.tracker`.",
+    )
 
 
 class EncoderConfig(Strict):
-    """How the cell of a model is put to work.
+    """How the cell is put to work: layers, directions, and what is read from them."""
 
-    `layers`: each layer after the first reads, at every node, what the layer below made of it
-    (Irsoy & Cardie 2014). `top_down`: the cell of a pass from the root back to the leaves in each
-    layer; "shared" is the bottom-up cell itself, one set of weights for both directions (Tai,
-    footnote 2). `separate`: whether the directions are two stacks of layers, each reading its own
-    below (Tai, Table 1), instead of both reading both. `readout`: what outputs are made of, if
-    there is a top-down pass; the encoder knows the names. `tracker`: the tracking LSTM of SPINN,
-    for one layer without a top-down pass.
-
-    `name` is that of a registered encoder, which takes the place of all this; `options` go to its
-    constructor.
-    """
-
-    name: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
-    layers: int = Field(default=1, gt=0)
-    top_down: CellConfig | Literal["shared"] | None = None
-    separate: bool = False
-    readout: tuple[str, ...] = Field(default=("up", "down", "leaves"), min_length=1)
-    tracker: TrackerConfig | None = None
+    name: str | None = Field(
+        default=None,
+        description="A registered encoder. It takes the place of all the fields below but "
+        "`options`.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the registered encoder."
+    )
+    layers: int = Field(
+        default=1,
+        gt=0,
+        description="Layers of the cell. Each after the first reads, at every node, what the "
+        "layer below made of it (Irsoy & Cardie 2014).",
+    )
+    top_down: CellConfig | Literal["shared"] | None = Field(
+        default=None,
+        description="The cell of a second pass, from the root back to the leaves, in each layer. "
+        '"shared" takes the bottom-up cell, with the same weights (Tai et al. 2015, footnote 2).',
+    )
+    separate: bool = Field(
+        default=False,
+        description="Whether the two directions are stacks of layers of their own (Tai et al. "
+        "2015, Table 1). Otherwise each layer reads both directions of the one below.",
+    )
+    readout: tuple[str, ...] = Field(
+        default=("up", "down", "leaves"),
+        min_length=1,
+        description="With a top-down pass, what a node's output is made of, side by side: its "
+        'states in the two directions ("up", "down") and the mean of the top-down states of the '
+        'leaves below it ("leaves").',
+    )
+    tracker: TrackerConfig | None = Field(
+        default=None,
+        description="SPINN's tracking LSTM, for binary trees, one layer and no top-down pass.",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -159,25 +194,42 @@ class EncoderConfig(Strict):
 
 
 class ModelConfig(Strict):
-    """A model: leaf embedding, encoder of one composition cell, task head. `labels` are its
-    classes, in order.
+    """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
 
-    `trees`: what its sentences come as. `relations`: names of the edge types of dependency trees
-    that the cell tells apart; any other is of kind 1, these of kinds 2 and up. `tree_source`: what
-    makes the trees of raw words, by default the model itself if it parses, else balanced trees.
-    `parser`: what makes trees of the model's own.
-    """
-
-    schema_version: Literal[1] = SCHEMA_VERSION
-    labels: tuple[str, ...] = Field(min_length=2)
-    embedding: EmbeddingConfig
-    cell: CellConfig
-    head: HeadConfig
-    encoder: EncoderConfig = EncoderConfig()
-    parser: ParserConfig | None = None
-    trees: TreeKind = "binary"
-    relations: tuple[str, ...] = ()
-    tree_source: MadeTree = "balanced"
+    schema_version: Literal[1] = Field(
+        default=SCHEMA_VERSION, description="Version of these fields; leave it out."
+    )
+    labels: tuple[str, ...] = Field(
+        min_length=2,
+        description="The classes, in order. For ratings of pairs, one label for each whole number "
+        "from 1 up.",
+    )
+    embedding: EmbeddingConfig = Field(description="How words become vectors.")
+    cell: CellConfig = Field(description="What composes the parts of a phrase.")
+    head: HeadConfig = Field(description="What is predicted.")
+    encoder: EncoderConfig = Field(
+        default=EncoderConfig(), description="Layers and directions; by default one layer, upwards."
+    )
+    parser: ParserConfig | None = Field(
+        default=None,
+        description="What makes trees of the model's own. Without it, a model needs trees from "
+        "its data or from `tree_source`.",
+    )
+    trees: TreeKind = Field(
+        default="binary",
+        description='What sentences come as. "binary" and "constituency" trees have their words at '
+        'the leaves, "dependency" trees at every node; "sequence" reads word by word.',
+    )
+    relations: tuple[str, ...] = Field(
+        default=(),
+        description="For dependency trees: the relations that the cell tells apart. All others "
+        "count as one.",
+    )
+    tree_source: MadeTree = Field(
+        default="balanced",
+        description='What makes the trees of raw words. It is "self" by default if the model '
+        "parses.",
+    )
 
     @property
     def parses(self) -> bool:

@@ -32,16 +32,20 @@ Part = Literal["embedding", "encoder", "parser", "head"]
 
 
 class InitConfig(Strict):
-    """Where learning starts: from the weights of a bundle, in place of fresh ones.
+    """Where learning starts: from the weights of a bundle, in place of fresh ones."""
 
-    `bundle`: its name or folder. Its vocabulary and leaf table come along, in place of
-    `data.vectors`; its weights must have the shapes of the model's. `parts`: what is taken from it.
-    `frozen`: what stays as it is.
-    """
-
-    bundle: str
-    parts: tuple[Part, ...] = Field(default=("embedding", "encoder", "parser"), min_length=1)
-    frozen: tuple[Part, ...] = ("parser",)
+    bundle: str = Field(
+        description="Name or folder of the bundle. Its vocabulary comes along, in place of "
+        "`data.vectors`; its weights must have the shapes of the model's."
+    )
+    parts: tuple[Part, ...] = Field(
+        default=("embedding", "encoder", "parser"),
+        min_length=1,
+        description='What is taken from it: "embedding" (always), "encoder", "parser", "head".',
+    )
+    frozen: tuple[Part, ...] = Field(
+        default=("parser",), description="Parts of the model that learn nothing."
+    )
 
     @model_validator(mode="after")
     def _table_and_ids_go_together(self) -> Self:
@@ -51,39 +55,83 @@ class InitConfig(Strict):
 
 
 class DataConfig(Strict):
-    """Files of a recipe, relative to the data folder that the command names.
+    """The files of a recipe, relative to the folder that `--data` names, and what is learnt of
+    them."""
 
-    `task`: what is read from them. `format`: their registered reader; of pairs "sick.v1" (folders)
-    or "snli.v1". `dev`: what is reported on; without it, `dev_size` of the training examples,
-    evenly spread, are set aside for that, or `dev_share` of the texts of each class. Texts are the
-    rows of a table (.csv, .tsv, .jsonl, .parquet, .spacy), in `text_column` and `label_column`, in
-    `encoding`; with `spans` a row labels the characters [start, end) of its text, from columns of
-    these names (of a .spacy file, from the spans of `span_group`). `skip_bad` leaves out rows that
-    cannot be used and lists them in a file. `relabel`: other names for classes of the files, "" for
-    none; sentences that have no class are then left out. `statement`: what a bundle's card says of
-    the data: what it is, its terms, and whom to cite. `vectors`: pretrained leaf vectors (`.npz` or
-    GloVe text), of which the first columns are taken, as many as the leaf table has
-    (`embedding.size`, but for embeddings with a table of another width), scaled to the standard
-    deviation `vector_std` if that is given; "" is none at all. A wordpiece model needs them, for
-    they bring the pieces.
-    """
-
-    train: str
-    dev: str | None = None
-    dev_size: int | None = Field(default=None, gt=0)
-    dev_share: float | None = Field(default=None, gt=0, lt=1)
-    text_column: str = "text"
-    label_column: str = "label"
-    encoding: str = "utf-8"
-    skip_bad: bool = False
-    spans: bool = False
-    span_group: str | None = None
-    task: Task = "phrases"
-    format: str = "brackets.v1"
-    relabel: dict[str, str] = Field(default_factory=dict)
-    vectors: str | None = None
-    vector_std: float | None = Field(default=None, gt=0)
-    statement: str = ""
+    train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
+    dev: str | None = Field(
+        default=None,
+        description="What is reported on, in the same format. A recipe has `dev`, `dev_size` or `dev_share`.",
+    )
+    dev_size: int | None = Field(
+        default=None,
+        gt=0,
+        description="In place of `dev`: so many training examples, evenly spread, are set aside "
+        "to report on.",
+    )
+    dev_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="In place of `dev`, of texts: this share of the texts of each class is set "
+        "aside to report on.",
+    )
+    text_column: str = Field(
+        default="text", description="The column of a table that holds the texts."
+    )
+    label_column: str = Field(
+        default="label", description="The column of a table that holds their classes."
+    )
+    spans: bool = Field(
+        default=False,
+        description="Rows of a table label phrases: the characters from column `start` to column "
+        "`end` of the text.",
+    )
+    span_group: str | None = Field(
+        default=None,
+        description="With `spans`, of a .spacy file: the name of the span group they come from.",
+    )
+    encoding: str = Field(default="utf-8", description="The encoding of a table.")
+    skip_bad: bool = Field(
+        default=False,
+        description="Leave out rows of a table that cannot be used, and list them in the file "
+        "skipped.txt. Otherwise the first one ends the run.",
+    )
+    task: Task = Field(
+        default="phrases",
+        description='What is learnt. "phrases": classes of all labelled phrases, that go from '
+        'negative to positive; "sentences": classes of whole sentences; "texts": classes of texts '
+        "of any number of sentences, from a table (.csv, .tsv, .jsonl, .parquet, .spacy); "
+        '"relatedness": ratings of pairs of sentences; "entailment": classes of pairs.',
+    )
+    format: str = Field(
+        default="brackets.v1",
+        description="The reader of the files: one of [those for trees](#readers), or, for pairs, "
+        "`sick.v1` (folders) or `snli.v1` (JSON lines).",
+    )
+    relabel: dict[str, str] = Field(
+        default_factory=dict,
+        description='New names for classes of the files, "" for no class. Sentences that then have '
+        "no class are left out. Not for pairs.",
+    )
+    vectors: str | None = Field(
+        default=None,
+        description="Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or "
+        "`wordpieces`, which thinstack brings along: 100 columns, from MiniLM), of which "
+        'the first columns are taken, as many as the leaf table has. "" is the same as none. A '
+        "wordpiece model needs them, for they bring the pieces.",
+    )
+    vector_std: float | None = Field(
+        default=None,
+        gt=0,
+        description="Scale the vectors to this standard deviation. By default they are taken as "
+        "they are.",
+    )
+    statement: str = Field(
+        default="",
+        description="What the card of the bundle says of the data: what it is, its terms, whom to "
+        "cite.",
+    )
 
     @property
     def reported(self) -> str:
@@ -116,47 +164,85 @@ class DataConfig(Strict):
 
 
 class TrainingConfig(Strict):
-    """AdaGrad, or another `rule`, on all but the leaf vectors, which have a learning rate and rule
-    of their own (Tai 5.3), and a `[model.parser]`, which has Adam and a
-    `parser_learning_rate` that falls in a line to 0. Once the weights to keep are chosen, the
-    parser is trained for `parser_epochs` more, and nothing else with it.
+    """How the model learns."""
 
-    `stop_on`: what early stopping looks at: the development file, a held-out tenth of the training
-    file ("held"), or nothing, which runs all `epochs` on the whole training file.
-    `gold`, `sources`: whether to train on the treebank's own trees, and on those of which tree
-    sources; each epoch every sentence takes one of them, drawn evenly. Of other trees the phrases
-    count that the treebank's tree has too. "self" among them are the model's own parses, made anew
-    before each epoch but the first, which takes the treebank's instead: scheduled sampling (Bowman
-    et al. 2016, 3.4) of whole sentences, taught by a dynamic oracle. `alpha`: weight of the loss of
-    transitions beside that of the task, (7) of Bowman et al. 2016, for a model that parses.
-    `precision`: "bf16" computes in bfloat16 on devices that have it, with weights, losses and
-    evaluation in float32. `buckets`: minibatches are cut from so many times their number of
-    sentences, sorted by length, so that sentences of a minibatch are alike in length, which takes
-    less time; 1 draws them from all. `average`: how much of the running average of the
-    weights each epoch leaves standing; what is kept is the average, and 0 makes that the last
-    epoch's weights. `phrase_penalty`: of texts, what the divergence of a phrase's class
-    probabilities from those of the model that learning starts from counts beside the loss.
-    """
-
-    seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(default=(1,), min_length=1)
-    epochs: int = Field(default=10, gt=0)
-    batch_size: int = Field(default=25, gt=0)
-    rule: Literal["adagrad", "rmsprop", "adam"] = "adagrad"
-    learning_rate: float = Field(default=0.05, gt=0)
-    vector_learning_rate: float = Field(default=0.1, ge=0)
-    vector_rule: Literal["sgd", "adagrad"] = "sgd"
-    parser_learning_rate: float = Field(default=2e-3, gt=0)
-    parser_epochs: int = Field(default=0, ge=0)
-    weight_decay: float = Field(default=1e-4, ge=0)
-    stop_on: Literal["dev", "held", "nothing"] = "held"
-    patience: int = Field(default=4, gt=0)
-    gold: bool = True
-    sources: tuple[MadeTree, ...] = ()
-    alpha: float = Field(default=1.0, ge=0)
-    precision: Literal["float32", "bf16"] = "float32"
-    buckets: int = Field(default=20, gt=0)
-    average: Rate = 0.0
-    phrase_penalty: float = Field(default=0.0, ge=0)
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(
+        default=(1,),
+        min_length=1,
+        description="A model is trained for each. The bundle holds the one that did best on what "
+        "`stop_on` names, or the first.",
+    )
+    epochs: int = Field(default=10, gt=0, description="Passes over the training data, at most.")
+    batch_size: int = Field(default=25, gt=0, description="Sentences, or pairs, of a minibatch.")
+    rule: Literal["adagrad", "rmsprop", "adam"] = Field(
+        default="adagrad",
+        description="The optimiser of all weights but the leaf table and `model.parser`.",
+    )
+    learning_rate: float = Field(default=0.05, gt=0, description="Learning rate of `rule`.")
+    vector_learning_rate: float = Field(
+        default=0.1, ge=0, description="Learning rate of the leaf table; 0 leaves it as it is."
+    )
+    vector_rule: Literal["sgd", "adagrad"] = Field(
+        default="sgd", description="The optimiser of the leaf table."
+    )
+    parser_learning_rate: float = Field(
+        default=2e-3,
+        gt=0,
+        description="Learning rate of `model.parser`, which has Adam; it falls in a line to 0.",
+    )
+    parser_epochs: int = Field(
+        default=0,
+        ge=0,
+        description="Further epochs for `model.parser` alone, once the weights to keep are chosen.",
+    )
+    weight_decay: float = Field(
+        default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
+    )
+    stop_on: Literal["dev", "held", "nothing"] = Field(
+        default="held",
+        description="What chooses the epoch to keep and stops early: a held-out tenth of the "
+        'training data ("held"), the development data, or nothing, which trains on all of it for '
+        "all epochs.",
+    )
+    patience: int = Field(
+        default=4, gt=0, description="Training stops after so many epochs without a better one."
+    )
+    gold: bool = Field(default=True, description="Whether the trees of the data are trained on.")
+    sources: tuple[MadeTree, ...] = Field(
+        default=(),
+        description="Other trees to train on. Each epoch every sentence takes one of its trees, "
+        "drawn evenly; phrases count that the data's tree has too. \"self\" are the model's own "
+        "parses, made anew before each epoch; the first epoch takes the data's trees instead "
+        "(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4).",
+    )
+    alpha: float = Field(
+        default=1.0,
+        ge=0,
+        description="For a model that parses: weight of the loss of its trees beside that of the "
+        "task, (7) of Bowman et al. 2016.",
+    )
+    precision: Literal["float32", "bf16"] = Field(
+        default="float32",
+        description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
+        "Weights, losses and evaluation stay in float32.",
+    )
+    buckets: int = Field(
+        default=20,
+        gt=0,
+        description="Minibatches are cut from so many times their number of sentences, sorted by "
+        "length, which takes less time; 1 draws them from all.",
+    )
+    average: Rate = Field(
+        default=0.0,
+        description="A running average of the weights is kept; this is how much of it each epoch "
+        "leaves standing. 0 keeps the weights of the epoch itself.",
+    )
+    phrase_penalty: float = Field(
+        default=0.0,
+        ge=0,
+        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss of "
+        "a text, that the scores of its phrases leave those of the start (a mean of divergences).",
+    )
 
     @property
     def trees(self) -> tuple[str, ...]:
@@ -173,30 +259,41 @@ class TrainingConfig(Strict):
 
 
 class ExportConfig(Strict):
-    """How the trained model is exported.
+    """How the trained model is exported."""
 
-    `quantize`: how weights are stored in the ONNX file; "int8-tables" is 8 bits with a scale a row
-    for the leaf table (fp16, where the embedding does more than to look words up in it), and fp16
-    for matrices; "int8" has matrices in 8 bits too, with a scale a column, and computes with them
-    so. `inference_only`: leave TorchScript out of the bundle, and of the torch weights those that
-    the ONNX file holds.
-    """
-
-    inference_only: bool = False
-    quantize: Literal["none", "fp16", "int8-tables", "int8"] = "none"
-    index_type: Literal["int32", "int64"] = "int32"
+    inference_only: bool = Field(
+        default=False,
+        description="Leave out of the bundle the TorchScript file, and of the torch weights those "
+        "that the ONNX file holds.",
+    )
+    quantize: Literal["none", "fp16", "int8-tables", "int8"] = Field(
+        default="none",
+        description='How the ONNX file stores weights. "int8-tables": 8 bits with a scale a row '
+        "for the leaf table (fp16 if the embedding does more than look words up), fp16 for "
+        'matrices. "int8": 8 bits for matrices too, with a scale a column, and products computed '
+        "in 8 bits.",
+    )
+    index_type: Literal["int32", "int64"] = Field(
+        default="int32",
+        description="Type of the index inputs of the ONNX file; JavaScript needs int32.",
+    )
 
 
 class Recipe(Strict):
     """All that one training run needs."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    description: str = ""
-    data: DataConfig
-    init: InitConfig | None = None
-    model: ModelConfig
-    training: TrainingConfig = TrainingConfig()
-    export: ExportConfig = ExportConfig()
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        description="Name of the bundle: letters, digits and `._-`.",
+    )
+    description: str = Field(default="", description="What the card of the bundle says first.")
+    data: DataConfig = Field(description="Files and task.")
+    init: InitConfig | None = Field(
+        default=None, description="Where learning starts; fresh weights without it."
+    )
+    model: ModelConfig = Field(description="What is trained.")
+    training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
+    export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
 
     @property
     def made_trees(self) -> tuple[str, ...]:
@@ -219,7 +316,8 @@ class Recipe(Strict):
         if self.data.task == "texts":
             if self.model.trees != "binary":
                 raise ValueError("data.task = 'texts': expected model.trees = 'binary'")
-            if self.model.parses and (self.init is None or "parser" not in self.init.parts):
+            parser = "encoder" if self.model.parser is None else "parser"  # of SPINN, the first
+            if self.model.parses and (self.init is None or parser not in self.init.parts):
                 raise ValueError("data.task: texts teach no parser; start from a bundle ([init])")
             if (found := self.training.stop_on) == "held":
                 raise ValueError(f"training.stop_on: of texts 'dev' or 'nothing', found {found!r}")
