@@ -61,7 +61,8 @@ class DataConfig(Strict):
     train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
     dev: str | None = Field(
         default=None,
-        description="What is reported on, in the same format. A recipe has `dev`, `dev_size` or `dev_share`.",
+        description="What is reported on, in the same format. "
+        "A recipe has `dev`, `dev_size` or `dev_share`.",
     )
     dev_size: int | None = Field(
         default=None,
@@ -240,8 +241,8 @@ class TrainingConfig(Strict):
     phrase_penalty: float = Field(
         default=0.0,
         ge=0,
-        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss of "
-        "a text, that the scores of its phrases leave those of the start (a mean of divergences).",
+        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
+        "of a text, that the scores of its phrases leave those of the start (a mean of divergences).",
     )
 
     @property
