@@ -20,7 +20,7 @@ import typer
 from rich.progress import track
 
 HERE = Path(__file__).parent
-ONE, TWO = ("--threads", "1"), ("--threads", "2")
+ONE = ("--threads", "1")
 
 
 def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
@@ -30,7 +30,6 @@ def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
         ("The bundled model, own parse, ONNX, one thread", ("own_parse.py", *bundles)),
         ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "100000")),
         ("The encoder, one thread", ("encoder.py", *ONE)),
-        ("The encoder, two threads", ("encoder.py", *TWO)),
         ("SPINN, one thread", ("spinn.py", *ONE)),
         ("Exported models, one thread", ("onnx_speed.py", *ONE)),
         ("Splitting raw text", ("splitting.py",)),

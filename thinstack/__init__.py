@@ -9,6 +9,8 @@ from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from thinstack.runtime.predictor import Predictor
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "from_brackets",
     "load",
     "to_brackets",
+    "train_texts",
 ]
 
 
@@ -39,3 +42,29 @@ def load(
     from thinstack.runtime.predictor import Predictor
 
     return Predictor(open_bundle(path_or_name), device=device, threads=threads)
+
+
+def train_texts(
+    rows: "Iterable[Mapping[str, object]]",
+    *,
+    text: str = "text",
+    label: str = "label",
+    dev: "Iterable[Mapping[str, object]] | None" = None,
+    init: str = "sst",
+    out: str | Path,
+) -> "Predictor":
+    """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
+
+    `rows`: mappings with the columns `text` and `label`, such as those of a `datasets.Dataset` or
+    of `DataFrame.to_dict("records")`. `dev`: others to report on; else a tenth of the rows of each
+    class is set aside. `init`: name or folder of the bundle where learning starts, or "none" for
+    word vectors alone. `out`: the folder for the bundle, `model-best`, and for the recipe, which
+    docs/recipes.md explains. Raises DataError, ConfigError, BundleError, or MissingExtraError
+    without the extra `export`.
+    """
+    from thinstack.errors import needs_extra
+
+    with needs_extra("export"):
+        from thinstack.training.train_texts import train_rows
+    train_rows(rows, text=text, label=label, dev=dev, init=init, out=Path(out))
+    return load(Path(out) / "model-best")

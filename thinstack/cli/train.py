@@ -1,13 +1,14 @@
-"""`thinstack train`: from a recipe to a bundle."""
+"""`thinstack train`: from a table of texts, or a recipe, to a bundle."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from thinstack.cli.options import ThreadsOption
-from thinstack.errors import needs_extra
+from thinstack.data.tables import TABLE_SUFFIXES
+from thinstack.errors import InputError, needs_extra
 
 __all__ = ["train"]
 
@@ -15,28 +16,106 @@ SeedsOption = Annotated[
     list[int] | None,
     typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated."),
 ]
+TABLES = (*TABLE_SUFFIXES, ".spacy")
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(help="A TOML recipe.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A table of texts and labels (.csv, .tsv, .jsonl, .parquet, .spacy), or a recipe "
+            "(.toml)."
+        ),
+    ],
     out: Annotated[
         Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")
     ],
+    text_column: Annotated[
+        str | None, typer.Option(help="Of a table: the column of the texts.  [default: text]")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Of a table: the column of the labels.  [default: label]")
+    ] = None,
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="Of a table: another one to report on; else a tenth is set aside."),
+    ] = None,
+    init: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a table: the model where learning starts, a name or a folder, or none for "
+            "word vectors alone.  [default: sst]"
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Of a table: all classes in their order, with commas between."),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of a table: how its text is encoded.  [default: utf-8]")
+    ] = None,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Of a table: its rows label phrases, start to end.")
+    ] = False,
+    span_group: Annotated[
+        str | None, typer.Option(help="Of a .spacy file: label the spans of this group.")
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Of a table: leave rows out that cannot be used.")
+    ] = False,
     data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
-    ] = Path(),
+        Path | None,
+        typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in."),
+    ] = None,
     seed: SeedsOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Train every seed of a recipe, measure them, and export one as a bundle: the best by what was
-    watched, else the first.
+    """Train on a table of texts and labels, or run a recipe; measure the model, and write it as a
+    bundle.
 
-    Called again, it goes on where it was.
+    A table is trained on by a recipe that is written for it, to recipe.toml in the folder. Of
+    several seeds the best by what was watched is exported, else the first. Called again, it goes on
+    where it was.
     """
+    of_table: dict[str, Any] = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "dev": None if dev is None else str(dev),
+        "encoding": encoding,
+        "spans": spans or span_group is not None or None,
+        "span_group": span_group,
+        "skip_bad": skip_bad or None,
+    }
+    console = Console()
+    if file.suffix.lower() in TABLES:
+        with needs_extra("export"):
+            from thinstack.training.train_texts import train_table
+        names = tuple(name.strip() for name in labels.split(",")) if labels else ()
+        train_table(
+            file,
+            out,
+            of_table,
+            init=init or "sst",
+            labels=names,
+            seeds=tuple(seed or (1,)),
+            threads=threads,
+            console=console,
+        )
+        best = out / "model-best"
+        console.print(f'try it: thinstack predict --model {best} "a text of yours"', soft_wrap=True)
+        return
+    of_table |= {"init": init, "labels": labels}
+    if given := [name for name, value in of_table.items() if value is not None]:
+        options = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise InputError(
+            f"{options}: for tables ({', '.join(TABLES)}); {file} is read as a recipe, which says "
+            "all this itself"
+        )
     from thinstack.config import Recipe
 
-    read = Recipe.read(recipe)
+    read = Recipe.read(file)
     seeds = tuple(seed or read.training.seeds)
     with needs_extra("export"):
         from thinstack.training.run_recipe import run_recipe
-    run_recipe(read, data=data, out=out, seeds=seeds, threads=threads, console=Console())
+    folder = Path() if data is None else data
+    run_recipe(read, data=folder, out=out, seeds=seeds, threads=threads, console=console)

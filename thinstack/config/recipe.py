@@ -242,7 +242,7 @@ class TrainingConfig(Strict):
         default=0.0,
         ge=0,
         description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
-        "of a text, that the scores of its phrases leave those of the start (a mean of divergences).",
+        "of a text, that its phrases' scores leave those of the start (a mean of divergences).",
     )
 
     @property

@@ -1,7 +1,5 @@
 """Figures of classes of texts, and what is taken for what."""
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,11 +37,3 @@ def confusion(predicted: IntArray, gold: IntArray, classes: int) -> IntArray:
     table = np.zeros((classes, classes), np.int64)
     np.add.at(table, (gold, predicted), 1)
     return table
-
-
-def mean_of_sentences(
-    scores: Iterable[NDArray[np.floating]], words: Sequence[int]
-) -> NDArray[np.floating]:
-    """The class probabilities (C,) of a text: the mean of those of its sentences, weighted by their
-    words."""
-    return np.average(np.stack(list(scores)), axis=0, weights=words)

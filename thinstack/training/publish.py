@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -30,7 +31,9 @@ from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import line
+from thinstack.measure.text_figures import text_figures
 from thinstack.models import Model, weights_of
+from thinstack.runtime.prediction import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
@@ -41,6 +44,8 @@ __all__ = ["publish"]
 
 VERIFICATION_BATCH = 64
 """Sentences that the exported file is run on at a time when it is compared with the model."""
+MOST_VERIFIED = 2000
+"""Development examples that it is run on."""
 
 Figures = dict[str, dict[str, Any]]
 
@@ -65,7 +70,7 @@ def publish(
     development sentences.
     """
     files = _exports(recipe, datasets, result, console)
-    shipped = _measure(files, recipe, data)
+    shipped = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {line(figures, recipe.data.task)}")
@@ -113,15 +118,15 @@ def _exports(
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
-    """The development sentences in batches: over their gold trees and, if the model parses, for it
-    to make the trees."""
+    """The development examples, or many of them, in batches: over their gold trees and, if the
+    model parses, for it to make the trees."""
     found = []
-    for _, forest in forests_of(examples, "gold", VERIFICATION_BATCH):
+    for _, forest in forests_of(examples[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
         found += [forest, without_trees(forest)] if model.parses else [forest]
     return found
 
 
-def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
+def _measure(files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
     """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
     automatic trees; nothing for models that predictors do not take."""
     if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
@@ -129,12 +134,24 @@ def _measure(files: dict[str, bytes], recipe: Recipe, data: Path) -> Figures:
     sources: tuple[EvaluationSource, ...] = ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
+        if recipe.data.task == "texts":
+            return {"text": _measure_texts(predictor, recipe, datasets)}
         development = read_sentences(recipe, data)[2]
         figures: Figures = {
             source: evaluate_predictor(predictor, development, source=source) for source in sources
         }
         figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
         return figures
+
+
+def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:
+    """Of texts as a user gives them; of phrases, over their words."""
+    texts, labels = datasets.texts[1], recipe.model.labels
+    sentences = [sentence for text in texts for sentence in text.sentences]
+    found = iter(predictor.predict(sentences))
+    scores = [document_scores([next(found) for _ in text.sentences]) for text in texts]
+    gold = [labels.index(text.label) for text in texts]
+    return dict(text_figures(np.stack(scores), np.array(gold, np.int64)))
 
 
 def _json(data: object) -> bytes:

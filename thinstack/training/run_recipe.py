@@ -19,7 +19,9 @@ from thinstack.measure.figures import figure_names, line, mean_and_std, shown
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.publish import publish
+from thinstack.training.rival import NAME, plain_rival
 from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
+from thinstack.training.text_report import say_what_is_odd, show_texts
 
 __all__ = ["run_recipe"]
 
@@ -60,6 +62,7 @@ def run_recipe(
     _claim(out, recipe, data)
     datasets = load_datasets(recipe, data)
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
+    say_what_is_odd(datasets, out, console)
     console.print(
         f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
         f"on; {len(datasets.table):,} leaf vectors"
@@ -68,14 +71,20 @@ def run_recipe(
     results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
-    figures = {
+    figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": {str(one.seed): {"dev": one.dev, "epochs": one.history} for one in results},
         "dev": over_seeds,
         "exported_seed": best.seed,
     }
+    if recipe.data.task == "texts":
+        figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
     _show(results, over_seeds, recipe.data.task, console)
+    if recipe.data.task == "texts":
+        (source,) = recipe.measured_trees
+        rival = (NAME, figures["rival"][NAME])
+        show_texts(best.answers[source], best.dev[source], rival, recipe.model.labels, console)
     path = out / "model-best"
     publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
 

@@ -1,0 +1,63 @@
+"""The classes of a table of texts: found, checked and put in order."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from thinstack.errors import DataError
+
+__all__ = ["find_labels", "ordered"]
+
+MOST: Final = 200
+"""Classes; a column of more holds something else."""
+
+SCALES: Final = (
+    ("very negative", "negative", "neutral", "mixed", "positive", "very positive"),
+    ("neg", "neutral", "pos"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("bad", "neutral", "good"),
+    ("never", "rarely", "sometimes", "often", "always"),
+)
+"""Classes that have an order, from one end to the other."""
+
+
+def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
+    """The distinct classes in order. Raises DataError, which names the `source`, for fewer than two
+    or more than `MOST` of them, and for some that differ by case or spaces only, for which a person
+    must say whether they are the same."""
+    counts: Counter[str] = Counter()
+    for label in labels:
+        counts[label] += 1
+        if len(counts) > MOST:
+            few = ", ".join(repr(name) for name in list(counts)[:3])
+            raise DataError(
+                f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
+                "be a column of texts or numbers: name that of the labels (--label-column)"
+            )
+    if len(counts) < 2:
+        found = f"the class {next(iter(counts))!r} alone" if counts else "no row"
+        raise DataError(f"{source}: expected two classes or more, found {found}")
+    alike: dict[str, list[str]] = defaultdict(list)
+    for label in counts:
+        alike[" ".join(label.casefold().split())].append(label)
+    for names in alike.values():
+        if len(names) > 1:
+            found = " and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names)
+            raise DataError(
+                f"{source}: the classes {found} differ by case or spaces only; make them one in "
+                "the file, or name all classes that are meant (--labels A,B,C)"
+            )
+    return ordered(list(counts))
+
+
+def ordered(labels: Sequence[str]) -> tuple[str, ...]:
+    """Classes in the order of their numbers, or of a known scale, else of the alphabet."""
+    try:
+        return tuple(sorted(labels, key=float))
+    except ValueError:
+        pass
+    plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
+    for scale in SCALES:
+        if set(plain.values()) <= set(scale):
+            return tuple(sorted(labels, key=lambda label: scale.index(plain[label])))
+    return tuple(sorted(labels))

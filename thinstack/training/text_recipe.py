@@ -1,0 +1,113 @@
+"""The recipe that `thinstack train TABLE` runs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import tomli_w
+from pydantic import BaseModel
+
+from thinstack.bundle import open_bundle
+from thinstack.config import DataConfig, ModelConfig, Recipe
+from thinstack.errors import ConfigError
+
+__all__ = ["commented", "text_recipe"]
+
+SEEN: Final = 100_000
+"""Texts that a model is shown, in so many epochs as that takes, within bounds: what did well on
+held-out training texts of TREC and SST, from 500 to 8,000 of them."""
+
+PHRASE_PENALTY: Final = 1.0
+
+
+def text_recipe(
+    name: str, files: DataConfig, labels: Sequence[str], *, texts: int, init: str
+) -> Recipe:
+    """A recipe for so many `texts` with these classes.
+
+    `init`: name or folder of the bundle where learning starts, or "none": then the wordpiece
+    vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes are the
+    bundle's own, its head is kept too, and its phrases keep their meaning. Raises what
+    `open_bundle` does, ConfigError for a bundle of other trees than binary ones.
+    """
+    own = init != "none" and tuple(labels) == open_bundle(init).config.labels
+    model = _fresh(labels) if init == "none" else _started(init, labels, own)
+    parts = ["embedding", "encoder"]
+    parts += ["parser"] if model.get("parser") else []
+    parts += ["head"] if own else []
+    parses = ModelConfig.parse(model, source="model").parses
+    if init == "none":
+        data = files.model_copy(update={"vectors": "wordpieces", "vector_std": 0.3})
+    else:
+        data = files
+    training: dict[str, Any] = {
+        "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
+        "learning_rate": 0.05,
+        "vector_learning_rate": 1.0,
+        "stop_on": "nothing",
+        "average": 0.7,
+    }
+    training |= {"gold": False, "sources": ["self"]} if parses else {}
+    training |= {"phrase_penalty": PHRASE_PENALTY} if own else {}
+    whole: dict[str, Any] = {
+        "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
+        "description": f"Classes of texts: {', '.join(labels)}.",
+        "data": data.model_dump(exclude_defaults=True),
+        "model": model,
+        "training": training,
+        "export": {"quantize": "int8-tables"},
+    }
+    if init != "none":
+        frozen = ["parser"] if "parser" in parts else []
+        whole["init"] = {"bundle": init, "parts": parts, "frozen": frozen}
+    return Recipe.parse(whole, source="the recipe of the table")
+
+
+def _fresh(labels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "labels": list(labels),
+        "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.2},
+        "cell": {"name": "nary_lstm.v1", "hidden_size": 150},
+        "head": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.5}},
+        "tree_source": "balanced",
+    }
+
+
+def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
+    """The model of a bundle, with a head for these labels."""
+    config = open_bundle(init).config
+    if config.trees != "binary":
+        problem = f"its model reads {config.trees} trees, and texts have binary ones"
+        raise ConfigError(f"{init}: expected a bundle to start from, but {problem}")
+    model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
+    model["labels"] = list(labels)
+    model["embedding"]["dropout"] = 0.2
+    if not own:
+        model["head"] = _fresh(labels)["head"]
+    return model
+
+
+def commented(recipe: Recipe, *, first: str) -> str:
+    """A recipe as TOML, each field with a comment that says what it is; `first` are the comments at
+    its top."""
+    lines = [f"# {line}" for line in first.splitlines()]
+    return "\n".join([*lines, *_lines(recipe, "")]) + "\n"
+
+
+def _lines(model: BaseModel, path: str) -> Iterator[str]:
+    tables: list[tuple[str, BaseModel]] = []
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            tables.append((name, value))
+        elif value is not None and (field.is_required() or name in model.model_fields_set):
+            yield f"# {field.description}"
+            yield tomli_w.dumps({name: _plain(value)}).rstrip("\n")
+    for name, table in tables:
+        if table.model_fields_set:
+            inner = f"{path}.{name}" if path else name
+            yield from ("", f"[{inner}]", *_lines(table, inner))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

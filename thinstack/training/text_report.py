@@ -1,0 +1,62 @@
+"""What `thinstack train` says of texts: what was left out, what was taken for what, and how a plain
+rival does."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text as Line
+
+from thinstack.data.files import write_atomically
+from thinstack.measure.figures import Figures, figure_names, shown
+from thinstack.measure.text_figures import confusion
+from thinstack.training.datasets import Datasets
+from thinstack.training.evaluate import Answers
+from thinstack.training.texts import shared_texts
+
+__all__ = ["say_what_is_odd", "show_texts"]
+
+WIDEST: Final = 12
+"""Classes of a confusion matrix that is printed."""
+
+SKIPPED_FILE: Final = "skipped.txt"
+
+
+def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
+    """Tell how many rows were left out, with the file that lists them, and how many texts stand in
+    both parts."""
+    if datasets.skipped:
+        lines = "".join(f"{error}\n" for error in datasets.skipped)
+        write_atomically(out / SKIPPED_FILE, lines)
+        count = f"{len(datasets.skipped):,} rows cannot be used and are left out"
+        console.print(Line(f"{count}; {out / SKIPPED_FILE} lists them", style="yellow"))
+    if shared := shared_texts(*datasets.texts):
+        problem = f"{shared:,} of the texts to report on stand among those to train on too"
+        console.print(Line(f"{problem}: the figures flatter", style="yellow"))
+
+
+def show_texts(
+    answers: Answers, own: Figures, rival: tuple[str, Figures], labels: Sequence[str], to: Console
+) -> None:
+    """The figures beside the rival's, and the confusion matrix of a seed's answers."""
+    names = {key: name for key, name in figure_names("texts").items() if own[key] is not None}
+    table = Table(title="beside a plain rival, percent", title_justify="left")
+    table.add_column("")
+    for name in names.values():
+        table.add_column(name, justify="right")
+    for title, figures in (("this model", own), rival):
+        table.add_row(title, *(shown(key, figures[key]) for key in names))
+    to.print(table)
+    if len(labels) > WIDEST:
+        return
+    matrix = Table(title="texts of each class (rows), taken for", title_justify="left")
+    matrix.add_column("")
+    for label in labels:
+        matrix.add_column(Line(label), justify="right")
+    counts = confusion(answers.predicted, answers.gold, len(labels))
+    for row, label in enumerate(labels):
+        cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
+        matrix.add_row(Line(label), *cells)
+    to.print(matrix)
