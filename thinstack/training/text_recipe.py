@@ -1,10 +1,11 @@
 """The recipe that `thinstack train TABLE` runs."""
 
+import json
 import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import tomli_w
 from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
@@ -90,8 +91,8 @@ def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
 def commented(recipe: Recipe, *, first: str) -> str:
     """A recipe as TOML, each field with a comment that says what it is; `first` are the comments at
     its top."""
-    lines = [f"# {line}" for line in first.splitlines()]
-    return "\n".join([*lines, *_lines(recipe, "")]) + "\n"
+    lines = [f"# {line}".rstrip() for line in first.splitlines()]
+    return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
 
 
 def _lines(model: BaseModel, path: str) -> Iterator[str]:
@@ -101,13 +102,21 @@ def _lines(model: BaseModel, path: str) -> Iterator[str]:
         if isinstance(value, BaseModel):
             tables.append((name, value))
         elif value is not None and (field.is_required() or name in model.model_fields_set):
-            yield f"# {field.description}"
-            yield tomli_w.dumps({name: _plain(value)}).rstrip("\n")
+            yield from textwrap.wrap(
+                field.description or name, 98, initial_indent="# ", subsequent_indent="# "
+            )
+            yield f"{name} = {_toml(value)}"
     for name, table in tables:
         if table.model_fields_set:
             inner = f"{path}.{name}" if path else name
             yield from ("", f"[{inner}]", *_lines(table, inner))
 
 
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+def _toml(value: Any) -> str:
+    """A value on one line; the strings of JSON are strings of TOML."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)
