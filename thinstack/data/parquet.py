@@ -1,0 +1,48 @@
+"""Reading the columns of a parquet file, some rows at a time."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from thinstack.data.table_rows import Found, Record
+from thinstack.errors import DataError, needs_extra
+
+__all__ = ["parquet_records"]
+
+_ROWS = 1024
+_BUFFER = 1 << 20
+"""Bytes read at a time; by default pyarrow reads the columns of a whole row group at once."""
+
+
+def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
+    """The columns of a file, then its rows, which hold the `wanted` columns only.
+
+    Raises MissingExtraError without pyarrow, DataError for a file that is missing or damaged.
+    """
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+    try:
+        with parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+            yield list(file.schema_arrow.names)
+            line = 1
+            for batch in file.iter_batches(_ROWS, columns=list(wanted)):
+                columns = [_values(pa, batch.column(name)) for name in wanted]
+                for cells in zip(*columns, strict=True):
+                    yield Record(line, dict(zip(wanted, cells, strict=True)))
+                    line += 1
+    except (OSError, pa.ArrowException) as error:
+        problem = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
+
+
+def _values(pa: Any, column: Any) -> list[Any]:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_float32(kind):  # by its shortest digits: 2.3, not 2.299999952316284
+        column = column.cast(pa.string()).cast(pa.float64())
+    elif kind in (pa.string(), pa.large_string(), pa.string_view(), pa.binary()):
+        # pyarrow would raise for a batch where one text is not UTF-8.
+        data = column.cast(pa.large_binary()).to_pylist()
+        return [text if text is None else text.decode(errors="surrogateescape") for text in data]
+    found: list[Any] = column.to_pylist()
+    return found

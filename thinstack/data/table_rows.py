@@ -1,0 +1,143 @@
+"""Rows of a table whose cells are checked: each has a text in every column that is wanted."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from thinstack.errors import DataError
+
+__all__ = ["COLUMN_ADVICE", "Found", "Record", "TableRow", "cell_text", "checked_rows"]
+
+COLUMN_ADVICE = (
+    "name the columns with --text-column and --label-column (in Python text= and label=)"
+)
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
+
+
+class TableRow(NamedTuple):
+    """A row of a table.
+
+    Attributes:
+        line: its line in the file, from 1: the first one of a CSV record with line ends in quotes;
+            of parquet and of mappings the row, from 1.
+        values: the wanted columns, as texts that are not blank.
+    """
+
+    line: int
+    values: dict[str, str]
+
+
+class Record(NamedTuple):
+    """A row as its file has it, by line and column."""
+
+    line: int
+    cells: Mapping[str, object]
+
+
+Found = list[str] | Record | DataError
+"""What a file gives, in its order: its columns (once, before the first record), a record, or what
+is wrong with a row."""
+
+
+def checked_rows(
+    source: str,
+    found: Iterable[Found],
+    columns: Sequence[str],
+    *,
+    skipped: list[DataError] | None = None,
+    advice: str = COLUMN_ADVICE,
+) -> Iterator[TableRow]:
+    """The records of `found` as rows of texts.
+
+    `source` leads every message; `advice` says how another column is named, and ends the message
+    where one is missing. A list `skipped` takes the DataErrors of bad rows, which are then left
+    out; without it the first one is raised. Raises DataError for a table without one of `columns`,
+    with two columns of one name, or without any row.
+    """
+    known: list[str] | None = None
+    empty = True
+    for one in found:
+        if isinstance(one, list):
+            _check_columns(source, one, columns, advice)
+            known = one
+            continue
+        empty = False
+        row = one if isinstance(one, DataError) else _row(source, one, columns)
+        if isinstance(row, TableRow):
+            yield row
+        elif skipped is None:
+            raise row
+        else:
+            skipped.append(row)
+    if empty:
+        what = "nothing" if known is None else f"only the columns {_listed(known)}"
+        raise DataError(f"{source}: expected a table with rows, found {what}")
+
+
+def cell_text(value: object) -> str:
+    """A cell as text: text as it is, a number as a person writes it (3 and 3.0 are "3"), truth as
+    "true" or "false".
+
+    Raises DataError, without the place, for what is missing (None, NaN, blank text, and the texts
+    "nan" and "NaN", which tables get where a missing number was turned into text), for lists and
+    other objects, and for text that cannot be written in UTF-8 or holds a NUL character.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        return _number(value)
+    if not isinstance(value, str):
+        raise DataError(f"found {_KINDS.get(type(value)) or f'a {type(value).__name__}'}")
+    if not value.strip():
+        raise DataError("found an empty cell")
+    if value in ("nan", "NaN"):
+        raise DataError(f"found {value!r}, which stands for a missing value")
+    if odd := _NO_TEXT.search(value):
+        raise DataError(f"found the character {odd[0]!r}, which is in no text")
+    return value
+
+
+_KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+
+
+def _number(value: float | Decimal) -> str:
+    if not math.isfinite(value):
+        raise DataError("found NaN" if math.isnan(value) else f"found {value}")
+    if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
+        return str(int(value))
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
+
+
+def _row(source: str, record: Record, columns: Sequence[str]) -> TableRow | DataError:
+    values = {}
+    for column in columns:
+        try:
+            values[column] = cell_text(record.cells.get(column))
+        except DataError as error:
+            expected = f"expected a text or a number in the column {column!r}"
+            mend = "mend the row or leave it out"
+            return DataError(f"{source}:{record.line}: {expected}, {error}; {mend}")
+    return TableRow(record.line, values)
+
+
+def _check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
+    """Names of columns may be empty, as those of an index or behind a last comma are."""
+    if missing := [column for column in wanted if column not in known]:
+        expected = f"expected the column {missing[0]!r}, found {_listed(known)}"
+        raise DataError(f"{source}: {expected}; {advice}")
+    if twice := [column for column in known if column and known.count(column) > 1]:
+        raise DataError(f"{source}: expected columns of different names, found {twice[0]!r} twice")
+
+
+def _listed(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, columns))
