@@ -1,0 +1,211 @@
+"""Reading tables of texts: CSV, tab-separated, JSON lines, parquet. No file is held in memory."""
+
+import codecs
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from thinstack.data.parquet import parquet_records
+from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, checked_rows
+from thinstack.errors import DataError
+
+__all__ = ["TABLE_SUFFIXES", "TableRow", "columns_of", "is_table", "read_mappings", "read_table"]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+ENCODING_ADVICE = (
+    "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
+    "(--encoding NAME, in Python encoding=)"
+)
+LONGEST_CELL = 1 << 24
+"""Characters. It bounds what a quote that is never closed takes with it."""
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_UNDECODED = re.compile("[\0\udc80-\udcff]")
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a file's name ends as that of a table (`TABLE_SUFFIXES`, in any case)."""
+    return Path(path).suffix.lower() in TABLE_SUFFIXES
+
+
+def columns_of(path: str | Path, *, encoding: str = "utf-8") -> list[str]:
+    """The names of a table's columns; of JSON lines the keys of the first object. Raises what
+    `read_table` raises, and DataError for rows before it that are no object."""
+    for found in _records(path, (), encoding):
+        if isinstance(found, list):
+            return found
+        if isinstance(found, DataError):
+            raise found
+    raise DataError(f"{path}: expected a table with rows, found nothing")
+
+
+def read_table(
+    path: str | Path,
+    columns: Sequence[str],
+    *,
+    encoding: str = "utf-8",
+    skipped: list[DataError] | None = None,
+    advice: str = COLUMN_ADVICE,
+) -> Iterator[TableRow]:
+    """The rows of a table, one after the other, with the texts of `columns`.
+
+    CSV is as RFC 4180 has it, tab-separated text the same with tabs: a cell in quotes may hold
+    separators and line ends, and a quote in it is doubled. JSON lines hold one object each, and
+    parquet is always UTF-8, whatever `encoding` is. A byte order mark and blank lines are ignored.
+    Cells become text as `cell_text` says; in CSV they are text, so 3.0 stays "3.0".
+
+    Bad rows have a cell that `cell_text` refuses, too few or too many cells, a quote that is not
+    doubled or never closed, bytes that are not in `encoding`, or are no JSON object. Their
+    DataErrors, which lead with file and line, go to `skipped`; without it the first is raised.
+
+    Nothing is opened before the first row is asked for. Raises DataError then for a file that is
+    missing, is no table or has no row, and for a column that is missing (in the first object of
+    JSON lines; `advice` ends the message) or stands there twice; MissingExtraError for parquet
+    without pyarrow (extra `data`).
+    """
+    found = _records(path, columns, encoding)
+    return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
+
+
+def read_mappings(
+    rows: Iterable[object],
+    columns: Sequence[str],
+    *,
+    source: str = "rows",
+    skipped: list[DataError] | None = None,
+    advice: str = COLUMN_ADVICE,
+) -> Iterator[TableRow]:
+    """What `read_table` gives, of rows in memory: mappings, numbered from 1. Raises what it raises
+    for cells and columns; the columns are the keys of the first row."""
+
+    def found() -> Iterator[Found]:
+        first = True
+        for line, row in enumerate(rows, start=1):
+            if not isinstance(row, Mapping):
+                expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
+                yield DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                continue
+            if first:
+                yield list(row)
+            first = False
+            yield Record(line, row)
+
+    return checked_rows(source, found(), columns, skipped=skipped, advice=advice)
+
+
+def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
+    suffix = Path(path).suffix.lower()
+    if suffix == ".parquet":
+        return parquet_records(path, wanted)
+    if suffix in _SEPARATORS:
+        return _separated(path, encoding, _SEPARATORS[suffix])
+    if is_table(path):
+        return _json_lines(path, encoding)
+    expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
+    raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}")
+
+
+def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
+    # A limit of the whole process, like the module's own; others may have set it higher.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    with _opened(path, encoding) as stream:
+        reader = csv.reader(stream, delimiter=separator, strict=True)
+        header: list[str] = []
+        while True:
+            line = reader.line_num + 1
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                problem: DataError | None = _quoting(path, line, reader.line_num, error)
+            else:
+                if not cells:  # a blank line
+                    continue
+                problem = _undecoded(path, line, separator.join(cells), encoding)
+            if not header:
+                if problem:
+                    raise problem
+                _check_separator(path, line, cells, separator)
+                header = cells
+                yield header
+            elif problem:
+                yield problem
+            elif len(cells) != len(header):
+                expected = f"expected {len(header)} cells, as the header has"
+                mend = f"put cells that hold {separator!r} or line ends in double quotes"
+                yield DataError(f"{path}:{line}: {expected}, found {len(cells)}; {mend}")
+            else:
+                yield Record(line, dict(zip(header, cells, strict=True)))
+
+
+def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
+    first = True
+    with _opened(path, encoding) as stream:
+        for line, text in enumerate(stream, start=1):
+            if not text.strip():
+                continue
+            record = _undecoded(path, line, text, encoding) or _object(path, line, text)
+            if first and isinstance(record, Record):
+                first = False
+                yield list(record.cells)
+            yield record
+
+
+def _object(path: str | Path, line: int, text: str) -> Record | DataError:
+    expected = f"{path}:{line}: expected a JSON object"
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return DataError(f"{expected}: {error}")
+    if not isinstance(value, dict):
+        return DataError(f"{expected}, found {text.strip():.60}")
+    return Record(line, value)
+
+
+@contextmanager
+def _opened(path: str | Path, encoding: str) -> Iterator[TextIO]:
+    """A stream of text without a byte order mark. Bytes that are not in the encoding are lone
+    surrogates in it, which `_undecoded` finds, so that the lines behind them can be read."""
+    try:
+        utf8 = codecs.lookup(encoding).name == "utf-8"
+        with open(
+            path, encoding="utf-8-sig" if utf8 else encoding, errors="surrogateescape", newline=""
+        ) as stream:
+            yield stream
+    except LookupError:
+        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
+        raise DataError(f"{path}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
+
+
+def _undecoded(path: str | Path, line: int, text: str, encoding: str) -> DataError | None:
+    """What is wrong with a row that holds bytes which are no text, if it does."""
+    odd = _UNDECODED.search(text)
+    if odd is None:
+        return None
+    byte = ord(odd[0]) & 0xFF
+    expected = f"{path}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
+    return DataError(f"{expected}; {ENCODING_ADVICE}")
+
+
+def _quoting(path: str | Path, line: int, last: int, error: csv.Error) -> DataError:
+    where = f"lines {line} to {last}" if last > line else f"line {line}"
+    return DataError(
+        f"{path}:{line}: expected double quotes around whole cells only, and doubled inside them "
+        f'("a ""good"" film"), found others in {where}: {error}'
+    )
+
+
+def _check_separator(path: str | Path, line: int, header: list[str], separator: str) -> None:
+    other = re.search(r"[,;\t|]", header[0])
+    if len(header) == 1 and other:
+        expected = f"expected cells separated by {separator!r}, found {header[0]!r:.80}"
+        raise DataError(f"{path}:{line}: {expected}; write the table anew with {separator!r}")
