@@ -1,0 +1,270 @@
+"""Tables of texts: every format gives the same rows, and bad rows say where they stand."""
+
+import csv
+import json
+import math
+import sys
+import tracemalloc
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from thinstack.data.tables import columns_of, is_table, read_mappings, read_table
+from thinstack.errors import DataError, MissingExtraError
+
+WANTED = ["text", "label"]
+TEXTS = [' a "good",  film', "two\nlines\tand a tab", "ein Café – 5€", "x" * 300_000, "0 -- 0"]
+ROWS = [
+    {"id": i, "text": text, "label": label}
+    for i, (text, label) in enumerate(zip(TEXTS, "abcab", strict=True))
+]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """A table of rows with equal keys, in the format of the path's suffix."""
+    if path.suffix == ".parquet":
+        parquet.write_table(
+            pa.Table.from_pylist(rows), path, compression="none", use_dictionary=False
+        )
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    else:
+        lines = [list(rows[0]), *(row.values() for row in rows)]
+        quoted = [['"' + str(cell).replace('"', '""') + '"' for cell in line] for line in lines]
+        separator = "," if path.suffix == ".csv" else "\t"
+        text = "".join(f"{separator.join(line)}\n" for line in quoted)
+        path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def values(path: Path, columns: list[str] = WANTED, **options: Any) -> list[list[str]]:
+    return [list(row.values.values()) for row in read_table(path, columns, **options)]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".CSV"])
+def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path / f"t{suffix.lower()}", ROWS).rename(tmp_path / f"t{suffix}")
+    assert is_table(path)
+    assert columns_of(path) == ["id", "text", "label"]
+    rows = list(read_table(str(path), WANTED))
+    assert [row.values for row in rows] == [
+        {"text": row["text"], "label": row["label"]} for row in ROWS
+    ]
+    lines = {".csv": [2, 3, 5, 6, 7], ".jsonl": [1, 2, 3, 4, 5]}  # the second text has two lines
+    kind = ".csv" if suffix in (".CSV", ".tsv") else ".jsonl" if suffix == ".parquet" else suffix
+    assert [row.line for row in rows] == lines[kind]
+    assert [row.values for row in read_mappings(ROWS, WANTED)] == [row.values for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "expected"),
+    [
+        ("\ufefftext,label\r\ncaf\xe9,a\r\n\r\nb,b", "utf-8", ["caf\xe9", "b"]),
+        ("text,label\ncaf\xe9,a\n", "latin-1", ["caf\xe9"]),
+        ("text,label\n5\u20ac,a\n", "cp1252", ["5\u20ac"]),
+        ("text,label\ncaf\xe9,a\n", "utf-16", ["caf\xe9"]),
+        ("text,label\rold,a\r", "utf-8", ["old"]),
+        (",text,label,\n0,\u2028 a,b,\n", "utf-8", ["\u2028 a"]),
+        ('text,label\n5" disk,a\n', "utf-8", ['5" disk']),
+    ],
+)
+def test_files_as_programs_write_them(
+    tmp_path: Path, data: str, encoding: str, expected: list[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(data.encode(encoding))
+    assert [text for text, _ in values(path, encoding=encoding)] == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "3"),
+        (3.0, "3"),
+        (-2.5, "-2.5"),
+        (1e300, "1e+300"),
+        (True, "true"),
+        (Decimal("2.50"), "2.5"),
+        (Decimal("7.00"), "7"),
+        (np.int64(4), "4"),
+        (np.float32(0.5), "0.5"),
+        (" a  b ", " a  b "),
+    ],
+)
+def test_cells_become_text_as_a_person_writes_it(value: object, text: str) -> None:
+    (row,) = read_mappings([{"label": value}], ["label"])
+    assert row.values == {"label": text}
+
+
+def test_parquet_columns_of_other_types(tmp_path: Path) -> None:
+    columns = {
+        "single": pa.array([2.3, 4.0], pa.float32()),
+        "kind": pa.array(["a", "b"]).dictionary_encode(),
+        "large": pa.array(["a", "b"], pa.large_string()),
+        "bytes": pa.array(["\xe9".encode(), b"b"]),
+        "whole": pa.array([1, 2]),
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
+    expected = [["2.3", "a", "a", "\xe9", "1"], ["4", "b", "b", "b", "2"]]
+    assert values(tmp_path / "t.parquet", list(columns)) == expected
+
+
+BAD_CSV = [
+    (b"a,\n", ":3: .*column 'label', found an empty cell; mend"),
+    (b" \t,a\n", ":3: .*column 'text', found an empty cell"),
+    (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which stands for a missing value"),
+    (b"a\n", ":3: expected 2 cells, as the header has, found 1"),
+    (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
+    (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
+    (b"a\0,a\n", ":3: .*found the byte 0x00"),
+    (b'"a" b,a\n', r":3: expected double quotes .* in line 3: .* expected after"),
+    (b'"a\nb" c,a\n', r":3: .* lines 3 to 4: .* expected after"),
+]
+BAD_JSON = [
+    (b'{"text": "a"}\n', ":2: .*column 'label', found nothing"),
+    (b'{"text": "a", "label": null}\n', ":2: .*found nothing"),
+    (b'{"text": "a", "label": NaN}\n', ":2: .*found NaN"),
+    (b'{"text": "a", "label": -Infinity}\n', ":2: .*found -inf"),
+    (b'{"text": ["a"], "label": 1}\n', ":2: .*column 'text', found a list"),
+    (b'{"text": "a", "label": {}}\n', ":2: .*found an object"),
+    (b'{"text": "\\ud83d", "label": 1}\n', r":2: .*found the character '\\ud83d'"),
+    (b'{"text": "\xe9", "label": 1}\n', ":2: expected text in utf-8, found the byte 0xe9"),
+    (b'["a", "b"]\n', r':2: expected a JSON object, found \["a"'),
+    (b'{"text": \n', ":2: expected a JSON object: Expecting value"),
+    (b"[" * 100_000 + b"\n", ":2: expected a JSON object: .*recursion"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "message"),
+    [("t.csv", *case) for case in BAD_CSV] + [("t.jsonl", *case) for case in BAD_JSON],
+)
+def test_a_bad_row_says_where_it_is_and_can_be_left_out(
+    tmp_path: Path, name: str, bad: bytes, message: str
+) -> None:
+    header, good = b"text,label\n", b"good,a\n"
+    if name == "t.jsonl":
+        header, good = b"", b'{"text": "good", "label": "a"}\n'
+    path = tmp_path / name
+    path.write_bytes(header + good + bad + good)
+    found = read_table(path, WANTED)
+    assert next(found).values["text"] == "good"
+    with pytest.raises(DataError, match=f"^{path}{message}") as caught:
+        next(found)
+    skipped: list[DataError] = []
+    assert values(path, skipped=skipped) == [["good", "a"]] * 2
+    assert [str(error) for error in skipped] == [str(caught.value)]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "dictionary"])
+def test_bad_rows_of_parquet(tmp_path: Path, kind: Any) -> None:
+    texts = pa.array([b"a", b"caf\xe9", b"b", b"c"]).cast(pa.string(), safe=False)
+    texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind, safe=False)
+    labels = pa.array([1.0, 2.0, math.nan, None])
+    parquet.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "t.parquet")
+    skipped: list[DataError] = []
+    assert values(tmp_path / "t.parquet", skipped=skipped) == [["a", "1"]]
+    found = [str(error).partition("t.parquet:")[2] for error in skipped]
+    assert [line[:2] for line in found] == ["2:", "3:", "4:"]
+    assert [r"'\udce9'" in found[0], "NaN" in found[1], "nothing" in found[2]] == [True] * 3
+
+
+def test_bad_rows_of_mappings() -> None:
+    skipped: list[DataError] = []
+    rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
+    read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
+    assert [row.line for row in read] == [2]
+    assert "reviews:1: expected a mapping" in str(skipped[0])
+    assert "reviews:3: expected a text or a number in the column 'label'" in str(skipped[1])
+
+
+def test_the_rows_behind_a_quote_that_is_never_closed_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thinstack.data.tables.LONGEST_CELL", 1000)
+    before = csv.field_size_limit(1000)
+    try:
+        path = tmp_path / "t.csv"
+        path.write_text('text,label\n"open,a\n' + "good,b\n" * 200, encoding="utf-8")
+        skipped: list[DataError] = []
+        assert values(path, skipped=skipped) == [["good", "b"]] * (200 - 142)  # 1001 / 7
+        assert "t.csv:2: expected double quotes" in str(skipped[0])
+        assert "lines 2 to 144" in str(skipped[0])
+    finally:
+        csv.field_size_limit(before)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("t.csv", b"body,stars\na,b\n", "column 'text', found 'body', 'stars'; .*--text-column"),
+        ("t.jsonl", b'{"text": 1}\n', "column 'label', found 'text'; .*--label-column"),
+        ("t.csv", b"text,label,text\na,b,c\n", "different names, found 'text' twice"),
+        (
+            "t.csv",
+            b"text;label\na, b;c\n",
+            ":1: expected cells separated by ',', found 'text;label'",
+        ),
+        ("t.tsv", b"text,label\na,b\n", r":1: expected cells separated by '\\t'"),
+        ("t.csv", b"\n\n", "expected a table with rows, found nothing"),
+        ("t.csv", b"text,label\n", "with rows, found only the columns 'text', 'label'"),
+        ("t.csv", b"caf\xe9,label\n", ":1: expected text in utf-8, found the byte 0xe9"),
+        ("t.csv", b'"text" x,label\n', ":1: expected double quotes"),
+        ("t.jsonl", b"\n", "expected a table with rows, found nothing"),
+        ("t.parquet", b"text,label\n", "cannot be read as parquet: "),
+        ("t.parquet", None, "cannot be read as parquet: .*No such file"),
+        ("t.csv", None, "cannot be read: No such file"),
+        ("t.xlsx", b"", r"expected a table, .*\.parquet, found '.xlsx'"),
+        ("t", b"", "found 'no ending'"),
+    ],
+)
+def test_what_is_no_table_is_refused_even_where_rows_may_be_bad(
+    tmp_path: Path, name: str, data: bytes | None, message: str
+) -> None:
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(DataError, match=f"{tmp_path / name}.*{message}"):
+        list(read_table(tmp_path / name, WANTED, skipped=[]))
+
+
+def test_other_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"text,label\na,b\n")
+    with pytest.raises(DataError, match=r"t\.csv: unknown encoding 'klingon'"):
+        values(path, encoding="klingon")
+    with pytest.raises(DataError, match=r"t\.csv: not in utf-16.*--encoding"):
+        values(path, encoding="utf-16")
+    with pytest.raises(DataError, match=r"; say id=$"):
+        list(read_mappings(ROWS, ["key"], advice="say id="))
+    (tmp_path / "t.jsonl").write_text("1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"t\.jsonl:1: expected a JSON object, found 1"):
+        columns_of(tmp_path / "t.jsonl")
+    with pytest.raises(DataError, match=r"t\.ndjson: expected a table with rows"):
+        columns_of(write(tmp_path / "t.jsonl", []).rename(tmp_path / "t.ndjson"))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"'pyarrow'.*thinstack\[data\]"):
+        columns_of(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_large_table_streams(tmp_path: Path, suffix: str) -> None:
+    rows = 20_000
+    path = tmp_path / f"t{suffix}"
+    write(path, [{"text": f"{i} {i * i} " * 50, "label": i % 5} for i in range(rows)])
+    size = path.stat().st_size
+    assert size > 4_000_000
+    before, most = pa.total_allocated_bytes(), 0
+    tracemalloc.start()
+    try:
+        for count, _ in enumerate(read_table(path, WANTED), start=1):  # noqa: B007
+            most = max(most, pa.total_allocated_bytes() - before)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == rows
+    assert max(peak, most) < 4_000_000, (peak, most, size)
