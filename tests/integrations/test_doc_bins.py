@@ -1,0 +1,100 @@
+"""Texts and labels of Docs, as rows of a table."""
+
+import zlib
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import DocBin
+
+from thinstack.data.table_rows import TableRow
+from thinstack.errors import DataError
+from thinstack.integrations.spacy.doc_bins import read_doc_bin
+
+TEXTS = ["A fine  film.", "Café \n closed", "good", "So-so"]
+CATS = [
+    {"good": 1.0, "bad": 0.0},
+    {"good": 0.2, "bad": 0.8},
+    {"good": 0.5, "bad": 0.0},
+    {"good": 1.0, "bad": True},
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Two good Docs and two without one category; the first three have phrases."""
+    nlp = spacy.blank("de")
+    docs = [nlp(text) for text in TEXTS]
+    for doc, cats in zip(docs, CATS, strict=True):
+        doc.cats = cats
+    docs[0].spans["phrases"] = [docs[0].char_span(2, 12, "good"), docs[0].char_span(0, 1, "none")]
+    docs[1].spans["phrases"] = [docs[1].char_span(7, 13, "bad")]
+    docs[2].spans["phrases"] = [docs[2][:]]  # without a label
+    docs[3].spans["others"] = []
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "docs.spacy")
+    return tmp_path / "docs.spacy"
+
+
+def test_the_one_category_of_a_doc_is_its_label(path: Path) -> None:
+    skipped: list[DataError] = []
+    assert list(read_doc_bin(str(path), ["text", "label"], skipped=skipped)) == [
+        TableRow(1, {"text": TEXTS[0], "label": "good"}),
+        TableRow(2, {"text": TEXTS[1], "label": "bad"}),
+    ]
+    expected = "expected one category of doc.cats above 0.5, found"
+    assert [str(error) for error in skipped] == [
+        f"{path}:3: {expected} {{'good': 0.5, 'bad': 0}}",
+        f"{path}:4: {expected} {{'good': 1, 'bad': 1}}",
+    ]
+    with pytest.raises(DataError, match=r"docs\.spacy:3: "):
+        list(read_doc_bin(path, ["text", "label"]))
+
+
+def test_each_span_of_a_group_is_a_row(path: Path) -> None:
+    columns = ["text", "start", "end", "label"]
+    skipped: list[DataError] = []
+    rows = list(read_doc_bin(path, columns, span_group="phrases", skipped=skipped))
+    assert [(row.line, *row.values.values()) for row in rows] == [
+        (1, TEXTS[0], "2", "12", "good"),
+        (1, TEXTS[0], "0", "1", "none"),
+        (2, TEXTS[1], "7", "13", "bad"),
+    ]
+    assert f"{path}:3: " in str(skipped[0])
+    assert "column 'label', found an empty cell" in str(skipped[0])
+    assert len(skipped) == 1
+
+
+def packed(**changes: object) -> bytes:
+    return zlib.compress(srsly.msgpack_dumps(changes))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"text,label\n", "expected spaCy's DocBin, found other bytes"),
+        (packed(attrs=[], strings=[]), "expected spaCy's DocBin, found other bytes"),
+        (DocBin().to_bytes(), "expected a table with rows, found only the columns 'text', 'label'"),
+    ],
+)
+def test_files_that_hold_no_docs_are_refused(
+    tmp_path: Path, data: bytes | None, message: str
+) -> None:
+    if data is not None:
+        (tmp_path / "docs.spacy").write_bytes(data)
+    with pytest.raises(DataError, match=rf"docs\.spacy: {message}"):
+        list(read_doc_bin(tmp_path / "docs.spacy", ["text", "label"], skipped=[]))
+
+
+def test_other_columns_and_groups_are_refused(path: Path) -> None:
+    with pytest.raises(DataError, match="column 'body', found 'text', 'label'; a file of Docs"):
+        list(read_doc_bin(path, ["body"]))
+    with pytest.raises(DataError, match=r"group 'sc' in doc\.spans, found 'others', 'phrases'"):
+        list(read_doc_bin(path, ["text"], span_group="sc"))
+
+
+def test_a_doc_without_categories_says_so(tmp_path: Path) -> None:
+    DocBin(docs=[spacy.blank("en")("good")]).to_disk(tmp_path / "docs.spacy")
+    with pytest.raises(DataError, match=r"docs\.spacy:1: .*above 0.5, found no categories"):
+        list(read_doc_bin(tmp_path / "docs.spacy", ["label"]))

@@ -1,0 +1,76 @@
+"""Reading texts and labels from spaCy's own files of Docs (`.spacy`)."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
+from thinstack.errors import DataError
+
+__all__ = ["read_doc_bin"]
+
+_CHOSEN = 0.5
+
+
+def read_doc_bin(
+    path: str | Path,
+    columns: Sequence[str],
+    *,
+    span_group: str | None = None,
+    skipped: list[DataError] | None = None,
+) -> Iterator[TableRow]:
+    """The Docs of a DocBin as rows; their `line` is the number of the Doc, from 1.
+
+    Columns are `text` and `label`, the one category of `doc.cats` above 0.5. With `span_group`
+    there is a row for each span of that group, whose columns are `text` (of the Doc), `start` and
+    `end` (characters of it) and `label`; a Doc without the group has no row.
+
+    A Doc without a category, or with several, is a bad row, as is one without text or label: their
+    DataErrors, which lead with file and number, go to `skipped`; without it the first is raised.
+    Raises DataError for a file that is missing, is no DocBin or has no Doc, for other `columns`,
+    and where no Doc has the group.
+    """
+    found = _spans(path, span_group) if span_group else _docs(path)
+    advice = "a file of Docs has no others: leave --text-column and --label-column (text=, label=)"
+    return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
+
+
+def _docs(path: str | Path) -> Iterator[Found]:
+    yield ["text", "label"]
+    for number, doc in enumerate(_read(path), start=1):
+        chosen = [label for label, score in doc.cats.items() if score > _CHOSEN]
+        if len(chosen) == 1:
+            yield Record(number, {"text": doc.text, "label": chosen[0]})
+        else:
+            expected = f"{path}:{number}: expected one category of doc.cats above {_CHOSEN}"
+            cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
+            yield DataError(f"{expected}, found {f'{{{cats:.200}}}' if cats else 'no categories'}")
+
+
+def _spans(path: str | Path, group: str) -> Iterator[Found]:
+    yield ["text", "start", "end", "label"]
+    others: set[str] = set()
+    there = False
+    for number, doc in enumerate(_read(path), start=1):
+        others.update(doc.spans)
+        if group not in doc.spans:
+            continue
+        there = True
+        for span in doc.spans[group]:
+            place = {"start": span.start_char, "end": span.end_char}
+            yield Record(number, {"text": doc.text, **place, "label": span.label_})
+    if not there:
+        names = ", ".join(map(repr, sorted(others))) or "no groups"
+        raise DataError(f"{path}: expected the span group {group!r} in doc.spans, found {names}")
+
+
+def _read(path: str | Path) -> Iterator[Doc]:
+    try:
+        docs = DocBin().from_disk(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # zlib and msgpack raise errors of many kinds
+        raise DataError(f"{path}: expected spaCy's DocBin, found other bytes: {error}") from None
+    return docs.get_docs(Vocab())
