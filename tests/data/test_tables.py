@@ -122,7 +122,7 @@ BAD_CSV = [
     (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
-    (b'"a" b,a\n', r":3: expected double quotes .* lines 3: .* expected after"),
+    (b'"a" b,a\n', r":3: expected double quotes .* in line 3: .* expected after"),
     (b'"a\nb" c,a\n', r":3: .* lines 3 to 4: .* expected after"),
 ]
 BAD_JSON = [
@@ -161,16 +161,21 @@ def test_a_bad_row_says_where_it_is_and_can_be_left_out(
     assert [str(error) for error in skipped] == [str(caught.value)]
 
 
-def test_bad_rows_of_parquet_and_of_mappings(tmp_path: Path) -> None:
-    bad = pa.array([b"a", b"caf\xe9", b"b", b"c"]).view(pa.string())
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "dictionary"])
+def test_bad_rows_of_parquet(tmp_path: Path, kind: Any) -> None:
+    texts = pa.array([b"a", b"caf\xe9", b"b", b"c"]).cast(pa.string(), safe=False)
+    texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind, safe=False)
     labels = pa.array([1.0, 2.0, math.nan, None])
-    parquet.write_table(pa.table({"text": bad, "label": labels}), tmp_path / "t.parquet")
+    parquet.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "t.parquet")
     skipped: list[DataError] = []
     assert values(tmp_path / "t.parquet", skipped=skipped) == [["a", "1"]]
     found = [str(error).partition("t.parquet:")[2] for error in skipped]
     assert [line[:2] for line in found] == ["2:", "3:", "4:"]
     assert [r"'\udce9'" in found[0], "NaN" in found[1], "nothing" in found[2]] == [True] * 3
-    skipped.clear()
+
+
+def test_bad_rows_of_mappings() -> None:
+    skipped: list[DataError] = []
     rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
     read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
     assert [row.line for row in read] == [2]

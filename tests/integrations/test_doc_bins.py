@@ -16,7 +16,7 @@ TEXTS = ["A fine  film.", "Café \n closed", "good", "So-so"]
 CATS = [
     {"good": 1.0, "bad": 0.0},
     {"good": 0.2, "bad": 0.8},
-    {"good": 0.5, "bad": 0.5},
+    {"good": 0.5, "bad": 0.0},
     {"good": 1.0, "bad": True},
 ]
 
@@ -44,7 +44,7 @@ def test_the_one_category_of_a_doc_is_its_label(path: Path) -> None:
     ]
     expected = "expected one category of doc.cats above 0.5, found"
     assert [str(error) for error in skipped] == [
-        f"{path}:3: {expected} {{'good': 0.5, 'bad': 0.5}}",
+        f"{path}:3: {expected} {{'good': 0.5, 'bad': 0}}",
         f"{path}:4: {expected} {{'good': 1, 'bad': 1}}",
     ]
     with pytest.raises(DataError, match=r"docs\.spacy:3: "):

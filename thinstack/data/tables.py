@@ -113,7 +113,7 @@ def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
     # A limit of the whole process, like the module's own; others may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    with _opened(path, encoding, newline="") as stream:
+    with _opened(path, encoding) as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
         header: list[str] = []
         while True:
@@ -146,7 +146,7 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
 
 def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
     first = True
-    with _opened(path, encoding, newline="\n") as stream:
+    with _opened(path, encoding) as stream:
         for line, text in enumerate(stream, start=1):
             if not text.strip():
                 continue
@@ -169,16 +169,13 @@ def _object(path: str | Path, line: int, text: str) -> Record | DataError:
 
 
 @contextmanager
-def _opened(path: str | Path, encoding: str, newline: str) -> Iterator[TextIO]:
+def _opened(path: str | Path, encoding: str) -> Iterator[TextIO]:
     """A stream of text without a byte order mark. Bytes that are not in the encoding are lone
     surrogates in it, which `_undecoded` finds, so that the lines behind them can be read."""
     try:
         utf8 = codecs.lookup(encoding).name == "utf-8"
         with open(
-            path,
-            encoding="utf-8-sig" if utf8 else encoding,
-            errors="surrogateescape",
-            newline=newline,
+            path, encoding="utf-8-sig" if utf8 else encoding, errors="surrogateescape", newline=""
         ) as stream:
             yield stream
     except LookupError:
@@ -200,10 +197,10 @@ def _undecoded(path: str | Path, line: int, text: str, encoding: str) -> DataErr
 
 
 def _quoting(path: str | Path, line: int, last: int, error: csv.Error) -> DataError:
-    lines = f"{line} to {last}" if last > line else f"{line}"
+    where = f"lines {line} to {last}" if last > line else f"line {line}"
     return DataError(
         f"{path}:{line}: expected double quotes around whole cells only, and doubled inside them "
-        f'("a ""good"" film"), found others in the row of lines {lines}: {error}'
+        f'("a ""good"" film"), found others in {where}: {error}'
     )
 
 
