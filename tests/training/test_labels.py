@@ -1,0 +1,38 @@
+"""Classes that a table has: their order, and what a person is asked about."""
+
+import pytest
+
+from thinstack.errors import DataError
+from thinstack.training.labels import MOST, find_labels
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ("1", "2", "10"),
+        ("-0.5", "0", "2.5"),
+        ("negative", "neutral", "positive"),
+        ("Very Negative", "negative", "Very Positive"),
+        ("low", "medium", "high"),
+        ("LOC", "NUM", "abbr"),
+        ("1 star", "2 stars"),
+    ],
+)
+def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> None:
+    for given in (expected, expected[::-1], expected[1:] + expected[:1]):
+        assert find_labels([*given, *given], "t.csv") == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ([], "two classes or more, found no row"),
+        (["a", "a"], "found the class 'a' alone"),
+        ([f"text {n}" for n in range(MOST + 1)], "at most 200 classes.*--label-column"),
+        (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
+        (["not good", "not  good ", "x"], "differ by case or spaces only"),
+    ],
+)
+def test_what_no_table_of_classes_holds_is_asked_about(labels: list[str], problem: str) -> None:
+    with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
+        find_labels(labels, "t.csv")

@@ -1,0 +1,146 @@
+"""Learning from texts: their loss, what starts from a bundle, and what stays as it is."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_texts
+import torch
+from runs import gone_on, run, same
+
+from thinstack.config import Recipe
+from thinstack.errors import ConfigError
+from thinstack.models.weights import load_model, state_of
+from thinstack.training.datasets import load_datasets
+from thinstack.training.evaluate import evaluate_model
+from thinstack.training.examples import minibatch
+from thinstack.training.initial import freeze, start_from
+from thinstack.training.own_trees import take_own_trees
+from thinstack.training.text_loss import text_losses
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tiny_texts.table(tmp_path / "texts.csv")
+    tiny_texts.start(tmp_path / "start")
+    return tmp_path
+
+
+def recipe_of(folder: Path, **settings: Any) -> Recipe:
+    return tiny_texts.recipe(folder / "start", **settings)
+
+
+def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path) -> None:
+    recipe = recipe_of(folder)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
+    take_own_trees(model, datasets.train)
+    batch = minibatch(datasets.train[:5], ["self"] * 5)
+    (loss, parsing), counts = text_losses(model, batch, recipe.training, None)
+    expected = 0.0
+    for text, example in zip(datasets.texts[0], datasets.train[:5], strict=False):
+        scores = model(model.inputs(example.trees["self"].forest))["root_scores"].detach().numpy()
+        weights = [len(words) for words in text.sentences]
+        mean = sum(w * row for w, row in zip(weights, scores, strict=True)) / sum(weights)
+        expected -= np.log(mean[recipe.model.labels.index(text.label)])
+    assert len({len(text.sentences) for text in datasets.texts[0][:5]}) > 1
+    assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
+    assert (float(parsing), counts) == (0, (5, 0))
+
+
+def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder: Path) -> None:
+    head = {"name": "node_classifier.v1"}
+    recipe = recipe_of(folder, model={"head": head}, phrase_penalty=0.5)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
+    other = type(model)(
+        embedding=model.embedding, encoder=model.encoder, head=tiny_texts.drawn(recipe).head
+    ).eval()
+    with torch.no_grad():
+        other.head.linear.weight.normal_(0, 9)
+    batch = minibatch(datasets.train[:4], ["gold"] * 4)
+    with_it, without = (
+        float(text_losses(model, batch, recipe.training, initial)[0][0].detach())
+        for initial in (other, None)
+    )
+    p, q = (
+        each(each.inputs(batch.forest))["node_scores"].detach().numpy() for each in (other, model)
+    )
+    divergence = (p * np.log(p / q)).sum(1).mean()
+    assert divergence > 0.01
+    assert with_it - without == pytest.approx(0.5 * 4 * divergence, rel=1e-4)
+
+
+def test_it_starts_from_the_bundle_and_the_parser_stays(folder: Path) -> None:
+    recipe = recipe_of(folder)
+    given, model = state_of(load_model(folder / "start")), tiny_texts.drawn(recipe)
+    start_from(model, recipe.init)
+    assert all(
+        torch.equal(value, given[name]) == (not name.startswith("head."))
+        for name, value in state_of(model).items()
+    )
+    weights = run(recipe, folder, folder / "out")[0]
+    moved = {name for name, value in weights.items() if not np.array_equal(value, given[name])}
+    parser = {name for name in weights if name.startswith("encoder.parser.")}
+    assert parser
+    assert moved == weights.keys() - parser
+
+
+def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) -> None:
+    recipe = recipe_of(folder, epochs=4)
+    whole = run(recipe, folder, folder / "whole")
+    losses = [record["loss"] for record in whole[1]]
+    assert losses[-1] < losses[0]
+    assert same(whole, gone_on(recipe, folder, folder / "stopped", epoch=2))
+
+
+def test_figures_are_of_texts(folder: Path) -> None:
+    recipe = recipe_of(folder)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
+    figures, answers = evaluate_model(model, datasets.dev, "self", "texts")
+    assert figures["texts"] == len(datasets.texts[1]) == len(answers.gold)
+    gold = [recipe.model.labels.index(text.label) for text in datasets.texts[1]]
+    assert answers.gold.tolist() == gold
+    assert figures["accuracy"] == 100 * np.mean(answers.predicted == gold)
+
+
+def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder: Path) -> None:
+    recipe = tiny_texts.recipe(None)
+    datasets = load_datasets(recipe, folder)
+    assert datasets.table.shape == (30522, 4)
+    transitions = datasets.train[0].gold.forest.transitions.tolist()
+    assert transitions[:5] in ([0, 0, 1, 0, 0], [0, 0, 1, 0, 1])
+    run(recipe, folder, folder / "out")
+
+
+@pytest.mark.parametrize(
+    ("model", "init", "problem"),
+    [
+        ({"cell": {"name": "nary_lstm.v1", "hidden_size": 6}}, {}, "shape"),
+        ({"cell": {"name": "s_lstm.v1", "hidden_size": 5}}, {}, "encoder of .* they differ in"),
+        ({"embedding": {"kind": "words", "size": 4}}, {}, "embedding.kind = 'wordpieces'"),
+        ({}, {"parts": ["encoder", "parser"]}, "name it too"),
+        ({}, {"parts": ["embedding", "encoder"]}, "texts teach no parser"),
+    ],
+)
+def test_a_bundle_that_does_not_fit_is_refused(
+    folder: Path, model: dict, init: dict, problem: str
+) -> None:
+    def use() -> None:
+        raw = recipe_of(folder, model=model).model_dump(mode="json", exclude_defaults=True)
+        raw["init"] |= init
+        recipe = Recipe.parse(raw, source="test")
+        load_datasets(recipe, folder)
+        start_from(tiny_texts.drawn(recipe), recipe.init)
+
+    with pytest.raises(ConfigError, match=problem):
+        use()
+
+
+def test_frozen_parts_get_no_gradient(folder: Path) -> None:
+    recipe = recipe_of(folder)
+    model = tiny_texts.drawn(recipe)
+    freeze(model, recipe.init.model_copy(update={"frozen": ("embedding", "parser")}))
+    held = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    assert held == {
+        name for name in state_of(model) if name.startswith(("embedding.", "encoder.parser."))
+    }

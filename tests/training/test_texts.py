@@ -1,0 +1,109 @@
+"""Texts of a table: their sentences and words, what cannot be used, and what is set aside."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from thinstack.config import DataConfig
+from thinstack.errors import ConfigError, DataError
+from thinstack.training.texts import Text, read_texts, set_aside_share, shared_texts
+
+LABELS = ("no", "yes")
+FILES = {"train": "t.jsonl", "dev_share": 0.5, "task": "texts"}
+
+
+def read(folder: Path, *rows: dict, skipped: list[DataError] | None = None, **files) -> list[Text]:
+    path = folder / "t.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return read_texts(path, DataConfig.parse(FILES | files, source="test"), LABELS, skipped)
+
+
+def test_a_text_is_its_sentences_in_treebank_words(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, {"text": 'It isn\'t "bad". Dr. No is!', "label": "yes"})
+    assert found.sentences == [
+        ["It", "is", "n't", "``", "bad", "''", "."],
+        ["Dr.", "No", "is", "!"],
+    ]
+    assert (found.label, found.line) == ("yes", 1)
+
+
+def test_columns_have_the_names_that_are_asked_for(tmp_path: Path) -> None:
+    columns = {"text_column": "review", "label_column": "stars"}
+    (found,) = read(tmp_path, {"review": "Fine .", "stars": "no", "text": "x"}, **columns)
+    assert (found.sentences, found.label) == ([["Fine", "."]], "no")
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"text": "Fine.", "label": "YES"}, r"t.jsonl:2: expected one of .*no, yes.* found 'YES'"),
+        ({"text": " \u2003\n", "label": "no"}, "t.jsonl:2: "),
+        ({"text": None, "label": "no"}, "t.jsonl:2: "),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_or_skipped(
+    tmp_path: Path, row: dict, problem: str
+) -> None:
+    good = {"text": "Fine.", "label": "no"}
+    with pytest.raises(DataError, match=problem):
+        read(tmp_path, good, row, good)
+    skipped: list[DataError] = []
+    assert [text.line for text in read(tmp_path, good, row, good, skipped=skipped)] == [1, 3]
+    with pytest.raises(DataError, match=problem):
+        raise skipped[0]
+
+
+TEXT = "  A dull film. It's fine."
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words"),
+    [("dull film", ["dull", "film"]), ("It's fine", ["It", "'s", "fine"]), ("A", ["A"])],
+)
+def test_a_span_is_the_words_of_its_characters(
+    tmp_path: Path, phrase: str, words: list[str]
+) -> None:
+    start = TEXT.index(phrase)
+    row = {"text": TEXT, "label": "yes", "start": start, "end": start + len(phrase)}
+    (found,) = read(tmp_path, row, spans=True)
+    assert found.sentences == [words]
+
+
+@pytest.mark.parametrize(("start", "end"), [(3, 8), (4, 4), (-1, 3), (0, 99), (8, 4), ("x", 3)])
+def test_a_span_that_cuts_words_is_refused(tmp_path: Path, start: object, end: object) -> None:
+    row = {"text": TEXT, "label": "yes", "start": start, "end": end}
+    with pytest.raises(DataError, match=r"t\.jsonl:1: expected .*start and end"):
+        read(tmp_path, row, spans=True)
+
+
+def text(label: str, number: int = 0) -> Text:
+    return Text(f"text {number}", [["text"]], label, number)
+
+
+def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
+    texts = [text(label, n) for label, count in (("a", 200), ("b", 40), ("c", 2), ("d", 1))
+             for n in range(count)]  # fmt: skip
+    train, dev = set_aside_share(texts, 0.1)
+    assert Counter(one.label for one in dev) == {"a": 20, "b": 4, "c": 1}
+    assert sorted(train + dev) == sorted(texts)
+    assert (train, dev) == set_aside_share(texts, 0.1)
+
+
+def test_texts_of_both_parts_are_counted() -> None:
+    assert shared_texts([text("a", 1), text("b", 2)], [text("b", 1), text("a", 3)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"dev_share": None, "dev_size": 3}, "dev_share"),
+        ({"task": "phrases"}, "dev_size"),
+        ({"span_group": "sc"}, "spans = true"),
+        ({"dev": "d.csv"}, "name the file to report on"),
+    ],
+)
+def test_settings_that_do_not_fit_texts_are_refused(files: dict, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        DataConfig.parse(FILES | files, source="test")

@@ -1,0 +1,89 @@
+"""Tables of texts to learn by heart, and a tiny bundle to start from."""
+
+import csv
+import random
+from pathlib import Path
+from typing import Any
+
+import torch
+from bundle_folders import write
+
+from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
+from thinstack.config import ModelConfig, Recipe
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.models import Model, build_model, weights_of
+
+PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", ".", "it", "who")
+PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
+
+
+def start(folder: Path, *, labels: tuple[str, ...] = ("bad", "so-so", "good"), **more: Any) -> Path:
+    """A bundle of a model that parses, with weights at random."""
+    config = ModelConfig.parse(
+        {
+            "labels": labels,
+            "embedding": {"kind": "wordpieces", "size": 4},
+            "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
+            "head": {"name": "node_classifier.v1"},
+            "parser": PARSER,
+            **more,
+        },
+        source="test",
+    )
+    model = _drawn(config, seed=5)
+    vocabulary = WordpieceVocabulary(PIECES).to_bytes()
+    write(folder, {VOCABULARY_FILE: vocabulary, WEIGHTS_FILE: weights_of(model)}, config=config)
+    return folder
+
+
+def table(path: Path, count: int = 24, *, seed: int = 0) -> Path:
+    """Texts of one to three sentences, "up" if they say more good than bad."""
+    draw = random.Random(seed)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "label"])
+        for _ in range(count):
+            label, words = draw.choice([("up", ("good", "fine")), ("down", ("bad", "dull"))])
+            subjects = ("The film", "The plot", "It")
+            said = (f"{draw.choice(subjects)} is {draw.choice(words)}." for _ in range(3))
+            rows.writerow([" ".join(list(said)[: draw.randint(1, 3)]), label])
+    return path
+
+
+def recipe(bundle: Path | None, *, data: dict[str, Any] | None = None, **training: Any) -> Recipe:
+    """A recipe over `table` that starts from a bundle, or from the vectors of thinstack."""
+    model: dict[str, Any] = {
+        "labels": ["down", "up"],
+        "embedding": {"kind": "wordpieces", "size": 4},
+        "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
+        "head": {"name": "root_classifier.v1", "options": {"hidden": 0}},
+        **training.pop("model", {}),
+    }
+    settings = {
+        "epochs": 3,
+        "batch_size": 4,
+        "stop_on": "nothing",
+        "learning_rate": 0.1,
+        **training,
+    }
+    whole: dict[str, Any] = {"name": "tiny", "model": model, "training": settings}
+    files = {"train": "texts.csv", "dev_share": 0.25, "task": "texts"}
+    if bundle is None:
+        files |= {"vectors": "wordpieces"}
+    else:
+        whole["init"] = {"bundle": str(bundle)}
+        model.setdefault("parser", PARSER)
+        settings |= {"gold": False, "sources": ["self"]}
+    return Recipe.parse({**whole, "data": files | (data or {})}, source="test")
+
+
+def drawn(recipe: Recipe) -> Model:
+    return _drawn(recipe.model, seed=1)
+
+
+def _drawn(config: ModelConfig, *, seed: int) -> Model:
+    torch.manual_seed(seed)
+    model = build_model(config, entries=len(PIECES))
+    with torch.no_grad():
+        model.embedding.table.normal_(0, 1)
+    return model
