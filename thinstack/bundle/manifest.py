@@ -149,10 +149,10 @@ def check_schema(
     if isinstance(found, int) and found > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
-        wanted = f"thinstack>={version}" if plain else "thinstack"
+        wanted = f": {version} or later" if plain else ""
         raise BundleError(
             f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
-            f'{readable}; a newer thinstack is needed: pip install --upgrade "{wanted}"'
+            f"{readable}; a newer thinstack is needed{wanted}"
         )
 
 
