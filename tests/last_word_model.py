@@ -113,11 +113,12 @@ def write_last_word_bundle(
     table: NDArray[np.float32] = TABLE,
     parser: str | None = None,
     onnx: bytes | None = None,
+    labels: tuple[str, ...] = LABELS,
 ) -> Bundle:
     """`parser`: the model parses, as `OUTPUTS` says, and that is its tree source unless another is
     named. `onnx`: another model in place of the one that fits."""
     config = {
-        "labels": LABELS,
+        "labels": labels,
         "embedding": {"kind": kind, "size": 3},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 3},
         "head": {"name": "node_classifier.v1"},

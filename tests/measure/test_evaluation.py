@@ -25,6 +25,7 @@ TREES = """
 
 (2 awful)
 """
+SIDES = ("negative", "so-so", "positive")  # in place of bad, so-so and good
 GOLD = {
     "root_accuracy": 100 * 3 / 5,
     "root_binary_accuracy": 100 * 3 / 4,
@@ -40,7 +41,7 @@ GOLD = {
 @pytest.fixture(scope="module")
 def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path = tmp_path_factory.mktemp("bundle") / "model"
-    return Predictor(write_last_word_bundle(path, tree_source="left"))
+    return Predictor(write_last_word_bundle(path, tree_source="left", labels=SIDES))
 
 
 Write = Callable[..., Path]

@@ -68,7 +68,7 @@ def publish(
     shipped = _measure(files, recipe, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {line(figures, recipe.data.task)}")
+        console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
     text = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE]))
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
