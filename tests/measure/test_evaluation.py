@@ -75,6 +75,16 @@ def test_gold_trees(predictor: Predictor, file: Path) -> None:
     json.dumps(figures, allow_nan=False)
 
 
+def test_a_file_whose_labels_had_other_names_in_training(tmp_path: Path, write: Write) -> None:
+    more = {"relabel.json": b'{"NEG": "negative", "POS": "positive", "X": ""}'}
+    bundle = write_last_word_bundle(tmp_path / "model", labels=SIDES, more=more)
+    file = write("(POS (X film) (NEG good))", "(X (NEG awful) (POS film))", "(NEG awful)")
+    for text in (False, True):
+        figures = evaluate_file(Predictor(bundle), file, source="auto", text=text)
+        assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
+    assert evaluate_file(Predictor(bundle), file)["phrase_accuracy"] == pytest.approx(100 * 2 / 3)
+
+
 def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:
     figures = evaluate_file(predictor, file, source="auto", text=True)
     whole = {key: value for key, value in GOLD.items() if "root" in key}

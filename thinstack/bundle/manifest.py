@@ -30,6 +30,7 @@ CASES_FILE = "cases.json"
 REPORT_FILE = "verification.json"
 CARD_FILE = "README.md"
 DISTANCES_FILE = "distances.json"
+RELABEL_FILE = "relabel.json"
 MANIFEST_FILE = "manifest.json"
 
 MEND = "export, copy or install the bundle anew"  # if it is damaged

@@ -89,7 +89,7 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
             "data is for models that score the nodes of binary trees; this one gives "
             f"{model.output_names}"
         )
-    return read_labelled(trees, bundle.config.labels)
+    return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
 
 
 def _exported(

@@ -28,11 +28,14 @@ def evaluate_file(
     read: Callable[[str | Path], list[Tree]] | None = None,
 ) -> Figures:
     """`evaluate_predictor` on a file of labelled PTB bracket trees, or one that `read` reads.
+    Where the model was trained on labels by other names (`data.relabel` of its recipe), so are
+    those of the file, and sentences without a class are left out.
 
     Raises TreeError with the place of a malformed tree or a label out of range, DataError for an
     unreadable file.
     """
-    treebank = read_labelled(path, predictor.labels, read=read)
+    relabel = predictor.bundle.relabel()
+    treebank = read_labelled(path, predictor.labels, read=read, relabel=relabel)
     return evaluate_predictor(predictor, treebank, source=source, text=text)
 
 

@@ -94,9 +94,9 @@ def card(
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What gives the figures of the file; where they are of set aside or relabelled examples, no
-    command does."""
-    if recipe.data.dev is None or recipe.data.relabel:
+    """What gives the figures of the file; where they are of set aside examples, no command
+    does."""
+    if recipe.data.dev is None:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""

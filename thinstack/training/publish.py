@@ -15,6 +15,7 @@ from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
     ONNX_FILE,
+    RELABEL_FILE,
     REPORT_FILE,
     TORCHSCRIPT_FILE,
     VOCABULARY_FILE,
@@ -97,6 +98,8 @@ def _exports(
         ONNX_FILE: exported,
         CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
     }
+    if recipe.data.relabel:
+        files[RELABEL_FILE] = _json(recipe.data.relabel)
     if recipe.export.inference_only:
         files[WEIGHTS_FILE] = weights_of(dequantised(result.model, quantize), beside=exported)
     else:
