@@ -82,7 +82,7 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
         from sklearn.pipeline import FeatureUnion
         from sklearn.svm import LinearSVC
     except ImportError:
-        raise MissingExtraError("scikit-learn", "reproduce") from None
+        raise MissingExtraError("sklearn", "reproduce") from None
     # "?" is a word too.
     words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+", sublinear_tf=True)
     characters = TfidfVectorizer(ngram_range=(3, 5), analyzer="char_wb", sublinear_tf=True)

@@ -113,11 +113,13 @@ def write_last_word_bundle(
     table: NDArray[np.float32] = TABLE,
     parser: str | None = None,
     onnx: bytes | None = None,
+    labels: tuple[str, ...] = LABELS,
+    more: dict[str, bytes] | None = None,
 ) -> Bundle:
     """`parser`: the model parses, as `OUTPUTS` says, and that is its tree source unless another is
-    named. `onnx`: another model in place of the one that fits."""
+    named. `onnx`: another model in place of the one that fits. `more`: other files."""
     config = {
-        "labels": LABELS,
+        "labels": labels,
         "embedding": {"kind": kind, "size": 3},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 3},
         "head": {"name": "node_classifier.v1"},
@@ -132,7 +134,7 @@ def write_last_word_bundle(
         else onnx,
         "README.md": b"A card.",
     }
-    return write_bundle(path, files, config=ModelConfig.parse(config, source="test"))
+    return write_bundle(path, files | (more or {}), config=ModelConfig.parse(config, source="test"))
 
 
 _WORDS = "values = Gather(table, token_ids)"

@@ -194,7 +194,12 @@ def trees(tmp_path: Path) -> Path:
     return path
 
 
-def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path) -> None:
+def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path, tmp_path: Path) -> None:
+    plain = cli("evaluate", bundle, trees).out  # its classes are bad, so-so and good
+    assert "sentences" in plain
+    assert "binary" not in plain
+    sides = ("negative", "so-so", "positive")
+    bundle = write_last_word_bundle(tmp_path / "sides", labels=sides).path
     figures = json.loads(cli("evaluate", bundle, trees, "--json").out)
     assert [figures[key] for key in ("roots", "binary_roots", "phrases")] == [3, 2, 9]
     assert (figures["root_accuracy"], figures["root_binary_accuracy"]) == (100.0, 100.0)

@@ -66,13 +66,20 @@ def test_a_tree_error_leads_with_its_place(place: dict, lead: str) -> None:
     assert known == {"source": None, "line": None, "column": None} | place
 
 
-def test_what_is_known_and_what_mends_it_is_told() -> None:
+@pytest.mark.parametrize(
+    ("package", "pip"),
+    [("onnxruntime", "onnxruntime"), ("sklearn", "scikit-learn"), ("tomli_w", "tomli-w")],
+)
+def test_the_pip_command_names_a_package_that_any_index_has(package: str, pip: str) -> None:
+    missing = str(MissingExtraError(package, "cpu"))
+    assert f"the package {package!r}" in missing
+    assert f"pip install {pip}, or install thinstack with its extra 'cpu'" in missing
+
+
+def test_what_is_known_is_told() -> None:
     unknown = UnknownNameError("cell", "nary", ["b.v1", "a.v1"])
     assert str(unknown) == "unknown cell 'nary'; known: a.v1, b.v1"
     assert str(UnknownNameError("model", "x", [])) == "unknown model 'x'; known: none"
-    missing = str(MissingExtraError("onnxruntime", "cpu"))
-    assert "'onnxruntime'" in missing
-    assert 'pip install "thinstack[cpu]"' in missing
 
 
 def test_a_missing_import_becomes_a_missing_extra() -> None:

@@ -92,15 +92,23 @@ class DeviceError(ThinstackError, RuntimeError):
     """The requested device is not what the runtime really runs on."""
 
 
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
+"""What pip calls packages that are imported by another name."""
+
+
 class MissingExtraError(ThinstackError, ImportError):
     """A package of one of thinstack's extras is not installed; the message holds the pip command
-    that mends it."""
+    that mends it.
+
+    `package` is the name that is imported. The command names the package itself, for pip may not
+    find thinstack on an index.
+    """
 
     def __init__(self, package: str, extra: str):
         self.package, self.extra = package, extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: pip install "
-            f'"thinstack[{extra}]"'
+            f"{_DISTRIBUTIONS.get(package, package)}, or install thinstack with its extra {extra!r}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

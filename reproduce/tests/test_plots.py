@@ -112,5 +112,5 @@ def test_without_matplotlib_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"thinstack\[reproduce\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib,.*'reproduce'"):
         drawn(tmp_path, "length")

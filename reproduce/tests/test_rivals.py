@@ -116,5 +116,5 @@ def test_pairs_are_refused(run: Run) -> None:
 
 def test_without_scikit_learn_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
-    with pytest.raises(MissingExtraError, match=r"'scikit-learn'.*thinstack\[reproduce\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install scikit-learn,.*'reproduce'"):
         run(questions(30, 0), [], questions(3, 1))

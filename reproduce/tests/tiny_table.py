@@ -22,7 +22,7 @@ TABLE: dict[str, Any] = {
     "recipe": {
         "data": {"train": "train.txt", "dev": "dev.txt"},
         "model": {
-            "labels": ["bad", "so-so", "good"],
+            "labels": ["negative", "so-so", "positive"],
             "embedding": {"kind": "words", "size": 4},
             "cell": {"name": "nary_lstm.v1", "hidden_size": 5, "options": {"bias": "double"}},
             "head": {"name": "node_classifier.v1"},

@@ -41,6 +41,19 @@ def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path: Path) -> None:
         bundle.vocabulary()
 
 
+def test_other_names_of_classes_are_kept(folder: Path, tmp_path: Path) -> None:
+    assert open_bundle(folder).relabel() == {}
+    names = {"relabel.json": '{"X": "", "0": "schlecht ☹"}'.encode()}
+    bundle = write(tmp_path / "other", FILES | names)
+    assert bundle.relabel() == {"X": "", "0": "schlecht ☹"}
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b'{"a": "\xff"}', b"[" * 100_000])
+def test_a_file_that_holds_no_names_is_refused(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(BundleError, match=r"relabel\.json.* anew$"):
+        write(tmp_path / "model", FILES | {"relabel.json": content}).relabel()
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_every_changed_byte_is_refused(folder: Path, name: str) -> None:
     path = folder / name

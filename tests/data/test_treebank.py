@@ -140,6 +140,17 @@ def test_labels_are_numbers_names_or_missing() -> None:
     assert label_ids(tree.with_labels(["0", "1", "1"]), ("1", "0")).tolist() == [1, 0, 0]
 
 
+def test_labels_of_other_names_and_sentences_without_a_class(write) -> None:
+    path = write(b"(2 (x a) (0 b))\n(x (0 a) (2 b))\n(4 (x a) (x b))\n(8 c)")
+    relabel, skipped = {"0": "negative", "2": "4", "x": ""}, []
+    found = read_labelled(path, NAMES, relabel=relabel, skipped=skipped)
+    assert [ids.tolist() for _, ids in found] == [[-1, 1, 4], [-1, -1, 4]]
+    assert [error.line for error in skipped] == [4]
+    bare = Tree.left(["a", "b"]).with_labels([None, "0", "2"])
+    (found,) = read_labelled(path, NAMES, relabel={"": "0"}, read=lambda path: [bare])
+    assert found[1].tolist() == [-1, 0, 2]
+
+
 @pytest.mark.parametrize("label", ["5", "-1", "03", "Positive"])
 def test_an_unknown_label_is_placed(write, label: str) -> None:
     path = write(f"(2 a)\n(3 (2 so) ({label} good))".encode())

@@ -216,5 +216,5 @@ def test_without_onnxruntime_the_extra_is_named(
 ) -> None:
     for name in ("onnxruntime", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"thinstack\[cpu\]"):
+    with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
         pipeline(bundle)

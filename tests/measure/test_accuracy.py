@@ -10,7 +10,9 @@ from sklearn.metrics import accuracy_score
 from thinstack.core import Tree
 from thinstack.data.brackets import from_brackets
 from thinstack.measure.accuracy import accuracy, labels_by_span
-from thinstack.measure.figures import percent
+from thinstack.measure.figures import figure_names, has_sides, line, percent
+
+SST = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
 def random_forest(
@@ -43,7 +45,7 @@ def independent(
 @pytest.mark.parametrize("unlabelled", [0.0, 0.4])
 def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
     scores, labels = random_forest(classes, unlabelled=unlabelled)
-    found = accuracy(scores, labels)
+    found = accuracy(scores, labels, binary=True)
     roots = independent(
         [rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes
     )
@@ -52,7 +54,7 @@ def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -
     names = ("{}_accuracy", "{}s", "{}_binary_accuracy", "binary_{}s")
     for part, figures in (("root", roots), ("phrase", phrases)):
         assert [found[name.format(part)] for name in names] == pytest.approx(figures)
-    only_roots = accuracy(scores, labels, phrases=False)
+    only_roots = accuracy(scores, labels, binary=True, phrases=False)
     nothing = dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"))
     assert only_roots == found | nothing | {"phrases": 0, "binary_phrases": 0}
 
@@ -64,16 +66,49 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
         [0.9, 0.1, 0.0, 0.0, 0.0],
     ]
     labels = [np.array([3]), np.array([2]), np.array([4])]
-    found = accuracy([np.array([row]) for row in rows], labels)
+    found = accuracy([np.array([row]) for row in rows], labels, binary=True)
     assert (found["roots"], found["root_accuracy"]) == (3, pytest.approx(100 / 3))
     assert (found["binary_roots"], found["root_binary_accuracy"]) == (2, 50.0)
+
+
+def test_classes_without_sides_have_no_binary_case() -> None:
+    scores, labels = random_forest(5, unlabelled=0.4)
+    expected = accuracy(scores, labels, binary=True)
+    expected |= {"root_binary_accuracy": None, "phrase_binary_accuracy": None}
+    expected |= {"binary_roots": 0, "binary_phrases": 0}
+    assert accuracy(scores, labels, binary=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "sides"),
+    [
+        (SST, True),
+        (("Negative", "Neutral", "Positive"), True),
+        (("negative", "positive"), True),
+        (("very negative", "negative", "positive", "very positive"), True),
+        (tuple("01234"), True),
+        (tuple("012"), False),
+        (("positive", "negative"), False),
+        (("negative", "entity", "human", "positive"), False),
+        (("abbreviation", "description", "entity", "human", "location", "number"), False),
+        (("neutral",), False),
+    ],
+)
+def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], sides: bool) -> None:
+    assert has_sides(labels) == sides
+    assert ("root_binary_accuracy" in figure_names("phrases", labels)) == sides
+    figures = {"root_accuracy": 50.0, "root_binary_accuracy": None, "phrase_accuracy": 2.0}
+    figures["phrase_binary_accuracy"] = None
+    polar = "50.00 root, - root, binary, 2.00 phrases, - phrases, binary"
+    assert line(figures, "phrases", labels) == (polar if sides else "50.00 root, 2.00 phrases")
 
 
 def test_no_case_gives_no_figure() -> None:
     accuracies = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
     counts = ("roots", "binary_roots", "phrases", "binary_phrases")
     expected = dict.fromkeys((*accuracies, "phrase_binary_accuracy")) | dict.fromkeys(counts, 0)
-    for nothing in (accuracy([], []), accuracy([np.ones((1, 5))], [np.array([-1])])):
+    unknown = [np.ones((1, 5))], [np.array([-1])]
+    for nothing in (accuracy([], [], binary=True), accuracy(*unknown, binary=True)):
         assert list(nothing.items()) == list(expected.items())
         json.dumps(nothing, allow_nan=False)
     assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]

@@ -25,6 +25,7 @@ TREES = """
 
 (2 awful)
 """
+SIDES = ("negative", "so-so", "positive")  # in place of bad, so-so and good
 GOLD = {
     "root_accuracy": 100 * 3 / 5,
     "root_binary_accuracy": 100 * 3 / 4,
@@ -40,7 +41,7 @@ GOLD = {
 @pytest.fixture(scope="module")
 def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
     path = tmp_path_factory.mktemp("bundle") / "model"
-    return Predictor(write_last_word_bundle(path, tree_source="left"))
+    return Predictor(write_last_word_bundle(path, tree_source="left", labels=SIDES))
 
 
 Write = Callable[..., Path]
@@ -72,6 +73,16 @@ def test_gold_trees(predictor: Predictor, file: Path) -> None:
     figures = evaluate_file(predictor, file)
     assert figures == pytest.approx(GOLD)
     json.dumps(figures, allow_nan=False)
+
+
+def test_a_file_whose_labels_had_other_names_in_training(tmp_path: Path, write: Write) -> None:
+    more = {"relabel.json": b'{"NEG": "negative", "POS": "positive", "X": ""}'}
+    bundle = write_last_word_bundle(tmp_path / "model", labels=SIDES, more=more)
+    file = write("(POS (X film) (NEG good))", "(X (NEG awful) (POS film))", "(NEG awful)")
+    for text in (False, True):
+        figures = evaluate_file(Predictor(bundle), file, source="auto", text=text)
+        assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
+    assert evaluate_file(Predictor(bundle), file)["phrase_accuracy"] == pytest.approx(100 * 2 / 3)
 
 
 def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:

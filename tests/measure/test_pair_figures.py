@@ -90,10 +90,10 @@ def test_selection_takes_the_figures_of_the_task() -> None:
 
 
 def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
-    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])])
+    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])], binary=True)
     assert neutral["root_binary_accuracy"] is None
     assert selection("phrases", neutral) == 200
-    assert selection("phrases", accuracy([], [])) == 0
+    assert selection("phrases", accuracy([], [], binary=True)) == 0
 
 
 def test_an_undefined_figure_counts_as_no_correlation() -> None:

@@ -231,6 +231,6 @@ def test_missing_packages(package: str, extra: str, check: str) -> None:
     )
     said = (
         f"this needs the package '{package}', which is not installed: "
-        f'pip install "thinstack[{extra}]"'
+        f"pip install {package}, or install thinstack with its extra '{extra}'"
     )
     assert answer.stdout.splitlines() == [said] * (2 if check in HEAD_CHECKS else 1)

@@ -239,7 +239,7 @@ def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> No
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(5 (2 good) (2 film))\n")
-    with pytest.raises(TreeError, match=r"dev\.txt: tree 2: node 2 \('good film'\) .* '5'"):
+    with pytest.raises(TreeError, match=r"dev\.txt:3: node 2 \('good film'\) .* '5'"):
         load_datasets(tiny_recipe.recipe(**relabel), polar)
 
 

@@ -96,6 +96,17 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     assert trained.bundle.manifest.data == "Made up."
 
 
+def test_a_bundle_knows_what_classes_of_the_file_were_called(data: Path, tmp_path: Path) -> None:
+    relabel = {"0": "negative", "1": "", "2": "positive"}
+    settings = {"data": {"relabel": relabel}, "model": {"labels": ["negative", "positive"]}}
+    done = train(tiny_recipe.recipe(epochs=1, **settings), data, tmp_path)
+    assert done.bundle.relabel() == relabel
+    figures = evaluate_file(thinstack.load(done.out / "model-best"), data / "dev.txt")
+    assert 0 < figures["roots"] < len(read_trees(data / "dev.txt"))
+    assert done.bundle.manifest.metrics["development"]["gold"] == figures
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`" in done.card
+
+
 def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
     text = (pieces.out / "results.json").read_text(encoding="utf-8")
     results = json.loads(text, parse_constant=pytest.fail)

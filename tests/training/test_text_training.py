@@ -96,7 +96,7 @@ def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) ->
 def test_figures_are_of_texts(folder: Path) -> None:
     recipe = recipe_of(folder)
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
-    figures, answers = evaluate_model(model, datasets.dev, "self", "texts")
+    figures, answers = evaluate_model(model, datasets.dev, "self", "texts", ("down", "up"))
     assert figures["texts"] == len(datasets.texts[1]) == len(answers.gold)
     gold = [recipe.model.labels.index(text.label) for text in datasets.texts[1]]
     assert answers.gold.tolist() == gold

@@ -6,7 +6,7 @@ from typing import Any
 
 from thinstack.config import Recipe
 
-LABELS = ("bad", "so-so", "good")
+LABELS = ("negative", "so-so", "positive")
 VALUES = dict.fromkeys(("good", "fine", "lovely"), 2)
 VALUES |= dict.fromkeys(("bad", "dull", "awful"), 0)
 VALUES |= dict.fromkeys(("the", "film", "plot", "is"), 1)

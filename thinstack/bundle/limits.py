@@ -17,6 +17,7 @@ _LIMITS = {
     "config.json": 256 * _KIB,
     "vocabulary.txt": 32 * _MIB,
     "distances.json": 8 * _MIB,
+    "relabel.json": _MIB,
     "cases.json": 16 * _MIB,
     "verification.json": 16 * _MIB,
     "README.md": 4 * _MIB,

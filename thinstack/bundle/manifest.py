@@ -30,6 +30,7 @@ CASES_FILE = "cases.json"
 REPORT_FILE = "verification.json"
 CARD_FILE = "README.md"
 DISTANCES_FILE = "distances.json"
+RELABEL_FILE = "relabel.json"
 MANIFEST_FILE = "manifest.json"
 
 MEND = "export, copy or install the bundle anew"  # if it is damaged
@@ -149,10 +150,10 @@ def check_schema(
     if isinstance(found, int) and found > readable:
         version = str(producer.get("version")) if isinstance(producer, dict) else ""
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
-        wanted = f"thinstack>={version}" if plain else "thinstack"
+        wanted = f": {version} or later" if plain else ""
         raise BundleError(
             f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
-            f'{readable}; a newer thinstack is needed: pip install --upgrade "{wanted}"'
+            f"{readable}; a newer thinstack is needed{wanted}"
         )
 
 

@@ -10,18 +10,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from thinstack.bundle.limits import MANIFEST_BYTES, MOST_ENTRIES
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
     DISTANCES_FILE,
     MANIFEST_FILE,
     MEND,
+    RELABEL_FILE,
     VOCABULARY_FILE,
     FileRecord,
     Manifest,
     check_schema,
 )
 from thinstack.config import SCHEMA_VERSION, ModelConfig
+from thinstack.config.base import problems
 from thinstack.data.distances import DistanceTable
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -30,6 +34,7 @@ from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameErr
 __all__ = ["Bundle", "aside", "bundled_names", "open_bundle", "read_manifest", "unlisted"]
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
+_NAMES = TypeAdapter(dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,18 @@ class Bundle:
             return DistanceTable.from_bytes(self.read(DISTANCES_FILE), source=source)
         except DataError as error:
             raise BundleError(str(error)) from None
+
+    def relabel(self) -> dict[str, str]:
+        """Other names for classes of the files that the model was trained on, "" for none; empty
+        where it was trained on those of the files. Raises BundleError if the file holds no such
+        names."""
+        if RELABEL_FILE not in self.manifest.files:
+            return {}
+        try:
+            return _NAMES.validate_json(self.read(RELABEL_FILE), strict=True)
+        except ValidationError as error:
+            source = self.path / RELABEL_FILE
+            raise BundleError(f"{source}: {problems(error, most=1)}; {MEND}") from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
         """The vocabulary, of the kind that the configuration names. Raises BundleError for none."""

@@ -48,14 +48,15 @@ def evaluate(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """Accuracy on a labelled treebank: whole sentences, binary (positive against negative), and
-    phrases.
+    """Accuracy on a labelled treebank: whole sentences, phrases and, for labels from negative to
+    positive, binary.
 
     Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
     words or more, and the share of sentences, of three words or more, whose tree is the same.
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
+    from thinstack.measure.figures import has_sides
 
     model, file = ("sst", model) if file is None else (model, file)
     read = None
@@ -71,16 +72,16 @@ def evaluate(
     console, raw = Console(), ", raw text" if text else ""
     title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
     console.print(title, soft_wrap=True)
-    console.print(_table_of(figures))
+    console.print(_table_of(figures, binary=has_sides(predictor.labels)))
 
 
-def _table_of(figures: Mapping[str, float | None]) -> "Table":
+def _table_of(figures: Mapping[str, float | None], *, binary: bool) -> "Table":
     from rich.table import Column, Table
 
     from thinstack.measure.figures import percent
 
     table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
     for name, key, count in _FIGURES:
-        if key in figures:
+        if key in figures and (binary or "binary" not in key):
             table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
     return table

@@ -5,7 +5,7 @@ one starts on another line. A blank line, and one that is indented no deeper tha
 are, ends a tree with brackets still open, so that a malformed tree harms no other.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -48,9 +48,13 @@ def read_labelled(
     encoding: str = "utf-8",
     skipped: list[TreeError] | None = None,
     read: Callable[[str | Path], list[Tree]] | None = None,
+    relabel: Mapping[str, str] | None = None,
 ) -> list[Labelled]:
     """Read trees as `read_trees` does, or by the function `read`, each with its nodes' `label_ids`
     (N,).
+
+    `relabel`: other names for labels of the file, "" for none; where there are any, sentences
+    without a class are left out.
 
     Raises what both raise; a tree with an unknown label counts as malformed, and its error has file
     and line (the number of the tree, from 0, where `read` read it).
@@ -58,6 +62,10 @@ def read_labelled(
 
     def one(numbered: tuple[int, Tree]) -> Labelled:
         place, tree = numbered
+        if relabel:
+            tree = tree.with_labels(
+                None if name is None else relabel.get(name, name) or None for name in tree.labels
+            )
         try:
             return tree, label_ids(tree, labels)
         except TreeError as error:
@@ -66,7 +74,8 @@ def read_labelled(
             raise TreeError(f"tree {place}: {error.message}", source=str(path)) from None
 
     trees = _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
-    return made(one, trees, skipped)
+    found = made(one, trees, skipped)
+    return [(tree, ids) for tree, ids in found if not relabel or ids[tree.root] >= 0]
 
 
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:

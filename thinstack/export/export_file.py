@@ -22,7 +22,7 @@ from thinstack.export.onnx.verify import VerificationReport, export_verified_onn
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_predictor
-from thinstack.measure.figures import percent
+from thinstack.measure.figures import has_sides, percent
 from thinstack.models import Model, load_model
 from thinstack.runtime.predictor import Predictor
 
@@ -78,7 +78,7 @@ def export_file(
         _write(report, f"{json.dumps(data, indent=1)}\n".encode())
     _print(path, len(content), found, console)
     if trees is not None:
-        _print_cost(data["cost"], trees, console)
+        _print_cost(data["cost"], trees, bundle.config.labels, console)
 
 
 def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
@@ -89,7 +89,7 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
             "data is for models that score the nodes of binary trees; this one gives "
             f"{model.output_names}"
         )
-    return read_labelled(trees, bundle.config.labels)
+    return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
 
 
 def _exported(
@@ -135,11 +135,14 @@ def _print(
     console.print("\n".join(lines), soft_wrap=True, highlight=False)
 
 
-def _print_cost(cost: Mapping[str, Mapping[str, Any]], trees: Path, console: Console) -> None:
-    title = f"percent right over the gold trees of {trees}"
-    table = Table("", "MB", *ACCURACIES.values(), title=title)
+def _print_cost(
+    cost: Mapping[str, Mapping[str, Any]], trees: Path, labels: Sequence[str], console: Console
+) -> None:
+    title, binary = f"percent right over the gold trees of {trees}", has_sides(labels)
+    names = {key: name for key, name in ACCURACIES.items() if binary or "binary" not in key}
+    table = Table("", "MB", *names.values(), title=title)
     for name, figures in cost.items():
-        right = (percent(figures[key]) for key in ACCURACIES)
+        right = (percent(figures[key]) for key in names)
         table.add_row(name, f"{figures['bytes'] / 1e6:.2f}", *right)
     console.print(table)
 

@@ -13,17 +13,22 @@ IntArray = NDArray[np.int64]
 
 
 def accuracy(
-    scores: Sequence[NDArray[np.floating]], labels: Sequence[IntArray], *, phrases: bool = True
+    scores: Sequence[NDArray[np.floating]],
+    labels: Sequence[IntArray],
+    *,
+    binary: bool,
+    phrases: bool = True,
 ) -> Figures:
     """Accuracies in percent of the scores (N_i, C) of each tree's nodes, the root last, against
     their labels (N_i,), -1 = none.
 
     Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy`, `phrase_binary_accuracy`,
     None over no case, and the numbers of their cases, `roots`, `binary_roots`, `phrases` and
-    `binary_phrases`. The classes are ordered from negative to positive. *Binary* is Socher et al.'s
-    (2013) protocol on the same model: cases of the middle (neutral) class are left out, and the
-    mass of the classes below it is set against the mass of those above. `phrases` False: only roots
-    are measured.
+    `binary_phrases`. *Binary* is Socher et al.'s (2013) protocol on the same model, for classes
+    ordered from negative to positive: cases of the middle (neutral) class are left out, and the
+    mass of the classes below it is set against the mass of those above. `binary` False: the classes
+    have no sides (`thinstack.measure.figures.has_sides`), so there is no such case. `phrases`
+    False: only roots are measured.
     """
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
@@ -31,8 +36,9 @@ def accuracy(
     nodes = slice(None) if phrases else slice(0)
     found: Figures = {}
     counts: Figures = {}
+    polar = binary_right if binary else _no_case
     for name, places in (("root", roots), ("phrase", nodes)):
-        for kind, right in (("", _right), ("binary_", binary_right)):
+        for kind, right in (("", _right), ("binary_", polar)):
             cases = right(all_scores[places], all_labels[places])
             found[f"{name}_{kind}accuracy"] = percentage(cases)
             counts[f"{kind}{name}s"] = len(cases)
@@ -52,6 +58,10 @@ def binary_right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.b
     polar = lower | upper
     positive = scores[polar, -half:].sum(axis=1) > scores[polar, :half].sum(axis=1)
     return np.asarray(positive == upper[polar])
+
+
+def _no_case(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
+    return np.zeros(0, np.bool_)
 
 
 def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntArray:

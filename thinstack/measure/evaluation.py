@@ -2,6 +2,7 @@
 words, or raw text."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from thinstack.config import EvaluationSource
@@ -11,7 +12,7 @@ from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
 from thinstack.measure.accuracy import accuracy, labels_by_span
 from thinstack.measure.bracketing import bracketing
-from thinstack.measure.figures import Figures
+from thinstack.measure.figures import Figures, has_sides
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -27,11 +28,14 @@ def evaluate_file(
     read: Callable[[str | Path], list[Tree]] | None = None,
 ) -> Figures:
     """`evaluate_predictor` on a file of labelled PTB bracket trees, or one that `read` reads.
+    Where the model was trained on labels by other names (`data.relabel` of its recipe), so are
+    those of the file, and sentences without a class are left out.
 
     Raises TreeError with the place of a malformed tree or a label out of range, DataError for an
     unreadable file.
     """
-    treebank = read_labelled(path, predictor.labels, read=read)
+    relabel = predictor.bundle.relabel()
+    treebank = read_labelled(path, predictor.labels, read=read, relabel=relabel)
     return evaluate_predictor(predictor, treebank, source=source, text=text)
 
 
@@ -42,7 +46,8 @@ def evaluate_predictor(
     source: EvaluationSource = "gold",
     text: bool = False,
 ) -> Figures:
-    """The figures of `thinstack.measure.accuracy.accuracy` over a treebank.
+    """The figures of `thinstack.measure.accuracy.accuracy` over a treebank; without those called
+    binary where the model's labels have no sides (None, over no case).
 
     `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases
     are then those that both trees have, and the figures of `thinstack.measure.bracketing` say how
@@ -51,6 +56,7 @@ def evaluate_predictor(
     InputError for gold trees over raw text.
     """
     trees, labels = [tree for tree, _ in treebank], [known for _, known in treebank]
+    measured = partial(accuracy, binary=has_sides(predictor.labels))
     if text:
         if source == "gold":
             raise InputError("raw text has no gold trees: name another tree source, such as auto")
@@ -62,10 +68,10 @@ def evaluate_predictor(
             for sentences, known in zip(found, labels, strict=True)
             for sentence in sentences
         ]
-        return accuracy([rows for rows, _ in read], [known for _, known in read], phrases=False)
+        return measured([rows for rows, _ in read], [known for _, known in read], phrases=False)
     if source == "gold":
-        return accuracy([item.scores for item in predictor.predict_trees(trees)], labels)
+        return measured([item.scores for item in predictor.predict_trees(trees)], labels)
     predictions = predictor.predict([tree.words for tree in trees], source=source)
     spans, gold = [item.spans for item in predictions], [tree.spans for tree in trees]
     shared = [labels_by_span(*item) for item in zip(gold, labels, spans, strict=True)]
-    return accuracy([item.scores for item in predictions], shared) | bracketing(spans, gold)
+    return measured([item.scores for item in predictions], shared) | bracketing(spans, gold)

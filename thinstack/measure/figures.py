@@ -1,7 +1,7 @@
 """The figures of a task: what they are called, how they are shown, and which of them early stopping
 watches."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ __all__ = [
     "WATCHED",
     "Figures",
     "figure_names",
+    "has_sides",
     "line",
     "mean_and_std",
     "percent",
@@ -47,10 +48,22 @@ WATCHED: Final[dict[Task, tuple[str, ...]]] = {
 """Figures whose sum chooses the epoch, by task."""
 
 
-def figure_names(task: Task) -> dict[str, str]:
-    """The figures of a task, by their key, and what they are called: accuracies in percent,
-    correlations and squared errors."""
-    return _NAMES[task]
+def has_sides(labels: Sequence[str]) -> bool:
+    """Whether classes lie on two sides of a middle: the names of the lower half speak of
+    "negative", those of the upper half of "positive", as in SST's five; or they are SST's bare
+    numbers, "0" to "4"."""
+    half = len(labels) // 2
+    names = [label.lower() for label in labels]
+    sides = ("negative", names[:half]), ("positive", names[-half:])
+    named = all(side in name for side, halves in sides for name in halves)
+    return half > 0 and (named or names == list("01234"))
+
+
+def figure_names(task: Task, labels: Sequence[str]) -> dict[str, str]:
+    """The figures of a task, by their key, and what they are called: accuracies in percent (binary
+    ones only for labels that `has_sides` knows), correlations and squared errors."""
+    binary = has_sides(labels)
+    return {key: name for key, name in _NAMES[task].items() if binary or "binary" not in key}
 
 
 def selection(task: Task, figures: Mapping[str, float | None]) -> float:
@@ -68,9 +81,10 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def line(figures: Mapping[str, float | None], task: Task) -> str:
-    """The figures of a task as they are printed, each with its name."""
-    return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in _NAMES[task].items())
+def line(figures: Mapping[str, float | None], task: Task, labels: Sequence[str]) -> str:
+    """The figures of a task as they are printed, each with its name; `labels` are the classes."""
+    names = figure_names(task, labels)
+    return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in names.items())
 
 
 def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) -> str:

@@ -1,28 +1,30 @@
 """Figures of classes of texts, and what is taken for what."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.measure.accuracy import binary_right
-from thinstack.measure.figures import Figures, percentage
+from thinstack.measure.figures import Figures, has_sides, percentage
 
 __all__ = ["confusion", "text_figures"]
 
 IntArray = NDArray[np.int64]
 
 
-def text_figures(scores: NDArray[np.floating], gold: IntArray) -> Figures:
-    """Figures in percent of the scores (T, C) of texts against their classes (T,).
+def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[str]) -> Figures:
+    """Figures in percent of the scores (T, C) of texts against their classes (T,), named `labels`.
 
     Returns `accuracy`; `macro_f1`, the mean of the F1 of every class that is there or was found;
-    `binary_accuracy`, as `accuracy` of the protocol of `thinstack.measure.accuracy`; each None over
-    no text; and `texts` and `binary_texts`, how many there were.
+    `binary_accuracy`, of classes that have sides, as `thinstack.measure.accuracy.accuracy` has it;
+    each None over no text; and `texts` and `binary_texts`, how many there were.
     """
     table = confusion(scores.argmax(1), gold, scores.shape[1])
     right, found, there = table.diagonal(), table.sum(0), table.sum(1)
     known = found + there > 0
     f1 = 200.0 * right[known] / (found + there)[known]
-    binary = binary_right(scores, gold)
+    binary = binary_right(scores, gold) if has_sides(labels) else np.zeros(0, np.bool_)
     return {
         "accuracy": percentage(scores.argmax(1) == gold),
         "macro_f1": float(f1.mean()) if len(f1) else None,

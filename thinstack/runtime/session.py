@@ -45,7 +45,7 @@ def open_session(
             raise DeviceError(
                 f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the CUDA "
                 "libraries and onnxruntime-gpu (pip uninstall onnxruntime; pip install "
-                '"thinstack[gpu]"; libraries of pip: onnxruntime.preload_dlls() first); '
+                "onnxruntime-gpu; libraries of pip: onnxruntime.preload_dlls() first); "
                 'device="cpu" runs anywhere'
             )
         problem = f"CUDA does not work here ({problem}); the model runs on the CPU"

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thinstack.config import Recipe
-from thinstack.measure.figures import figure_names, mean_and_std, percent, shown
+from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
 from thinstack.training.seeds import SeedResult
 
 __all__ = ["card"]
@@ -63,13 +63,15 @@ def card(
 
     `size`: bytes of the ONNX file.
     """
-    columns = PHRASE_COLUMNS if recipe.data.task == "phrases" else figure_names(recipe.data.task)
+    names = figure_names(recipe.data.task, recipe.model.labels)
+    if recipe.data.task == "phrases":
+        names = {key: name for key, name in PHRASE_COLUMNS.items() if key in names}
     rows = []
     for source, figures in shipped.items():
-        cells = " | ".join(shown(key, figures[key]) for key in columns)
+        cells = " | ".join(shown(key, figures[key]) for key in names)
         rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
     for source, spread in over_seeds.items():
-        cells = " | ".join(mean_and_std(key, spread[key], "±") for key in columns)
+        cells = " | ".join(mean_and_std(key, spread[key], "±") for key in names)
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     return _CARD.format(
@@ -83,8 +85,8 @@ def card(
         megabytes=size / 1e6,
         explained=_explained(recipe, shipped),
         chosen=_CHOSEN[recipe.training.stop_on],
-        headings=" | ".join(columns.values()),
-        rules="|".join("---" for _ in columns),
+        headings=" | ".join(names.values()),
+        rules="|".join("---" for _ in names),
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
         statement=recipe.data.statement.strip(),
@@ -92,9 +94,9 @@ def card(
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What gives the figures of the file; where they are of set aside or relabelled examples, no
-    command does."""
-    if recipe.data.dev is None or recipe.data.relabel:
+    """What gives the figures of the file; where they are of set aside examples, no command
+    does."""
+    if recipe.data.dev is None:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
@@ -109,7 +111,7 @@ def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
     binary = "*Binary* is positive against negative mass, neutral sentences left out. "
-    if recipe.data.task != "phrases":
+    if recipe.data.task != "phrases" or not has_sides(recipe.model.labels):
         binary = ""
     if "auto" not in shipped:
         return binary

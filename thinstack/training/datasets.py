@@ -12,7 +12,7 @@ from thinstack.config import DataConfig, EmbeddingConfig, Recipe
 from thinstack.config.recipe import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.data.pairs import Pair, read_pairs
-from thinstack.data.treebank import Labelled, read_labelled, read_trees
+from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.data.vectors import read_vectors, standardise, vectors_file
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -141,17 +141,7 @@ def _check_head(recipe: Recipe, reads: str) -> None:
 def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
     """What reads the tree files of a recipe; None for brackets, whose labels the treebank reader
     checks line by line."""
-    read = None if files.format == "brackets.v1" else readers().reader(files.format).trees
-    if not files.relabel:
-        return read
-
-    def relabelled(tree: Tree) -> Tree:
-        return tree.with_labels(
-            None if label is None else files.relabel.get(label, label) or None
-            for label in tree.labels
-        )
-
-    return lambda path: list(map(relabelled, (read or read_trees)(path)))
+    return None if files.format == "brackets.v1" else readers().reader(files.format).trees
 
 
 def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -> Split[Labelled]:
@@ -160,9 +150,9 @@ def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -
     read = tree_reader(recipe.data)
 
     def labelled(file: str) -> list[Labelled]:
-        found = read_labelled(data / file, recipe.model.labels, read=read)
-        if recipe.data.relabel:
-            found = [(tree, labels) for tree, labels in found if labels[tree.root] >= 0]
+        found = read_labelled(
+            data / file, recipe.model.labels, read=read, relabel=recipe.data.relabel
+        )
         return found if convert is None else convert(found)
 
     return _split(recipe, labelled, data)

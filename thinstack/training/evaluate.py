@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thinstack.config import Task
 from thinstack.measure.accuracy import accuracy
-from thinstack.measure.figures import Figures
+from thinstack.measure.figures import Figures, has_sides
 from thinstack.measure.pair_figures import entailment, relatedness
 from thinstack.measure.text_figures import text_figures
 from thinstack.models.model import Model
@@ -43,12 +43,13 @@ class Answers(NamedTuple):
 
 
 def evaluate_model(
-    model: Model, examples: Sequence[Example], source: str, task: Task
+    model: Model, examples: Sequence[Example], source: str, task: Task, labels: Sequence[str]
 ) -> tuple[Figures, Answers]:
     """The figures of `task` over the trees of `source` (the model's own for "self"), and what the
     model says of each case.
 
-    Of a model of whole sentences the figures of phrases are None, over no case.
+    Of a model of whole sentences the figures of phrases are None, over no case, and of classes
+    `labels` without sides the binary ones.
     """
     if source == "self":
         take_own_trees(model, examples)
@@ -59,13 +60,13 @@ def evaluate_model(
     if task == "entailment":
         return entailment(answers.predicted, answers.gold), answers
     if task == "texts":
-        return text_figures(np.concatenate(scores), answers.gold), answers
+        return text_figures(np.concatenate(scores), answers.gold, labels), answers
     given = [example.trees[source] for example in examples]
     order = [np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given]
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
     rows = [found[places] for found, places in zip(scores, order, strict=True)]
     phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
-    return accuracy(rows, targets, phrases=phrases), answers
+    return accuracy(rows, targets, binary=has_sides(labels), phrases=phrases), answers
 
 
 @torch.inference_mode()

@@ -125,7 +125,8 @@ def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str
     """The figures that early stopping looks at, and their sum."""
     task, own = recipe.data.task, ["self"] if model.parses else []
     sources = dict.fromkeys((*recipe.training.trees, *own)) if watched else ()
-    figures = {source: evaluate_model(model, watched, source, task)[0] for source in sources}
+    labels = recipe.model.labels
+    figures = {s: evaluate_model(model, watched, s, task, labels)[0] for s in sources}
     total = sum(selection(task, found) for found in figures.values())
     return {"watched": figures, "selection": total}
 

@@ -16,6 +16,7 @@ from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
     ONNX_FILE,
+    RELABEL_FILE,
     REPORT_FILE,
     TORCHSCRIPT_FILE,
     VOCABULARY_FILE,
@@ -73,7 +74,7 @@ def publish(
     shipped = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {line(figures, recipe.data.task)}")
+        console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
     text = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE]))
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
@@ -102,6 +103,8 @@ def _exports(
         ONNX_FILE: exported,
         CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
     }
+    if recipe.data.relabel:
+        files[RELABEL_FILE] = _json(recipe.data.relabel)
     if recipe.export.inference_only:
         files[WEIGHTS_FILE] = weights_of(dequantised(result.model, quantize), beside=exported)
     else:
@@ -151,7 +154,7 @@ def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> 
     found = iter(predictor.predict(sentences))
     scores = [document_scores([next(found) for _ in text.sentences]) for text in texts]
     gold = [labels.index(text.label) for text in texts]
-    return dict(text_figures(np.stack(scores), np.array(gold, np.int64)))
+    return dict(text_figures(np.stack(scores), np.array(gold, np.int64), labels))
 
 
 def _json(data: object) -> bytes:

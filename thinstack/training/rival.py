@@ -32,7 +32,8 @@ def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str
     found = model.predict_proba([_spaced(text) for text in dev])
     scores = np.zeros((len(dev), len(labels)))
     scores[:, [labels.index(name) for name in model.classes_]] = found
-    return text_figures(scores, np.array([labels.index(text.label) for text in dev], np.int64))
+    gold = np.array([labels.index(text.label) for text in dev], np.int64)
+    return text_figures(scores, gold, labels)
 
 
 def _spaced(text: Text) -> str:

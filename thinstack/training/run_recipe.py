@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from thinstack.config import Recipe, Task
+from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import figure_names, line, mean_and_std, shown
@@ -80,7 +80,8 @@ def run_recipe(
     if recipe.data.task == "texts":
         figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
-    _show(results, over_seeds, recipe.data.task, console)
+    if len(results) > 1 or recipe.data.task != "texts":
+        _show(results, over_seeds, recipe, console)
     if recipe.data.task == "texts":
         (source,) = recipe.measured_trees
         rival = (NAME, figures["rival"][NAME])
@@ -113,14 +114,15 @@ def _run_seed(
     text = TextColumn("{task.description}")
     columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        bar, task = progress.add_task(f"seed {seed}", total=len(datasets.train)), recipe.data.task
+        bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
+        told = recipe.data.task, recipe.model.labels
 
         def on_batch(epoch: int, done: int, total: int) -> None:
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
 
         def on_epoch(record: dict[str, Any]) -> None:
             found = record["watched"].items()
-            watched = "; ".join(f"{source} {line(figures, task)}" for source, figures in found)
+            watched = "; ".join(f"{source} {line(figures, *told)}" for source, figures in found)
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "
                 f"{record['seconds']:.1f} s {watched}"
@@ -129,9 +131,11 @@ def _run_seed(
         return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
 
 
-def _show(results: Sequence[SeedResult], over_seeds: Spreads, task: Task, console: Console) -> None:
+def _show(
+    results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, console: Console
+) -> None:
     plus_minus = "+-" if console.options.ascii_only else "±"
-    console.print(_table(results, over_seeds, task, plus_minus))
+    console.print(_table(results, over_seeds, recipe, plus_minus))
     own = over_seeds.get("self", {})
     if "choices_right" in own:
         figures = ", ".join(
@@ -142,9 +146,9 @@ def _show(results: Sequence[SeedResult], over_seeds: Spreads, task: Task, consol
 
 
 def _table(
-    results: Sequence[SeedResult], over_seeds: Spreads, task: Task, plus_minus: str
+    results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, plus_minus: str
 ) -> Table:
-    names = figure_names(task)
+    names = figure_names(recipe.data.task, recipe.model.labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")

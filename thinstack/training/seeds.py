@@ -65,12 +65,13 @@ def run_seed(
     model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
     model = model.cpu()
     sources, task = recipe.measured_trees, recipe.data.task
-    found = {source: evaluate_model(model, datasets.dev, source, task) for source in sources}
-    dev = {source: figures for source, (figures, _) in found.items()}
+    dev, labels = datasets.dev, recipe.model.labels
+    found = {source: evaluate_model(model, dev, source, task, labels) for source in sources}
+    measured = {source: figures for source, (figures, _) in found.items()}
     if model.parses and "gold" in sources:
-        dev["self"] |= agreement(model, datasets.dev)
+        measured["self"] |= agreement(model, dev)
     answers = {source: said for source, (_, said) in found.items()}
-    return SeedResult(seed, model, history, dev, answers)
+    return SeedResult(seed, model, history, measured, answers)
 
 
 def summary(results: Sequence[SeedResult]) -> Spreads:

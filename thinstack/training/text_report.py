@@ -41,7 +41,7 @@ def show_texts(
     answers: Answers, own: Figures, rival: tuple[str, Figures], labels: Sequence[str], to: Console
 ) -> None:
     """The figures beside the rival's, and the confusion matrix of a seed's answers."""
-    names = {key: name for key, name in figure_names("texts").items() if own[key] is not None}
+    names = figure_names("texts", labels)
     table = Table(title="beside a plain rival, percent", title_justify="left")
     table.add_column("")
     for name in names.values():
