@@ -12,14 +12,12 @@ from rich.text import Text as Line
 from thinstack.data.files import write_atomically
 from thinstack.measure.figures import Figures, figure_names, shown
 from thinstack.measure.text_figures import confusion
+from thinstack.show.confusion import WIDEST, matrix
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers
 from thinstack.training.texts import shared_texts
 
 __all__ = ["say_what_is_odd", "show_texts"]
-
-WIDEST: Final = 12
-"""Classes of a confusion matrix that is printed."""
 
 SKIPPED_FILE: Final = "skipped.txt"
 
@@ -49,14 +47,5 @@ def show_texts(
     for title, figures in (("this model", own), rival):
         table.add_row(title, *(shown(key, figures[key]) for key in names))
     to.print(table)
-    if len(labels) > WIDEST:
-        return
-    matrix = Table(title="texts of each class (rows), taken for", title_justify="left")
-    matrix.add_column("")
-    for label in labels:
-        matrix.add_column(Line(label), justify="right")
-    counts = confusion(answers.predicted, answers.gold, len(labels))
-    for row, label in enumerate(labels):
-        cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
-        matrix.add_row(Line(label), *cells)
-    to.print(matrix)
+    if len(labels) <= WIDEST:
+        to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))
