@@ -1,4 +1,5 @@
-"""`scripts/make_wordpiece_vectors.py`, on a model of twelve pieces."""
+"""The scripts that make vector files: `make_wordpiece_vectors.py`, on a model of twelve pieces, and
+`cut_vectors.py`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from safetensors.numpy import save_file
 
 from thinstack.data.vectors import read_vectors
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "make_wordpiece_vectors.py"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+MAKE, CUT = (str(SCRIPTS / f"{name}.py") for name in ("make_wordpiece_vectors", "cut_vectors"))
 PIECES = ["[PAD]", "[UNK]", "a", "film", "##s", "dull", "not", "`", '"', "'", ".", "never"]
 TREES = "(1 (1 (1 `) (1 Films)) (0 (1 not) (0 dull)))\n(1 (1 (1 ``) (1 film)) (1 (1 '') (1 .)))\n"
 OCCURRING = ["`", "film", "##s", "not", "dull", "`", "`", "film", "'", "'", "."]
@@ -37,13 +39,20 @@ def write_table(folder: Path, table: NDArray[np.float32] = TABLE, name: str = "b
 
 
 @pytest.fixture
-def run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    def called(*options: str, trees: str = "trees.txt", out: str = "out.npz") -> int:
-        words = [str(SCRIPT), str(model), str(tmp_path / trees), str(tmp_path / out), *options]
-        monkeypatch.setattr("sys.argv", words)
+def start(monkeypatch: pytest.MonkeyPatch) -> Run:
+    def called(script: str, *words: object) -> int:
+        monkeypatch.setattr("sys.argv", [script, *map(str, words)])
         with pytest.raises(SystemExit) as ended:
-            run_path(str(SCRIPT), run_name="__main__")
+            run_path(script, run_name="__main__")
         return int(ended.value.code or 0)
+
+    return called
+
+
+@pytest.fixture
+def run(model: Path, tmp_path: Path, start: Run) -> Run:
+    def called(*options: str, trees: str = "trees.txt", out: str = "out.npz") -> int:
+        return start(MAKE, model, tmp_path / trees, tmp_path / out, *options)
 
     return called
 
@@ -88,7 +97,7 @@ def test_the_vectors_of_the_recipes_are_made_so(data_dir: Path, tmp_path: Path) 
     model, used = data_dir / "encoders" / "all-minilm-l6-v2", "wordpiece.minilm-l6.pca200.npz"
     if not model.is_dir():
         pytest.skip("needs encoders/all-minilm-l6-v2 in the data folder")
-    run_path(str(SCRIPT))["make"](model, data_dir / "sst" / "train.txt", tmp_path / used)
+    run_path(MAKE)["make"](model, data_dir / "sst" / "train.txt", tmp_path / used)
     made, kept = (read_vectors(folder / used) for folder in (tmp_path, data_dir / "vectors"))
     assert made.words == kept.words
     alike = np.einsum("pc,pc->c", made.vectors, kept.vectors)
@@ -97,3 +106,57 @@ def test_the_vectors_of_the_recipes_are_made_so(data_dir: Path, tmp_path: Path) 
     assert np.median(np.abs(alike)) > 0.99999
     scale = np.linalg.norm(made.vectors) / np.linalg.norm(kept.vectors)
     assert scale == pytest.approx(1, abs=3e-4)
+
+
+GLOVE = """the 1 2
+Rock 3 4
+rock 5 6
+a/b 7 8
+. 9 10
+. . 11 12
+" 13 14
+other 15 x
+"""
+
+
+@pytest.mark.parametrize("header", ["", "8 2\n"])
+def test_words_of_texts_are_kept(
+    start: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], header: str
+) -> None:
+    (tmp_path / "glove.txt").write_text(header + GLOVE, encoding="utf-8")
+    (tmp_path / "text.txt").write_text("The Rock . nowhere\n(3 (2 a\\/b) (2 ``))\n")
+    out = tmp_path / "out.npz"
+    assert start(CUT, tmp_path / "glove.txt", out, tmp_path / "text.txt") == 0
+    words, vectors = read_vectors(out)
+    assert words == ("the", "Rock", "rock", "a/b", ".", '"')
+    assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [13, 14]]
+    assert "6 vectors, for 5 of 8 words" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("glove", "text", "out", "message"),
+    [
+        (GLOVE, "other", "out.npz", "glove.txt:8: expected a word and 2 numbers"),
+        ("the 1 2\nrock 1\n", "rock", "out.npz", "glove.txt:2: expected a word and 2 numbers"),
+        ("the 1 nan\n", "the", "out.npz", "glove.txt:1: expected a word and 2 numbers"),
+        (GLOVE, "none of these", "out.npz", "expected words of the texts, found none of 3"),
+        (GLOVE, "the", "out.txt", "expected a name that ends with .npz"),
+        (None, "the", "out.npz", "glove.txt: cannot be read as word vectors"),
+        (GLOVE, None, "out.npz", "text.txt: cannot be read"),
+    ],
+)
+def test_what_cannot_be_cut_is_named(
+    start: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    glove: str | None,
+    text: str | None,
+    out: str,
+    message: str,
+) -> None:
+    for name, content in (("glove.txt", glove), ("text.txt", text)):
+        if content is not None:
+            (tmp_path / name).write_text(content, encoding="utf-8")
+    assert start(CUT, tmp_path / "glove.txt", tmp_path / out, tmp_path / "text.txt") == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / out).exists()
