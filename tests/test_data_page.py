@@ -23,8 +23,13 @@ def test_every_file_of_a_recipe_has_a_digest_and_a_row() -> None:
         assert any(path == file or path.startswith(f"{file}/") for _, path in DIGESTS), file
 
 
-def test_digests_are_those_of_the_files(data_dir: Path) -> None:
-    found = [(digest, data_dir / name) for digest, name in DIGESTS if (data_dir / name).is_file()]
+def test_digests_are_those_of_the_files_that_are_not_converted(data_dir: Path) -> None:
+    as_published = ("sst/", "ud_ewt/", "sick/SICK_")  # others may have made theirs themselves
+    found = [
+        (digest, data_dir / name)
+        for digest, name in DIGESTS
+        if name.startswith(as_published) and (data_dir / name).is_file()
+    ]
     assert len(found) > 1
     for digest, file in found:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == digest, file
