@@ -56,7 +56,7 @@ def text_recipe(
         "data": data.model_dump(exclude_defaults=True),
         "model": model,
         "training": training,
-        "export": {"quantize": "int8-tables"},
+        "export": {"inference_only": True, "quantize": "int8-tables"},
     }
     if init != "none":
         frozen = ["parser"] if "parser" in parts else []
