@@ -120,16 +120,15 @@ def labelled_text(
 ) -> LabelledForest:
     """The sentences of a text, each over the tree that `maker` makes of its words, and its class.
 
-    Its arrays have fewer bits than those of a batch, for tables may hold a million texts.
+    Its arrays have fewer bits than a batch, which `join` makes of them: tables may hold a million
+    texts.
     """
     lengths = np.array([len(words) for words in sentences], np.int32)
-    words_of = vocabulary.fields([word for words in sentences for word in words])
-    forest = Forest(
-        sizes=2 * lengths - 1,
-        lengths=lengths,
-        transitions=np.concatenate([maker(words) for words in sentences]).astype(np.int8),
-        **{name: ids.astype(np.int32) for name, ids in words_of.items()},
-    )
+    ids = vocabulary.fields([word for words in sentences for word in words])
+    fields: dict[str, Any] = {name: values.astype(np.int32) for name, values in ids.items()}
+    fields |= {"sizes": 2 * lengths - 1, "lengths": lengths}
+    fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
+    forest = Forest(**fields)
     words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
     return LabelledForest(forest, np.array([label]), 0, words, unknown)
 
