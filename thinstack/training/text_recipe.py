@@ -67,9 +67,9 @@ def text_recipe(
 def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     return {
         "labels": list(labels),
-        "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.2},
+        "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.4},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 150},
-        "head": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.5}},
+        "head": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}},
         "tree_source": "balanced",
     }
 
@@ -82,7 +82,7 @@ def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
         raise ConfigError(f"{init}: expected a bundle to start from, but {problem}")
     model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
     model["labels"] = list(labels)
-    model["embedding"]["dropout"] = 0.2
+    model["embedding"]["dropout"] = 0.4
     if not own:
         model["head"] = _fresh(labels)["head"]
     return model
