@@ -32,19 +32,24 @@ PARSE_OUTPUT = "parse"
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
+# What the head of a bundle reads whose ONNX file does not tell, as none before this did.
+_READS = {"root_classifier.v1": "roots"}
+
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
 
 
 class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8, and its nodes' scores, (2n-1, C)."""
+    """The tree of a sentence, transitions (2n-1,) int8, and its nodes' scores, (2n-1, C), or those
+    of the sentence alone, (1, C), from a model without phrases."""
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
 
 
 class Predictor:
-    """The scores that a bundle's model gives to sentences and all their phrases.
+    """The scores that a bundle's model gives to sentences and, where phrases were trained, to all
+    their phrases.
 
     May be shared by any number of threads; a forked process starts its own session. Pickled, it is
     the path of its bundle, which is opened and checked again.
@@ -52,6 +57,7 @@ class Predictor:
     Attributes:
         bundle, config, vocabulary: what it was made from.
         labels: the C class names.
+        phrases: whether it scores phrases, or, with a task head that reads roots, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
         threads: of one operator on the CPU; None is as many as the process has cores.
 
@@ -81,14 +87,14 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """The scores (2n-1, C) of `trees_and_scores`."""
+        """The scores of `trees_and_scores`."""
         return [found.scores for found in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
         self, words: Sequence[Sequence[str]], trees: Trees = "auto"
     ) -> list[Scored]:
         """The tree of each sentence and the probabilities of the classes for every node, in
-        transition order.
+        transition order, or for the sentence alone.
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
         or where these come from: "auto" is what the model was trained for, "self" the parse that
@@ -108,8 +114,10 @@ class Predictor:
                 sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
             batch, ends = self._run(forest, places), np.cumsum(sizes).tolist()
-            for place, start, end in zip(places, [0, *ends], ends, strict=False):
-                found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
+            rows = ends if self.phrases else range(1, len(places) + 1)
+            cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
+            for place, start, end, first, last in cuts:
+                found[place] = Scored(batch.transitions[start:end], batch.scores[first:last])
         return [found[place] for place in range(len(words))]
 
     def predict(
@@ -159,11 +167,14 @@ class Predictor:
         )
         found = {item.name: item.type for item in self._session.get_inputs()}
         outputs = [item.name for item in self._session.get_outputs()]
-        if self.config.trees != "binary" or "node_scores" not in outputs:
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        self.phrases = metadata.get("reads", _READS.get(self.config.head.name)) != "roots"
+        self._output = "node_scores" if self.phrases else "root_scores"
+        if self.config.trees != "binary" or self._output not in outputs:
             raise BundleError(
-                f"{self._source}: expected a model that scores the nodes of binary trees; it reads "
-                f"{self.config.trees} trees and gives {', '.join(outputs)}; run the file itself "
-                "with onnxruntime"
+                f"{self._source}: expected a model of binary trees that gives {self._output}; it "
+                f"reads {self.config.trees} trees and gives {', '.join(outputs)}; run the file "
+                "itself with onnxruntime"
             )
         trees = ["lengths", "transitions"] if self._parses else ["transitions"]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
@@ -175,7 +186,7 @@ class Predictor:
                 f"{self._source}: the configuration says that the model parses, but it gives no "
                 f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
             )
-        self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
+        self._check_metadata(metadata)
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
 
@@ -205,6 +216,7 @@ class Predictor:
     def _run(self, forest: Forest, places: list[int]) -> Scored:
         """The scores of a batch and its trees, which the model makes if there are none."""
         nodes = int(forest.sizes.sum())
+        rows = nodes if self.phrases else len(places)
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
             self._start()
@@ -214,15 +226,15 @@ class Predictor:
         }
         parses = not forest.transitions.size
         try:
-            scores, *parse = self._session.run(["node_scores", PARSE_OUTPUT][: 1 + parses], feeds)
+            scores, *parse = self._session.run([self._output, PARSE_OUTPUT][: 1 + parses], feeds)
         except Exception as error:  # onnxruntime's errors have no base class of their own
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
-            raise BundleError(
-                f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} "
-                f"labels; found shape {scores.shape}, {(~np.isfinite(scores)).sum()} not finite"
-            )
+        if scores.shape != (rows, len(self.labels)) or not np.isfinite(scores).all():
+            expected = f"finite {self._output} of {rows} rows and {len(self.labels)} labels"
+            infinite = (~np.isfinite(scores)).sum()
+            problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
+            raise BundleError(f"{self._source}: {problem}")
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
         (steps,) = parse
