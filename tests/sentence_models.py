@@ -34,6 +34,13 @@ class SentenceModel(NamedTuple):
         return found
 
 
+PLAIN: dict[str, Any] = {
+    "trees": "sequence",
+    "cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"arity": 1}},
+}
+"""What makes it a model of plain sentences."""
+
+
 def write_sentence_bundle(
     path: Path, head: str = "root_classifier.v1", *, tells: bool = True, **more: Any
 ) -> SentenceModel:
@@ -45,8 +52,7 @@ def write_sentence_bundle(
             "embedding": {"kind": "words", "size": 3},
             "cell": {"name": "nary_lstm.v1", "hidden_size": 4},
             "head": {"name": head},
-            "tree_source": "left",
-            **more,
+            **({"tree_source": "left"} | more),
         },
         source="test",
     )

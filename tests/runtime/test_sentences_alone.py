@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from last_word_model import LABELS, pipeline
 from rich.console import Console
-from sentence_models import SentenceModel, write_sentence_bundle
+from sentence_models import PLAIN, SentenceModel, write_sentence_bundle
 
-from thinstack.core import transitions
+from thinstack.core import Tree, transitions
 from thinstack.data.brackets import from_brackets
+from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import predictions
 from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 from thinstack.show.html import page
 from thinstack.show.terminal import render
 
@@ -110,3 +112,62 @@ def test_spacy_has_the_results_of_sentences_alone(
         assert (inner._.sentiment_label, inner._.sentiment_tree) == (None, None)
     assert next(found.to_dict()["tree"] for found in predictions(doc)) == "( ( good film ) . )"
     assert from_brackets(second._.sentiment_tree).words == ("awful",)
+
+
+# -- plain sentences
+
+
+@pytest.fixture(scope="module", params=["node_classifier.v1", "root_classifier.v1"])
+def plain(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SentenceModel:
+    return write_sentence_bundle(tmp_path_factory.mktemp("plain") / "model", request.param, **PLAIN)
+
+
+def test_plain_sentences_are_scored_and_have_no_tree(plain: SentenceModel) -> None:
+    predictor = Predictor(plain.bundle, threads=1)
+    for found, words in zip(predictor.predict(SENTENCES), SENTENCES, strict=True):
+        np.testing.assert_allclose(found.scores, [plain.scores(words)], atol=1e-5)
+        data = json.loads(json.dumps(found.to_dict()))
+        assert (found.tree, data["tree"], data["transitions"]) == (None, None, [])
+        assert [node["text"] for node in data["nodes"]] == [" ".join(words)]
+        assert shown(found).count(" ".join(words)) == 1
+        assert "Tree:" not in page([found])
+    assert predictor.tree_maker()(SENTENCES[0]).tolist() == []
+    ((text,),) = predict_text(predictor, ["good film."])
+    np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
+
+
+def test_plain_sentences_take_no_trees(plain: SentenceModel) -> None:
+    predictor, words = Predictor(plain.bundle, threads=1), SENTENCES[:1]
+    for trees in ("left", "self", [transitions.left(3)]):
+        with pytest.raises(InputError, match="plain sentences and takes no trees"):
+            predictor.trees_and_scores(words, trees)
+    with pytest.raises(InputError, match="found 'left'"):
+        pipeline(plain.bundle.path, source="left")
+
+
+def test_figures_of_plain_sentences_over_any_trees(plain: SentenceModel) -> None:
+    best = [int(plain.scores(words).argmax()) for words in SENTENCES]
+    gold = Tree.from_parents([1, -1, 1], SENTENCES[0])  # its root is not the last node
+    others = [Tree.left(words) for words in SENTENCES[1:]]
+    known = [
+        np.full(len(tree), (label + 1) % 3) for tree, label in zip(others, best[1:], strict=True)
+    ]
+    treebank = [(gold, np.array([-1, best[0], -1])), *zip(others, known, strict=True)]
+    for settings in ({}, {"source": "auto"}, {"source": "auto", "text": True}):
+        figures = evaluate_predictor(Predictor(plain.bundle, threads=1), treebank, **settings)
+        assert (figures["roots"], figures["root_accuracy"]) == (3, pytest.approx(100 / 3))
+        assert (figures["phrases"], "span_f1" in figures) == (0, False)
+
+
+def test_spacy_has_results_of_plain_sentences(plain: SentenceModel) -> None:
+    nlp = pipeline(plain.bundle.path)
+    for doc in (nlp("good film . awful"), *nlp.pipe(["good film . awful"])):
+        first, _ = doc.sents
+        scores = dict(zip(LABELS, plain.scores(SENTENCES[0]).tolist(), strict=True))
+        assert first._.sentiment_scores == pytest.approx(scores, abs=1e-5)
+        assert first._.sentiment_tree is None
+        assert [item["end"] for item in first._.sentiment_phrases] == [3]
+        assert [len(item["text"]) for item in doc._.sentiment_phrases] == [11, 5]
+        assert (doc[0:1]._.sentiment_label, doc[0:2]._.sentiment_scores) == (None, None)

@@ -50,11 +50,11 @@ def evaluate_predictor(
     """The figures of `thinstack.measure.accuracy.accuracy` over a treebank; without those called
     binary where the model's labels have no sides (None, over no case).
 
-    `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases
-    are then those that both trees have, and the figures of `thinstack.measure.bracketing` say how
-    well the trees agree. `text`: the words are detokenised first and read as a user's text would
-    be; only whole sentences are then compared. Raises TreeError for gold trees that are not binary,
-    InputError for gold trees over raw text.
+    `source`: "gold" takes the treebank's trees (a model of plain sentences their words). Any other
+    makes the trees from the words; phrases are then those that both trees have, and the figures of
+    `thinstack.measure.bracketing` say how well the trees agree. `text`: the words are detokenised
+    first and read as a user's text would be; only whole sentences are then compared. Raises
+    TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     trees, labels = [tree for tree, _ in treebank], [known for _, known in treebank]
     measured = partial(accuracy, binary=has_sides(predictor.labels), phrases=predictor.phrases)
@@ -76,6 +76,8 @@ def evaluate_predictor(
         return measured(scores, labels if predictor.phrases else roots)
     predictions = predictor.predict([tree.words for tree in trees], source=source)
     scores = [item.scores for item in predictions]
+    if predictor.config.trees == "sequence":
+        return measured(scores, roots)
     spans = [spans_of(item.transitions) for item in predictions]
     gold = [tree.spans for tree in trees]
     shared = [labels_by_span(*item) for item in zip(gold, labels, spans, strict=True)]

@@ -27,6 +27,7 @@ class Prediction:
         words: the L words as the model read them (treebank conventions).
         offsets: (L, 2) int64, the characters [start, end) of each word in `text`.
         transitions: (2L - 1,) int8, the tree; phrase i is node i, the sentence itself is the last.
+            Empty where the model reads plain sentences.
         scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
         labels: the C class names.
     """
@@ -74,20 +75,24 @@ class Prediction:
         return self.labels[int(self.scores[-1].argmax())]
 
     @property
-    def tree(self) -> Tree:
-        """The tree, each node that has scores labelled with the number of its most probable class.
+    def tree(self) -> Tree | None:
+        """The tree, each node that has scores labelled with the number of its most probable class;
+        None where the model reads plain sentences.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
+        if not self.transitions.size:
+            return None
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
         labels = list(map(str, self.label_ids.tolist()))
         bare = [None] * (len(self.transitions) - len(labels))
         return Tree.from_transitions(self.transitions, words, [*bare, *labels])
 
     @property
-    def brackets(self) -> str:
-        """The tree in brackets, with labels where every node has one."""
-        return to_brackets(self.tree, labelled=self.phrases)
+    def brackets(self) -> str | None:
+        """The tree in brackets, with labels where every node has one; None where there is none."""
+        tree = self.tree
+        return None if tree is None else to_brackets(tree, labelled=self.phrases)
 
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and

@@ -24,7 +24,8 @@ else is computed from it when asked for:
 
 The last four are None for a span that is no phrase of a tree; white space at its ends does not
 matter. From a model without phrases the sentences alone are phrases, and their trees have no
-labels. Merge or split tokens before the component runs, not after.
+labels; from one of plain sentences there is no tree. Merge or split tokens before the component
+runs, not after.
 """
 
 import struct
@@ -188,7 +189,7 @@ def _scores(phrase: _Phrase) -> dict[str, float]:
     return dict(zip(phrase.labels, _row(phrase), strict=True))
 
 
-def _brackets(phrase: _Phrase) -> str:
+def _brackets(phrase: _Phrase) -> str | None:
     return _prediction(phrase).brackets
 
 
