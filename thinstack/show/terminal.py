@@ -25,8 +25,8 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def render(prediction: Prediction) -> RenderableType:
-    """What a terminal shows of one sentence: its label, the probability of each class, and its
-    tree.
+    """What a terminal shows of one sentence: its label, the probability of each class, and, where
+    phrases have scores, its tree.
 
     A line of the tree holds the sign of a phrase (its label, where the labels are no scale from
     negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
@@ -42,7 +42,9 @@ class _Drawing:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         pen = _Pen(self.prediction, options)
-        yield from (pen.headline(), Text(), *pen.classes(), Text(), *pen.tree())
+        yield from (pen.headline(), Text(), *pen.classes())
+        if self.prediction.phrases:
+            yield from (Text(), *pen.tree())
 
 
 class _Pen:
