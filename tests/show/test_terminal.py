@@ -9,7 +9,7 @@ from rich.console import Console
 
 from thinstack.core import transitions
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.terminal import MAX_PHRASES, render
+from thinstack.show.terminal import MAX_PHRASES, render, render_text
 
 BRACKETS = (
     "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"
@@ -160,3 +160,12 @@ def test_the_text_is_shown_as_it_was_written():
     shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
     assert "positive: The acting isn't bad.\n" in shown
     assert "├╴The acting isn't\n" in shown
+
+
+def test_a_text_is_the_mean_of_its_sentences_by_their_words():
+    three, one = predict("a b c".split()), predict(["d"])
+    scores = (3 * three.scores[-1] + one.scores[-1]) / 4
+    shown = render_text([three, one]).plain
+    assert shown.startswith("the 2 sentences together: ")
+    best = sorted(zip(-scores, LABELS, strict=True))
+    assert shown.endswith(", ".join(f"{label} {-score:.0%}" for score, label in best))

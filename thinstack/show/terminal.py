@@ -1,5 +1,6 @@
 """Drawing a `Prediction` in a terminal."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +8,10 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.prediction import Prediction, document_scores
 from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
 
-__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render"]
+__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
 MAX_PHRASES = 127
 """Phrases drawn of one tree at most: all of a sentence of up to 64 words."""
@@ -34,6 +35,15 @@ def render(prediction: Prediction) -> RenderableType:
     width and the encoding of its console and reads without colour.
     """
     return _Drawing(prediction)
+
+
+def render_text(sentences: Sequence[Prediction]) -> Text:
+    """What a terminal shows of a text of several sentences: its classes, the most probable first,
+    as the mean over the sentences, each counted by its words."""
+    scores, labels = document_scores(sentences), sentences[0].labels
+    best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
+    shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
+    return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,15 @@ def text_recipe(
 
     `init`: name or folder of the bundle where learning starts, or "none": then the wordpiece
     vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes are the
-    bundle's own, its head is kept too, and its phrases keep their meaning. Raises what
-    `open_bundle` does, ConfigError for a bundle of other trees than binary ones.
+    bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans score
+    phrases, those of texts sentences alone. Raises what `open_bundle` does, ConfigError for a
+    bundle of other trees than binary ones.
     """
     own = init != "none" and tuple(labels) == open_bundle(init).config.labels
-    model = _fresh(labels) if init == "none" else _started(init, labels, own)
+    head = "node_classifier.v1" if files.spans else "root_classifier.v1"
+    model = (
+        _fresh(labels, head) if init == "none" else _started(init, labels, None if own else head)
+    )
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
@@ -64,18 +68,18 @@ def text_recipe(
     return Recipe.parse(whole, source="the recipe of the table")
 
 
-def _fresh(labels: Sequence[str]) -> dict[str, Any]:
+def _fresh(labels: Sequence[str], head: str) -> dict[str, Any]:
     return {
         "labels": list(labels),
         "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.4},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 150},
-        "head": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}},
+        "head": {"name": head, "options": {"hidden": 0, "dropout": 0.6}},
         "tree_source": "balanced",
     }
 
 
-def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
-    """The model of a bundle, with a head for these labels."""
+def _started(init: str, labels: Sequence[str], head: str | None) -> dict[str, Any]:
+    """The model of a bundle, with a head for these labels; None: its own."""
     config = open_bundle(init).config
     if config.trees != "binary":
         problem = f"its model reads {config.trees} trees, and texts have binary ones"
@@ -83,8 +87,8 @@ def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
     model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
     model["labels"] = list(labels)
     model["embedding"]["dropout"] = 0.4
-    if not own:
-        model["head"] = _fresh(labels)["head"]
+    if head is not None:
+        model["head"] = _fresh(labels, head)["head"]
     return model
 
 
