@@ -163,9 +163,7 @@ def test_the_text_is_shown_as_it_was_written():
 
 
 def test_a_text_is_the_mean_of_its_sentences_by_their_words():
-    three, one = predict("a b c".split()), predict(["d"])
-    scores = (3 * three.scores[-1] + one.scores[-1]) / 4
-    shown = render_text([three, one]).plain
-    assert shown.startswith("the 2 sentences together: ")
-    best = sorted(zip(-scores, LABELS, strict=True))
-    assert shown.endswith(", ".join(f"{label} {-score:.0%}" for score, label in best))
+    sentences = [predict("(4 (4 (2 a) (2 fine)) (2 film))"), predict("(0 awful)")]
+    # very positive: 3/4 of 0.6 and 1/4 of 0.1; very negative the other way round.
+    expected = "very positive 48%, very negative 22%, negative 10%, neutral 10%, positive 10%"
+    assert render_text(sentences).plain == f"the 2 sentences together: {expected}"
