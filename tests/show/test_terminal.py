@@ -163,7 +163,7 @@ def test_the_text_is_shown_as_it_was_written():
 
 
 def test_a_text_is_the_mean_of_its_sentences_by_their_words():
-    sentences = [predict("(4 (4 (2 a) (2 fine)) (2 film))"), predict("(0 awful)")]
-    # very positive: 3/4 of 0.6 and 1/4 of 0.1; very negative the other way round.
-    expected = "very positive 48%, very negative 22%, negative 10%, neutral 10%, positive 10%"
+    sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
+    # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
+    expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
     assert render_text(sentences).plain == f"the 2 sentences together: {expected}"
