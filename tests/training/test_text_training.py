@@ -16,7 +16,8 @@ from thinstack.training.datasets import load_datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import minibatch
 from thinstack.training.initial import freeze, start_from
-from thinstack.training.own_trees import take_own_trees
+from thinstack.training.own_trees import own_trees, take_own_trees
+from thinstack.training.seeds import run_seed
 from thinstack.training.text_loss import near_classes, text_losses
 
 
@@ -159,3 +160,32 @@ def test_frozen_parts_get_no_gradient(folder: Path) -> None:
     assert held == {
         name for name in state_of(model) if name.startswith(("embedding.", "encoder.parser."))
     }
+
+
+def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder: Path) -> None:
+    recipe = recipe_of(folder, epochs=1)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
+    start_from(model, recipe.init)
+    expected = [example.tolist() for example in own_trees(model, datasets.train)]
+    run_seed(recipe, datasets, 1, folder / "out")
+    trees = [example.trees["self"].forest.transitions.tolist() for example in datasets.train]
+    assert trees == expected
+    assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
+
+
+def test_a_penalty_keeps_phrases_near_the_start(folder: Path) -> None:
+    moved = []
+    for penalty in (0.0, 50.0):
+        parts = ("embedding", "encoder", "parser", "head")
+        model = {"labels": ["down", "mid", "up"], "head": {"name": "node_classifier.v1"}}
+        recipe = recipe_of(folder, model=model, phrase_penalty=penalty, epochs=4)
+        recipe = recipe.model_copy(update={"init": recipe.init.model_copy(update={"parts": parts})})
+        datasets = load_datasets(recipe, folder)
+        start = load_model(folder / "start")
+        found = run_seed(recipe, datasets, 1, folder / f"out{penalty}").model
+        forest = minibatch(datasets.dev, ["gold"] * len(datasets.dev)).forest
+        first, last = (
+            each.eval()(each.inputs(forest))["node_scores"].detach() for each in (start, found)
+        )
+        moved.append(float((first - last).abs().mean()))
+    assert moved[1] < moved[0] / 3
