@@ -21,6 +21,7 @@ from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of, text_examples_of
 from thinstack.training.initial import vocabulary_of
+from thinstack.training.pair_tables import read_pair_table
 from thinstack.training.texts import Text, read_texts, set_aside_share
 
 __all__ = [
@@ -53,7 +54,7 @@ class Datasets:
     Attributes:
         vocabulary, table: the words and their first leaf vectors (V, W).
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
-        texts: of task "texts", what is trained and reported on.
+        texts, pairs: of tables, what is trained and reported on.
         skipped: rows of tables that were left out, each with the reason.
     """
 
@@ -63,6 +64,7 @@ class Datasets:
     watched: list[Example]
     dev: list[Example]
     texts: tuple[Sequence[Text], Sequence[Text]] = ((), ())
+    pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
     skipped: Sequence[DataError] = ()
 
 
@@ -75,8 +77,11 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     _check_head(recipe, reads)
     if recipe.data.task == "texts":
         return _load_texts(recipe, data, width)
+    skipped: list[DataError] = []
+    reported: tuple[list[Pair], list[Pair]] = [], []
     if recipe.data.task in PAIR_TASKS:
-        pairs = read_pair_files(recipe, data)
+        pairs = read_pair_files(recipe, data, skipped)
+        reported = (pairs[0], pairs[2]) if recipe.data.from_table else reported
         trees = [tree for pair in pairs[0] for tree in pair.trees]
         vocabulary, table = leaf_table(recipe, data, _words(trees), width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
@@ -91,7 +96,7 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
             for part, file in zip(sentences, files, strict=True)
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Datasets(vocabulary, table, train, watched, dev)
+    return Datasets(vocabulary, table, train, watched, dev, pairs=reported, skipped=skipped)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
@@ -112,7 +117,7 @@ def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
     if files.dev is not None:
         dev = read(files.dev)
     else:
-        train, dev = set_aside_share(train, files.dev_share or 0)
+        train, dev = set_aside_share(train, files.dev_share or 0, lambda text: text.label)
     if not dev:
         raise DataError(
             f"{data / files.train}: expected two texts or more of some class, so that one of them "
@@ -158,15 +163,22 @@ def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -
     return _split(recipe, labelled, data)
 
 
-def read_pair_files(recipe: Recipe, data: Path) -> Split[Pair]:
-    """The pairs of a recipe. Raises DataError, TreeError or ConfigError."""
+def read_pair_files(
+    recipe: Recipe, data: Path, skipped: list[DataError] | None = None
+) -> Split[Pair]:
+    """The pairs of a recipe; `skipped` takes rows of tables that are to be left out. Raises
+    DataError, TreeError or ConfigError."""
+    files, model = recipe.data, recipe.model
     if recipe.data.relabel:
         raise ConfigError("data.relabel is for classes of trees; pairs have those of their format")
-    trees, target = recipe.model.trees, recipe.data.task
+    if files.from_table:
+        bad = skipped if files.skip_bad else None
+        return _split(recipe, lambda file: read_pair_table(data / file, files, model, bad), data)
+    trees, target = model.trees, files.task
     assert target in ("relatedness", "entailment")
     return _split(
         recipe,
-        lambda file: read_pairs(data / file, format=recipe.data.format, trees=trees, target=target),
+        lambda file: read_pairs(data / file, format=files.format, trees=trees, target=target),
         data,
     )
 
@@ -180,15 +192,27 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
     train = some(recipe.data.train)
     if recipe.data.dev is not None:
         dev = some(recipe.data.dev)
+    elif recipe.data.dev_share is not None:
+        train, dev = set_aside_share(train, recipe.data.dev_share, _class_of)
     else:
         train, dev = _set_aside(train, recipe.data.dev_size or 0)
     held: list[Item] = []
     if recipe.training.stop_on == "held":
         train, held = _set_aside(train, -(-len(train) // HELD_PART))
+    if not dev:
+        raise DataError(
+            f"{data / recipe.data.train}: expected two examples or more of some class, so that one "
+            "of them can be set aside to report on; give more, or a file to report on (dev)"
+        )
     if not train:
         aside = len(dev if recipe.data.dev is None else held)
         raise DataError(f"{data / recipe.data.train}: all examples ({aside}) are set aside")
     return train, held, dev
+
+
+def _class_of(item: object) -> str:
+    """The class of a pair; those with a rating, and all else, are one."""
+    return item.target if isinstance(item, Pair) and isinstance(item.target, str) else ""
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
