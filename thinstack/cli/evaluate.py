@@ -8,10 +8,14 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.options import DeviceOption, JsonOption, ThreadsOption, print_json
-from thinstack.config import EvaluationSource
+from thinstack.config import EvaluationSource, TreeSource
+from thinstack.data.tables import is_table
+from thinstack.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from thinstack.runtime.predictor import Predictor
 
 __all__ = ["evaluate"]
 
@@ -31,25 +35,35 @@ def evaluate(
     model: Annotated[
         str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
     ],
-    file: Annotated[str | None, typer.Argument(help="A file of labelled trees.")] = None,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            help="A file of labelled trees, or a table of texts and labels (.csv, .tsv, .jsonl, "
+            ".parquet)."
+        ),
+    ] = None,
     source: Annotated[
-        EvaluationSource,
+        EvaluationSource | None,
         typer.Option(
             help="Whose trees to take; auto is what the model was trained for, self its own parse."
+            "  [default: gold; of tables auto]"
         ),
-    ] = "gold",
+    ] = None,
     text: Annotated[
         bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")
     ] = False,
     tree_format: Annotated[
         str, typer.Option("--format", help="Registered reader of the file's trees.")
     ] = "brackets.v1",
+    text_column: Annotated[str, typer.Option(help="Of a table: the column of texts.")] = "text",
+    label_column: Annotated[str, typer.Option(help="Of a table: that of the labels.")] = "label",
+    encoding: Annotated[str, typer.Option(help="Of a table: how its text is encoded.")] = "utf-8",
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
     """Accuracy on a labelled treebank: whole sentences, phrases and, for labels from negative to
-    positive, binary.
+    positive, binary. On a table of texts: accuracy, macro F1, and what was taken for what.
 
     Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
     words or more, and the share of sentences, of three words or more, whose tree is the same.
@@ -65,6 +79,13 @@ def evaluate(
 
         read = readers().reader(tree_format).trees
     predictor = thinstack.load(model, device=device, threads=threads)
+    if is_table(file):
+        columns = {"text": text_column, "label": label_column, "encoding": encoding}
+        if source == "gold":
+            raise InputError(f"{file}: texts have no gold trees: name another source, such as auto")
+        _evaluate_texts(predictor, file, columns, source or "auto", as_json=as_json)
+        return
+    source = source or "gold"
     figures = evaluate_file(predictor, file, source=source, text=text, read=read)
     if as_json:
         print_json(figures)
@@ -73,6 +94,33 @@ def evaluate(
     title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures, binary=has_sides(predictor.labels)))
+
+
+def _evaluate_texts(
+    predictor: "Predictor",
+    file: str,
+    columns: Mapping[str, str],
+    source: TreeSource,
+    *,
+    as_json: bool,
+) -> None:
+    from rich.table import Table
+
+    from thinstack.measure.figures import figure_names, percent
+    from thinstack.measure.text_evaluation import evaluate_table
+    from thinstack.show.confusion import WIDEST, matrix
+
+    figures, counts = evaluate_table(predictor, file, source=source, **columns)
+    if as_json:
+        print_json(figures | {"confusion": counts.tolist()})
+        return
+    console = Console()
+    table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
+    for key, name in figure_names("texts", predictor.labels).items():
+        table.add_row(name, percent(figures[key]))
+    console.print(table)
+    if len(predictor.labels) <= WIDEST:
+        console.print(matrix(counts, predictor.labels))
 
 
 def _table_of(figures: Mapping[str, float | None], *, binary: bool) -> "Table":

@@ -82,7 +82,10 @@ class CellConfig(Strict):
 class HeadConfig(Strict):
     """A task head: what is predicted of the nodes' states."""
 
-    name: str = Field(description="A registered task head. It must suit `data.task`.")
+    name: str = Field(
+        description="A registered task head. Phrases and whole sentences need one that reads nodes "
+        "or roots, pairs of sentences one that reads pairs."
+    )
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the head.")
 
 
@@ -152,8 +155,9 @@ class EncoderConfig(Strict):
     )
     top_down: CellConfig | Literal["shared"] | None = Field(
         default=None,
-        description="The cell of a second pass, from the root back to the leaves, in each layer. "
-        '"shared" takes the bottom-up cell, with the same weights (Tai et al. 2015, footnote 2).',
+        description="The cell of a second pass in each layer, from the root back to the leaves: "
+        'the fields of `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai '
+        "et al. 2015, footnote 2).",
     )
     separate: bool = Field(
         default=False,
@@ -227,8 +231,8 @@ class ModelConfig(Strict):
     )
     tree_source: MadeTree = Field(
         default="balanced",
-        description='What makes the trees of raw words. It is "self" by default if the model '
-        "parses.",
+        description='What makes the trees of raw words; "self" by default if the model parses. '
+        '"distances" is that of older bundles; a recipe cannot ask for it.',
     )
 
     @property

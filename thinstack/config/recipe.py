@@ -117,8 +117,8 @@ class DataConfig(Strict):
     )
     format: str = Field(
         default="brackets.v1",
-        description="The reader of the files: one of [those for trees](#readers), or, for pairs, "
-        "`sick.v1` (folders), `snli.v1` (JSON lines) or `table.v1` (.csv, .tsv, .jsonl, .parquet).",
+        description="The registered reader of the files; for pairs `sick.v1` (folders), `snli.v1` "
+        "(JSON lines) or `table.v1` (.csv, .tsv, .jsonl, .parquet).",
     )
     relabel: dict[str, str] = Field(
         default_factory=dict,
@@ -239,7 +239,7 @@ class TrainingConfig(Strict):
         description="Other trees to train on. Each epoch every sentence takes one of its trees, "
         "drawn evenly; phrases count that the data's tree has too. \"self\" are the model's own "
         "parses, made anew before each epoch; the first epoch takes the data's trees instead "
-        "(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4).",
+        '(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4). "distances" is refused.',
     )
     alpha: float = Field(
         default=1.0,

@@ -45,6 +45,7 @@ class Spec(Generic[Product]):
     arguments are the options, which a configuration gives: types (with pydantic's constraints in
     `Annotated`) and defaults are those of the signature. Where options choose between classes, a
     classmethod `build` is called in place of the constructor, with more options of its own.
+    `options` is a pydantic model of them all.
     """
 
     kind: ClassVar[str]
@@ -70,7 +71,7 @@ class Spec(Generic[Product]):
         constructor = inspect.signature(plugin).parameters
         self._open = any(each.kind is each.VAR_KEYWORD for each in constructor.values())
         self._arguments = {**constructor, **inspect.signature(self._build).parameters}
-        self._options = self._model()
+        self.options = self._model()
 
     def _model(self) -> type[BaseModel]:
         """The options, as a pydantic model."""
@@ -95,14 +96,14 @@ class Spec(Generic[Product]):
     def parse(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options, validated. Raises ConfigError that names the plugin and the field."""
         try:
-            return dict(self._options.model_validate(dict(options)))
+            return dict(self.options.model_validate(dict(options)))
         except ValidationError as error:
             problems = "; ".join(
                 f"{'.'.join(map(str, item['loc'])) or 'options'}: {item['msg']} (found "
                 f"{item['input']!r:.80})"
                 for item in error.errors()
             )
-            known = ", ".join(self._options.model_fields) or "none"
+            known = ", ".join(self.options.model_fields) or "none"
             raise ConfigError(
                 f"options of {self.kind} {self.name!r}: {problems}; known options: {known}"
             ) from None

@@ -1,4 +1,4 @@
-"""What `thinstack train TABLE` learns of a table: classes of texts, or of pairs, or their scores."""
+"""What `thinstack train` learns of a table: classes of texts or of pairs, or scores of pairs."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -86,10 +86,8 @@ def find_classes(values: Sequence[str], data: DataConfig, source: str) -> tuple[
     if data.task == "relatedness":
         return find_scale(values, source)
     if data.task in PAIR_TASKS and (numbers := [one for one in values if _is_fraction(one)]):
-        expected = f"expected classes, found numbers ({', '.join(numbers[:3])}"
-        raise DataError(
-            f"{source}: {expected} ...); where they are ratings, name the column with --score-column"
-        )
+        found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
+        raise DataError(f"{source}: {found}; where they are ratings, name it with --score-column")
     return find_labels(values, source)
 
 

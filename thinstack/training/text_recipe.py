@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
-from thinstack.config import DataConfig, ModelConfig, Recipe
+from thinstack.config import DataConfig, ModelConfig, Recipe, Task
 from thinstack.errors import ConfigError
 
 __all__ = ["commented", "text_recipe"]
@@ -20,19 +20,32 @@ held-out training texts of TREC and SST, from 500 to 8,000 of them."""
 
 PHRASE_PENALTY: Final = 1.0
 
+HEADS: Final[dict[Task, dict[str, Any]]] = {
+    "texts": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.5}},
+    "entailment": {"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
+    "relatedness": {"name": "similarity.v1"},
+}
+DESCRIPTIONS: Final[dict[Task, str]] = {
+    "texts": "Classes of texts: {}.",
+    "entailment": "Classes of pairs of sentences: {}.",
+    "relatedness": "Scores of pairs of sentences: the mean of the classes ({}), each weighted by "
+    "its number in `pair_scores`.",
+}
+
 
 def text_recipe(
     name: str, files: DataConfig, labels: Sequence[str], *, texts: int, init: str
 ) -> Recipe:
-    """A recipe for so many `texts` with these classes.
+    """A recipe for so many `texts`, or pairs, with these classes.
 
     `init`: name or folder of the bundle where learning starts, or "none": then the wordpiece
-    vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes are the
-    bundle's own, its head is kept too, and its phrases keep their meaning. Raises what
+    vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes of texts
+    are the bundle's own, its head is kept too, and its phrases keep their meaning. Raises what
     `open_bundle` does, ConfigError for a bundle of other trees than binary ones.
     """
-    own = init != "none" and tuple(labels) == open_bundle(init).config.labels
-    model = _fresh(labels) if init == "none" else _started(init, labels, own)
+    task = files.task
+    own = task == "texts" and init != "none" and tuple(labels) == open_bundle(init).config.labels
+    model = _fresh(labels, task) if init == "none" else _started(init, labels, task, own)
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
@@ -52,7 +65,7 @@ def text_recipe(
     training |= {"phrase_penalty": PHRASE_PENALTY} if own else {}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
-        "description": f"Classes of texts: {', '.join(labels)}.",
+        "description": DESCRIPTIONS[task].format(", ".join(labels)),
         "data": data.model_dump(exclude_defaults=True),
         "model": model,
         "training": training,
@@ -64,17 +77,17 @@ def text_recipe(
     return Recipe.parse(whole, source="the recipe of the table")
 
 
-def _fresh(labels: Sequence[str]) -> dict[str, Any]:
+def _fresh(labels: Sequence[str], task: Task) -> dict[str, Any]:
     return {
         "labels": list(labels),
         "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.2},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 150},
-        "head": {"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.5}},
+        "head": HEADS[task],
         "tree_source": "balanced",
     }
 
 
-def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
+def _started(init: str, labels: Sequence[str], task: Task, own: bool) -> dict[str, Any]:
     """The model of a bundle, with a head for these labels."""
     config = open_bundle(init).config
     if config.trees != "binary":
@@ -84,7 +97,7 @@ def _started(init: str, labels: Sequence[str], own: bool) -> dict[str, Any]:
     model["labels"] = list(labels)
     model["embedding"]["dropout"] = 0.2
     if not own:
-        model["head"] = _fresh(labels)["head"]
+        model["head"] = HEADS[task]
     return model
 
 

@@ -12,28 +12,28 @@ from rich.text import Text as Line
 from thinstack.data.files import write_atomically
 from thinstack.measure.figures import Figures, figure_names, shown
 from thinstack.measure.text_figures import confusion
+from thinstack.show.confusion import WIDEST, matrix
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers
+from thinstack.training.pair_tables import shared_pairs
 from thinstack.training.texts import shared_texts
 
 __all__ = ["say_what_is_odd", "show_texts"]
-
-WIDEST: Final = 12
-"""Classes of a confusion matrix that is printed."""
 
 SKIPPED_FILE: Final = "skipped.txt"
 
 
 def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
-    """Tell how many rows were left out, with the file that lists them, and how many texts stand in
-    both parts."""
+    """Tell how many rows were left out, with the file that lists them, and how many texts, or
+    pairs, stand in both parts."""
     if datasets.skipped:
         lines = "".join(f"{error}\n" for error in datasets.skipped)
         write_atomically(out / SKIPPED_FILE, lines)
         count = f"{len(datasets.skipped):,} rows cannot be used and are left out"
         console.print(Line(f"{count}; {out / SKIPPED_FILE} lists them", style="yellow"))
-    if shared := shared_texts(*datasets.texts):
-        problem = f"{shared:,} of the texts to report on stand among those to train on too"
+    if shared := shared_texts(*datasets.texts) + shared_pairs(*datasets.pairs):
+        what = "pairs" if datasets.pairs[0] else "texts"
+        problem = f"{shared:,} of the {what} to report on stand among those to train on too"
         console.print(Line(f"{problem}: the figures flatter", style="yellow"))
 
 
@@ -49,14 +49,5 @@ def show_texts(
     for title, figures in (("this model", own), rival):
         table.add_row(title, *(shown(key, figures[key]) for key in names))
     to.print(table)
-    if len(labels) > WIDEST:
-        return
-    matrix = Table(title="texts of each class (rows), taken for", title_justify="left")
-    matrix.add_column("")
-    for label in labels:
-        matrix.add_column(Line(label), justify="right")
-    counts = confusion(answers.predicted, answers.gold, len(labels))
-    for row, label in enumerate(labels):
-        cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
-        matrix.add_row(Line(label), *cells)
-    to.print(matrix)
+    if len(labels) <= WIDEST:
+        to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))

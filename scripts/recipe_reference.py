@@ -1,0 +1,196 @@
+"""The reference of recipes, docs/recipes.md, written from the pydantic models of `thinstack.config`
+and from the built-in plugins.
+
+    python scripts/recipe_reference.py docs/recipes.md
+"""
+
+import json
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from thinstack.config import Recipe
+from thinstack.data.files import write_atomically
+from thinstack.plugins.manager import PluginManager
+
+INTRO = """\
+# Recipes
+
+A recipe is a TOML file that says what is learnt, from which files, and how. This one is whole:
+
+```toml
+name = "films"
+
+[data]
+train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
+dev = "dev.txt"
+
+[model]
+labels = ["0", "1"]
+embedding = { kind = "words", size = 50 }
+cell = { name = "nary_lstm.v1", hidden_size = 100 }
+head = { name = "node_classifier.v1", options = { dropout = 0.5 } }
+```
+
+`thinstack train films.toml --data DATA --out runs/films` trains it on the files in the folder DATA.
+The folder that `--out` names gets the figures of each epoch and the bundle: `runs/films/model-best`
+is what `thinstack predict` and `thinstack.load` take.
+
+All fields are below; one that has a default may be left out. To TOML a section `[model.cell]` and a
+table `cell = { ... }` under `[model]` are the same. Files to train on: [data.md](data.md). Recipes
+to start from: the folder `recipes/`.
+
+<!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from `thinstack/config/`. -->
+"""
+
+PLUGINS = """\
+## Registered names and their options
+
+What is built in; `thinstack plugins` lists what other installed packages bring beside it. The
+docstrings in `thinstack/plugins/` say what the options do, [writing-a-cell.md](writing-a-cell.md)
+how to write a cell.
+"""
+
+NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+SIGNS: dict[type, str] = {Gt: "> {}", Ge: ">= {}", Lt: "< {}", Le: "<= {}", MinLen: "at least {}"}
+KINDS = {
+    "cell": "Cells",
+    "head": "Task heads",
+    "embedding": "Leaf embeddings",
+    "parser": "Parsers",
+    "reader": "Readers",
+}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRO, *sections(Recipe, ""), *plugins()]
+    return "\n".join(parts)
+
+
+def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -> Iterator[str]:
+    """The section of a model, which stands in a recipe as `[path]`, and those of the models in
+    it."""
+    seen = set() if seen is None else seen
+    seen.add(model)
+    title = f"`[{path}]`" if path else "The top of the file"
+    rows = [
+        (f"`{name}`", allowed(field.annotation, field.metadata), default(field), said(field))
+        for name, field in model.model_fields.items()
+        if not field.exclude
+    ]
+    yield f"## {title}\n\n{' '.join((model.__doc__ or '').split())}\n"
+    yield table(("field", "values", "default", "what it does"), rows)
+    for name, field in model.model_fields.items():
+        for inner in models_in(field.annotation):
+            if inner not in seen:
+                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+
+
+def plugins() -> Iterator[str]:
+    """What may be named in a recipe, with its options."""
+    manager = PluginManager(entry_points=())
+    yield PLUGINS
+    for kind, title in KINDS.items():
+        specs = [
+            getattr(manager, kind)(each.name) for each in manager.records() if each.kind == kind
+        ]
+        rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
+        used = any(given for _, _, given in rows)
+        heads = ("name", "what it is", "options (default)")
+        yield f"### {title}\n"
+        yield table(heads, rows) if used else table(heads[:2], [row[:2] for row in rows])
+
+
+def options(model: type[BaseModel]) -> str:
+    """The options of a plugin in one cell of a table."""
+    return "<br>".join(
+        f"`{name}`: {allowed(field.annotation, field.metadata)} ({default(field)})"
+        for name, field in model.model_fields.items()
+    )
+
+
+def said(field: FieldInfo) -> str:
+    """The description of a field; the tests see to it that there is one."""
+    return " ".join((field.description or "").split())
+
+
+def default(field: FieldInfo) -> str:
+    """The default of a field as TOML writes it."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None:
+        return "none"
+    return "its defaults" if isinstance(value, BaseModel) else f"`{json.dumps(value)}`"
+
+
+def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    """The values of a type, in words. Raises TypeError for one that has no words yet."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return allowed(parts[0], bounds_of(parts[1:]))
+    if origin is Literal:
+        words = ", ".join(f"`{json.dumps(part)}`" for part in parts)
+    elif origin in (Union, types.UnionType):
+        return " or ".join(allowed(part, metadata) for part in parts if part is not types.NoneType)
+    elif origin is tuple:
+        item = get_args(parts[0])[0] if get_origin(parts[0]) is Annotated else parts[0]
+        words = f"list of {NAMES[item] + 's' if item in NAMES else allowed(item)}"
+    elif origin is dict:
+        words = "table" if parts[1] is Any else f"table of {NAMES[parts[1]]}s"
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        words = "section"
+    elif annotation in NAMES:
+        words = NAMES[annotation]
+    else:
+        raise TypeError(f"expected a type of TOML, found {annotation}: say here how it is written")
+    limits = [SIGNS[type(each)].format(*astuple(each)) for each in metadata if type(each) in SIGNS]
+    return words + (", " + " and ".join(limits) if limits else "")
+
+
+def bounds_of(metadata: Iterable[Any]) -> list[Any]:
+    """The bounds that `Annotated` holds, as they are or in pydantic's `Field`."""
+    return [
+        bound
+        for each in metadata
+        for bound in (each.metadata if isinstance(each, FieldInfo) else [each])
+    ]
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table of Markdown."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
+
+
+def main(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to write it; else it is printed.")
+    ] = None,
+) -> None:
+    """Write the reference of recipes."""
+    if file is None:
+        typer.echo(page(), nl=False)
+    else:
+        write_atomically(file, page())
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,162 @@
+"""The scripts that make vector files: `make_wordpiece_vectors.py`, on a model of twelve pieces, and
+`cut_vectors.py`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from thinstack.data.vectors import read_vectors
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+MAKE, CUT = (str(SCRIPTS / f"{name}.py") for name in ("make_wordpiece_vectors", "cut_vectors"))
+PIECES = ["[PAD]", "[UNK]", "a", "film", "##s", "dull", "not", "`", '"', "'", ".", "never"]
+TREES = "(1 (1 (1 `) (1 Films)) (0 (1 not) (0 dull)))\n(1 (1 (1 ``) (1 film)) (1 (1 '') (1 .)))\n"
+OCCURRING = ["`", "film", "##s", "not", "dull", "`", "`", "film", "'", "'", "."]
+TABLE = np.random.default_rng(5).normal(2.0, 1.0, (12, 5)).astype(np.float32)
+
+Run = Callable[..., int]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join([*PIECES, ""]), encoding="utf-8")
+    (tmp_path / "trees.txt").write_text(TREES, encoding="utf-8")
+    write_table(folder)
+    return folder
+
+
+def write_table(folder: Path, table: NDArray[np.float32] = TABLE, name: str = "bert.") -> None:
+    others = {"embeddings.position_embeddings.weight": TABLE}
+    tensors = {f"{name}embeddings.word_embeddings.weight": table, **others}
+    save_file(tensors if name else others, folder / "model.safetensors")
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> Run:
+    def called(script: str, *words: object) -> int:
+        monkeypatch.setattr("sys.argv", [script, *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            run_path(script, run_name="__main__")
+        return int(ended.value.code or 0)
+
+    return called
+
+
+@pytest.fixture
+def run(model: Path, tmp_path: Path, start: Run) -> Run:
+    def called(*options: str, trees: str = "trees.txt", out: str = "out.npz") -> int:
+        return start(MAKE, model, tmp_path / trees, tmp_path / out, *options)
+
+    return called
+
+
+def test_principal_axes_of_the_pieces_as_they_occur(run: Run, tmp_path: Path) -> None:
+    assert run("--columns", "4", "--scaled", "2") == 0
+    pieces, vectors = read_vectors(tmp_path / "out.npz")
+    assert list(pieces) == PIECES
+    # A row for each occurrence, without weights.
+    rows = TABLE[[PIECES.index(piece) for piece in OCCURRING]].astype(float)
+    axes = np.linalg.svd(rows - rows.mean(0))[2][:4].T
+    expected = (TABLE - rows.mean(0)) @ (axes * np.sign(axes[np.abs(axes).argmax(0), range(4)]))
+    expected /= np.sqrt((expected[sorted(map(PIECES.index, set(OCCURRING))), :2] ** 2).mean())
+    np.testing.assert_allclose(vectors, expected, atol=5e-3)
+
+
+def test_bad_input_is_named(
+    run: Run, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(message: str, *options: str, **files: str) -> None:
+        assert run(*options, **files) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+        assert not (tmp_path / "out.npz").exists()
+
+    refused("expected a name that ends with .npz", out="out.txt")
+    refused("--scaled 100, --columns 200, 5 in the table")
+    refused("--scaled 3, --columns 2, 5 in the table", "--columns", "2", "--scaled", "3")
+    refused("gone.txt: cannot be read", "--columns", "4", "--scaled", "4", trees="gone.txt")
+    write_table(model, TABLE[:11])
+    refused("a row of the table for each line of vocab.txt, found 11 rows for 12 pieces")
+    write_table(model, name="")
+    refused("model.safetensors: expected one tensor *word_embeddings.weight, found 0")
+    (model / "model.safetensors").write_bytes(b"no tensors")
+    refused("model.safetensors: cannot be read")
+    (model / "model.safetensors").unlink()
+    refused("expected one file *.safetensors, found none")
+    (model / "vocab.txt").unlink()
+    refused("vocab.txt: cannot be read as a vocabulary")
+
+
+def test_the_vectors_of_the_recipes_are_made_so(data_dir: Path, tmp_path: Path) -> None:
+    model, used = data_dir / "encoders" / "all-minilm-l6-v2", "wordpiece.minilm-l6.pca200.npz"
+    if not model.is_dir():
+        pytest.skip("needs encoders/all-minilm-l6-v2 in the data folder")
+    run_path(MAKE)["make"](model, data_dir / "sst" / "train.txt", tmp_path / used)
+    made, kept = (read_vectors(folder / used) for folder in (tmp_path, data_dir / "vectors"))
+    assert made.words == kept.words
+    alike = np.einsum("pc,pc->c", made.vectors, kept.vectors)
+    alike /= np.linalg.norm(made.vectors, axis=0) * np.linalg.norm(kept.vectors, axis=0)
+    assert np.abs(alike).min() > 0.9998
+    assert np.median(np.abs(alike)) > 0.99999
+    scale = np.linalg.norm(made.vectors) / np.linalg.norm(kept.vectors)
+    assert scale == pytest.approx(1, abs=3e-4)
+
+
+GLOVE = """the 1 2
+Rock 3 4
+rock 5 6
+a/b 7 8
+. 9 10
+. . 11 12
+" 13 14
+other 15 x
+"""
+
+
+@pytest.mark.parametrize("header", ["", "8 2\n"])
+def test_words_of_texts_are_kept(
+    start: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], header: str
+) -> None:
+    (tmp_path / "glove.txt").write_text(header + GLOVE, encoding="utf-8")
+    (tmp_path / "text.txt").write_text("The Rock . nowhere\n(3 (2 a\\/b) (2 ``))\n")
+    out = tmp_path / "out.npz"
+    assert start(CUT, tmp_path / "glove.txt", out, tmp_path / "text.txt") == 0
+    words, vectors = read_vectors(out)
+    assert words == ("the", "Rock", "rock", "a/b", ".", '"')
+    assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [13, 14]]
+    assert "6 vectors, for 5 of 8 words" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("glove", "text", "out", "message"),
+    [
+        (GLOVE, "other", "out.npz", "glove.txt:8: expected a word and 2 numbers"),
+        ("the 1 2\nrock 1\n", "rock", "out.npz", "glove.txt:2: expected a word and 2 numbers"),
+        ("the 1 nan\n", "the", "out.npz", "glove.txt:1: expected a word and 2 numbers"),
+        (GLOVE, "none of these", "out.npz", "expected words of the texts, found none of 3"),
+        (GLOVE, "the", "out.txt", "expected a name that ends with .npz"),
+        (None, "the", "out.npz", "glove.txt: cannot be read as word vectors"),
+        (GLOVE, None, "out.npz", "text.txt: cannot be read"),
+    ],
+)
+def test_what_cannot_be_cut_is_named(
+    start: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    glove: str | None,
+    text: str | None,
+    out: str,
+    message: str,
+) -> None:
+    for name, content in (("glove.txt", glove), ("text.txt", text)):
+        if content is not None:
+            (tmp_path / name).write_text(content, encoding="utf-8")
+    assert start(CUT, tmp_path / "glove.txt", tmp_path / out, tmp_path / "text.txt") == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / out).exists()

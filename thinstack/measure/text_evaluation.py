@@ -1,0 +1,55 @@
+"""How right an ONNX bundle is about the texts of a table, without torch."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.config import TreeSource
+from thinstack.data.tables import TableRow, read_table
+from thinstack.errors import DataError
+from thinstack.measure.figures import Figures
+from thinstack.measure.text_figures import confusion, text_figures
+from thinstack.runtime.prediction import document_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+
+__all__ = ["evaluate_table"]
+
+
+def evaluate_table(
+    predictor: Predictor,
+    path: str | Path,
+    *,
+    text: str = "text",
+    label: str = "label",
+    encoding: str = "utf-8",
+    source: TreeSource = "auto",
+) -> tuple[Figures, NDArray[np.int64]]:
+    """The figures of `text_figures` over the columns `text` and `label` of a table, and its
+    confusion matrix (C, C).
+
+    A text is read as a user's would be. Raises DataError, with file and line, for a row that cannot
+    be used or a label that the model does not have.
+    """
+    gold: list[int] = []
+
+    def texts(row: TableRow) -> str:
+        if row.values[label] not in predictor.labels:
+            expected = f"one of the model's labels ({', '.join(predictor.labels)})"
+            found = row.values[label]
+            raise DataError(f"{path}:{row.line}: expected {expected}, found {found!r:.60}")
+        gold.append(predictor.labels.index(row.values[label]))
+        return row.values[text]
+
+    rows = map(texts, read_table(path, [text, label], encoding=encoding))
+    scores = np.zeros((0, len(predictor.labels)))
+    found = []
+    for number, sentences in enumerate(predict_text(predictor, rows, source=source)):
+        if not sentences:
+            raise DataError(f"{path}: expected texts with words, found none in text {number + 1}")
+        found.append(document_scores(sentences))
+    scores = np.concatenate([scores, *(each[None] for each in found)])
+    known = np.array(gold, np.int64)
+    matrix = confusion(scores.argmax(1), known, len(predictor.labels))
+    return text_figures(scores, known, predictor.labels), matrix

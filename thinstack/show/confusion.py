@@ -1,0 +1,26 @@
+"""What was taken for what, as a table in the terminal."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["WIDEST", "matrix"]
+
+WIDEST: Final = 12
+"""Classes of a matrix that fits a terminal."""
+
+
+def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
+    """How many texts of each class (rows) were taken for each (columns), (C, C)."""
+    table = Table(title="texts of each class (rows), taken for", title_justify="left")
+    table.add_column("")
+    for label in labels:
+        table.add_column(Text(label), justify="right")
+    for row, label in enumerate(labels):
+        cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
+        table.add_row(Text(label), *cells)
+    return table
