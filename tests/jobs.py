@@ -13,6 +13,7 @@ JOBS = {
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "publish": (
         "training/test_other_tasks.py",
+        "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),

@@ -54,8 +54,9 @@ class Datasets:
     Attributes:
         vocabulary, table: the words and their first leaf vectors (V, W).
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
-        texts, pairs: of tables, what is trained and reported on.
+        texts: of task "texts", what is trained and reported on.
         skipped: rows of tables that were left out, each with the reason.
+        pairs: of pairs from tables, what is trained and reported on.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -64,8 +65,8 @@ class Datasets:
     watched: list[Example]
     dev: list[Example]
     texts: tuple[Sequence[Text], Sequence[Text]] = ((), ())
-    pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
     skipped: Sequence[DataError] = ()
+    pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
 
 
 def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
@@ -78,10 +79,10 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     if recipe.data.task == "texts":
         return _load_texts(recipe, data, width)
     skipped: list[DataError] = []
-    reported: tuple[list[Pair], list[Pair]] = [], []
+    tabled: tuple[list[Pair], list[Pair]] = [], []
     if recipe.data.task in PAIR_TASKS:
         pairs = read_pair_files(recipe, data, skipped)
-        reported = (pairs[0], pairs[2]) if recipe.data.from_table else reported
+        tabled = (pairs[0], pairs[2]) if recipe.data.from_table else tabled
         trees = [tree for pair in pairs[0] for tree in pair.trees]
         vocabulary, table = leaf_table(recipe, data, _words(trees), width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
@@ -96,7 +97,7 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
             for part, file in zip(sentences, files, strict=True)
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Datasets(vocabulary, table, train, watched, dev, pairs=reported, skipped=skipped)
+    return Datasets(vocabulary, table, train, watched, dev, skipped=skipped, pairs=tabled)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
@@ -108,21 +109,9 @@ def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
     skipped: list[DataError] = []
 
     def read(file: str) -> list[Text]:
-        found = read_texts(data / file, files, labels, skipped if files.skip_bad else None)
-        if not found:
-            raise DataError(f"{data / file}: expected rows of texts and labels, found none to use")
-        return found
+        return read_texts(data / file, files, labels, skipped if files.skip_bad else None)
 
-    train = read(files.train)
-    if files.dev is not None:
-        dev = read(files.dev)
-    else:
-        train, dev = set_aside_share(train, files.dev_share or 0, lambda text: text.label)
-    if not dev:
-        raise DataError(
-            f"{data / files.train}: expected two texts or more of some class, so that one of them "
-            "can be set aside to report on; give more, or a file to report on (dev)"
-        )
+    train, _, dev = _split(recipe, read, data)
     words = (word for text in train for sentence in text.sentences for word in sentence)
     vocabulary, table = leaf_table(recipe, data, words, width)
     given, reported = (text_examples_of(part, vocabulary, recipe.model) for part in (train, dev))
@@ -172,7 +161,7 @@ def read_pair_files(
     if recipe.data.relabel:
         raise ConfigError("data.relabel is for classes of trees; pairs have those of their format")
     if files.from_table:
-        bad = skipped if files.skip_bad else None
+        bad = ([] if skipped is None else skipped) if files.skip_bad else None
         return _split(recipe, lambda file: read_pair_table(data / file, files, model, bad), data)
     trees, target = model.trees, files.task
     assert target in ("relatedness", "entailment")
@@ -200,8 +189,9 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
     if recipe.training.stop_on == "held":
         train, held = _set_aside(train, -(-len(train) // HELD_PART))
     if not dev:
+        what = "pairs" if recipe.data.task in PAIR_TASKS else "texts"
         raise DataError(
-            f"{data / recipe.data.train}: expected two examples or more of some class, so that one "
+            f"{data / recipe.data.train}: expected two {what} or more of some class, so that one "
             "of them can be set aside to report on; give more, or a file to report on (dev)"
         )
     if not train:
@@ -211,8 +201,9 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
 
 
 def _class_of(item: object) -> str:
-    """The class of a pair; those with a rating, and all else, are one."""
-    return item.target if isinstance(item, Pair) and isinstance(item.target, str) else ""
+    """The class of a text or a pair; pairs with a rating are all of one."""
+    target = item.label if isinstance(item, Text) else getattr(item, "target", "")
+    return target if isinstance(target, str) else ""
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
