@@ -12,6 +12,7 @@ JOBS = {
     "guides": ("test_guide.py",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "publish": (
+        "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_other_tasks.py",
         "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
         "training/test_publish.py",

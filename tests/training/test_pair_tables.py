@@ -103,11 +103,12 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(
     ("scores", "scale"),
     [
         ("0.2 4.8 3", "0 1 2 3 4 5"),
-        ("1 5 x", "1 2 3 4 5"),
+        ("1 5 x inf", "1 2 3 4 5"),
         ("0 0.5 1", "0 1"),
         ("-1 1", "-1 0 1"),
         ("0 20", " ".join(map(str, range(21)))),
         ("0 100", "0 to 5, .* found 0 to 100; divide them"),
+        ("0 21", "0 to 5, .* found 0 to 21; divide them"),
         ("3 3", "numbers that differ, found 3 alone"),
         ("x nan", "found no number"),
     ],

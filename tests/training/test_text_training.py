@@ -17,7 +17,7 @@ from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import minibatch
 from thinstack.training.initial import freeze, start_from
 from thinstack.training.own_trees import take_own_trees
-from thinstack.training.text_loss import text_losses
+from thinstack.training.text_loss import near_classes, text_losses
 
 
 @pytest.fixture
@@ -46,6 +46,21 @@ def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path) -> 
     assert len({len(text.sentences) for text in datasets.texts[0][:5]}) > 1
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
     assert (float(parsing), counts) == (0, (5, 0))
+
+
+def test_neighbours_of_a_class_get_a_share_of_its_target(folder: Path) -> None:
+    shares = near_classes(torch.tensor([0, 1, 3]), 4, 0.2)
+    expected = [[0.8, 0.2, 0, 0], [0.1, 0.8, 0.1, 0], [0, 0, 0.2, 0.8]]
+    assert torch.allclose(shares, torch.tensor(expected))
+    recipe = recipe_of(folder)
+    model, datasets = tiny_texts.drawn(recipe).eval(), load_datasets(recipe, folder)
+    batch = minibatch(datasets.train[:4], ["gold"] * 4)
+    losses = []
+    for targets, share in ((batch.targets, 0.0), (1 - batch.targets, 0.0), (batch.targets, 0.2)):
+        training = recipe.training.model_copy(update={"neighbours": share})
+        found = text_losses(model, batch._replace(targets=targets), training, None)
+        losses.append(float(found[0][0].detach()))
+    assert losses[2] == pytest.approx(0.8 * losses[0] + 0.2 * losses[1], rel=1e-5)
 
 
 def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder: Path) -> None:

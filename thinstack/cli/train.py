@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import ThreadsOption
 from thinstack.data.tables import TABLE_SUFFIXES
 from thinstack.errors import InputError, needs_extra
 
@@ -79,7 +78,10 @@ def train(
         typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in."),
     ] = None,
     seed: SeedsOption = None,
-    threads: ThreadsOption = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="Of one operator.  [default: all; of a table 1]"),
+    ] = None,
 ) -> None:
     """Train on a table of texts or pairs, with labels or ratings, or run a recipe; measure the
     model, and write it as a bundle.
@@ -110,12 +112,12 @@ def train(
             init=init or "sst",
             labels=names,
             seeds=tuple(seed or (1,)),
-            threads=threads,
+            threads=threads or 1,
             console=console,
         )
         console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
         return
-    of_table |= {"text_column": text_column, "init": init, "labels": labels}
+    of_table |= {"text_column": text_column or None, "init": init, "labels": labels}
     if given := [name for name, value in of_table.items() if value is not None]:
         options = ", ".join("--" + name.replace("_", "-") for name in given)
         raise InputError(

@@ -36,16 +36,17 @@ def train_table(
     init: str = "sst",
     labels: Sequence[str] = (),
     seeds: Sequence[int] = (1,),
-    threads: int | None = None,
+    threads: int = 1,
     console: Console,
 ) -> Recipe:
     """Train on a table, as `run_recipe` does, and leave the recipe in `out` beside what that
     leaves.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
-    the whole numbers that scores go over; by default those of the table. Where `out` has the recipe
-    of an earlier call that was stopped, the run goes on. Raises what `table_data`, `find_classes`,
-    `text_recipe` and `run_recipe` do.
+    the whole numbers that scores go over; by default those of the table. `threads`: one, for
+    minibatches are so small that several wait for each other; on a busy machine they take many
+    times as long. Where `out` has the recipe of an earlier call that was stopped, the run goes on.
+    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do.
     """
     folder = table.resolve().parent
     data = table_data(table, files, text_columns=text_columns)
