@@ -151,6 +151,13 @@ def test_columns_say_what_is_learnt(
             table_data(path, settings, text_columns=texts)
 
 
+@pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
+def test_pairs_come_from_tables_that_can_be_read(tmp_path: Path, file: str) -> None:
+    assert table_data(tmp_path / file, {}).task == "texts"
+    with pytest.raises(DataError, match=file):
+        table_data(tmp_path / file, {}, text_columns=("a", "b"))
+
+
 def test_ratings_taken_for_classes_are_refused(tmp_path: Path) -> None:
     data = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score-column"):

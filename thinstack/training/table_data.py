@@ -7,7 +7,7 @@ from typing import Any
 
 from thinstack.config import DataConfig, Task
 from thinstack.config.recipe import PAIR_TASKS, TABLE
-from thinstack.data.tables import columns_of, is_table
+from thinstack.data.tables import columns_of
 from thinstack.errors import DataError, InputError
 from thinstack.training.labels import find_labels
 from thinstack.training.pair_tables import find_scale
@@ -50,28 +50,27 @@ def table_data(
 
 
 def _columns(table: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
-    pair = DataConfig.model_fields["pair_columns"].default
-    known = _known(table, given)
-    return tuple(pair) if "text" not in known and {*pair} <= {*known} else ("text",)
+    """Those of pairs where the table has them; what cannot be read is left to its reader."""
+    pair: tuple[str, str] = DataConfig.model_fields["pair_columns"].default
+    with suppress(DataError):
+        known = _known(table, given)
+        return pair if "text" not in known and {*pair} <= {*known} else ("text",)
+    return ("text",)
 
 
 def _known(table: Path, given: Mapping[str, Any]) -> list[str]:
-    """The columns of a table; none of Docs, or where it cannot be read, which its reader says."""
-    with suppress(DataError):
-        if is_table(table):
-            return columns_of(table, encoding=given.get("encoding", "utf-8"))
-    return []
+    return columns_of(table, encoding=given.get("encoding", "utf-8"))
 
 
 def _pair_task(table: Path, given: Mapping[str, Any]) -> Task:
     if odd := [name for name in ("spans", "span_group") if name in given]:
         raise InputError(f"--{odd[0].replace('_', '-')}: spans are of texts, found pairs")
-    label, score = ("label_column" in given, "score_column" in given)
+    known = _known(table, given)
+    label, score = (f"{name}_column" in given for name in BOTH)
     if not (label or score):
-        known = _known(table, given)
         label, score = (name in known for name in BOTH)
     if label == score:
-        found = "both" if label else ", ".join(map(repr, _known(table, given)))
+        found = "both" if label else ", ".join(map(repr, known))
         raise DataError(
             f"{table}: expected the column 'label' (classes) or 'score' (ratings) of pairs, found "
             f"{found}; name the one to learn with --label-column or --score-column"
