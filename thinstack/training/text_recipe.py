@@ -80,7 +80,7 @@ def _training(
 ) -> dict[str, Any]:
     training: dict[str, Any] = {
         "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
-        "learning_rate": 0.05,
+        "learning_rate": 0.1 if files.task == "relatedness" else 0.05,
         "vector_learning_rate": 1.0,
         "stop_on": "nothing",
         "average": 0.7,
