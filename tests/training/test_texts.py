@@ -8,6 +8,7 @@ import pytest
 
 from thinstack.config import DataConfig
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.rival import plain_rival
 from thinstack.training.texts import Text, read_texts, set_aside_share, shared_texts
 
 LABELS = ("no", "yes")
@@ -107,3 +108,10 @@ def test_texts_of_both_parts_are_counted() -> None:
 def test_settings_that_do_not_fit_texts_are_refused(files: dict, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         DataConfig.parse(FILES | files, source="test")
+
+
+def test_the_rival_names_classes_as_the_labels_are_in_order() -> None:
+    texts = [Text(word, [[word, "film"]], label, 1) for word, label in
+             [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
+    figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
+    assert (figures["accuracy"], figures["texts"]) == (100, 3)

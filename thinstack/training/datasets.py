@@ -149,7 +149,19 @@ def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -
         )
         return found if convert is None else convert(found)
 
-    return _split(recipe, labelled, data)
+    parts = _split(recipe, labelled, data)
+    _check_relations(recipe, parts[0])
+    return parts
+
+
+def _check_relations(recipe: Recipe, train: Sequence[Labelled]) -> None:
+    names = set(recipe.model.relations)
+    if names and not any(names.intersection(tree.labels) for tree, _ in train):
+        raise ConfigError(
+            f"model.relations: no node of {recipe.data.train} has one of them, as read by "
+            f"{recipe.data.format}: a node has one label, its relation (conllu.v1) or its class "
+            "(labelled_conllu.v1); leave relations out, or name those of the file"
+        )
 
 
 def read_pair_files(
