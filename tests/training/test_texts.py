@@ -86,10 +86,10 @@ def text(label: str, number: int = 0) -> Text:
 def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
     texts = [text(label, n) for label, count in (("a", 200), ("b", 40), ("c", 2), ("d", 1))
              for n in range(count)]  # fmt: skip
-    train, dev = set_aside_share(texts, 0.1)
+    train, dev = set_aside_share(texts, 0.1, lambda one: one.label)
     assert Counter(one.label for one in dev) == {"a": 20, "b": 4, "c": 1}
     assert sorted(train + dev) == sorted(texts)
-    assert (train, dev) == set_aside_share(texts, 0.1)
+    assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label)
 
 
 def test_texts_of_both_parts_are_counted() -> None:
