@@ -139,7 +139,7 @@ def test_a_bundle_that_does_not_fit_is_refused(
 def test_frozen_parts_get_no_gradient(folder: Path) -> None:
     recipe = recipe_of(folder)
     model = tiny_texts.drawn(recipe)
-    freeze(model, recipe.init.model_copy(update={"frozen": ("embedding", "parser")}))
+    freeze(model, ("embedding", "parser"))
     held = {name for name, weight in model.named_parameters() if not weight.requires_grad}
     assert held == {
         name for name in state_of(model) if name.startswith(("embedding.", "encoder.parser."))

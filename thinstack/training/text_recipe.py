@@ -18,6 +18,8 @@ SEEN: Final = 100_000
 """Texts that a model is shown, in so many epochs as that takes, within bounds: what did well on
 held-out training texts of TREC and SST, from 500 to 8,000 of them."""
 
+LEARNING_RATE: Final = 0.05
+VECTOR_LEARNING_RATE: Final = 1.0
 PHRASE_PENALTY: Final = 1.0
 
 
@@ -43,8 +45,8 @@ def text_recipe(
         data = files
     training: dict[str, Any] = {
         "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
-        "learning_rate": 0.05,
-        "vector_learning_rate": 1.0,
+        "learning_rate": LEARNING_RATE,
+        "vector_learning_rate": VECTOR_LEARNING_RATE,
         "stop_on": "nothing",
         "average": 0.7,
     }

@@ -48,13 +48,14 @@ from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.predictor import Predictor, Trees
 
-__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
+__all__ = ["UNWEIGHTED", "TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
 
 _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
-_UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
+UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
+"""Figures of `Scorer.score_cats` that do not count in the score of a training run."""
 
 
 class TreeSentiment(Pipe):
@@ -251,6 +252,6 @@ Language.factory(
         "aggregation": "words",
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
     },
-    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in _UNWEIGHTED},
+    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
     func=make_tree_sentiment,
 )
