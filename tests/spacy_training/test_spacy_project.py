@@ -19,7 +19,6 @@ PROJECT = ROOT / "examples" / "spacy-project"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project after all commands but `package`, trained for a few steps."""
-    pytest.importorskip("weasel")
     folder = tmp_path_factory.mktemp("project") / "project"
     shutil.copytree(
         PROJECT, folder, ignore=shutil.ignore_patterns("corpus", "training", "packages")

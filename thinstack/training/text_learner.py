@@ -155,7 +155,7 @@ class TextLearner:
         their sentences."""
         model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
         examples = self._examples(texts, [self.config.labels[0]] * len(texts))
-        for part, forest in forests_of(examples, "gold"):
+        for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
             roots = model(model.inputs(read))["root_scores"].cpu().numpy()
             trees = np.array([len(example.gold.forest.lengths) for example in part])
