@@ -44,7 +44,7 @@ def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
     assert isinstance(component, ty.InitializableComponent)
 
 
-def test_gradients_add_up_until_the_weights_move(nlp: Language, start: Path) -> None:
+def test_gradients_add_up_until_the_weights_move(nlp: Language) -> None:
     component, given, before = nlp.get_pipe("tree_classifier"), examples(nlp), weights(nlp)
     component.update(given[:8], losses={})
     table = component.model._model.embedding.table
@@ -55,12 +55,10 @@ def test_gradients_add_up_until_the_weights_move(nlp: Language, start: Path) -> 
     component.finish_update(None)
     moved = {name for name, value in weights(nlp).items() if not torch.equal(value, before[name])}
     assert moved == {name for name in before if not name.startswith("encoder.parser.")}
-    given_parser = state_of(load_model(start))["encoder.parser.score.weight"]
-    assert torch.equal(weights(nlp)["encoder.parser.score.weight"], given_parser)
+    assert component.model._optimizers.keys() == {"model", "vectors"}
     assert table.grad is None
-    after = weights(nlp)
     component.finish_update(None)  # nothing was learnt since
-    assert all(torch.equal(value, after[name]) for name, value in weights(nlp).items())
+    assert component.model._steps == 1
 
 
 @pytest.mark.parametrize(
