@@ -12,6 +12,7 @@ JOBS = {
     "guides": ("test_guide.py",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "publish": (
+        "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_other_tasks.py",
         "training/test_publish.py",
         "training/test_publish_own_trees.py",

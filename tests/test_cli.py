@@ -197,7 +197,9 @@ def trees(tmp_path: Path) -> Path:
 def test_figures_of_a_model_on_a_file(cli: Cli, bundle: Path, trees: Path, tmp_path: Path) -> None:
     plain = cli("evaluate", bundle, trees).out  # its classes are bad, so-so and good
     assert "sentences" in plain
+    assert "phrases" in plain
     assert "binary" not in plain
+    assert "phrases" not in cli("evaluate", bundle, trees, "--source", "auto", "--text").out
     sides = ("negative", "so-so", "positive")
     bundle = write_last_word_bundle(tmp_path / "sides", labels=sides).path
     figures = json.loads(cli("evaluate", bundle, trees, "--json").out)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from thinstack.bundle import open_bundle
 from thinstack.data import vectors
-from thinstack.data.vectors import read_vectors, standardise
+from thinstack.data.vectors import read_vectors, standardise, vectors_file
 from thinstack.errors import DataError
 
 VALUES = np.array([[1.0, -2.5, 0.25], [0.0, 1e-3, 4.0]])
@@ -172,3 +173,19 @@ def test_standardise_refuses_what_has_no_scale(value: float) -> None:
 def test_the_tables_of_the_recipes_are_read(data_dir: Path) -> None:
     found = read_vectors(data_dir / "vectors" / "glove.6B.50d.union.npz")
     assert found.vectors.shape == (len(found.words), 50) == (13_330, 50)
+
+
+def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path: Path) -> None:
+    levels, scale = np.array([[127, -5], [0, 3]], np.int8), np.array([[0.5], [2]], np.float16)
+    np.savez(tmp_path / "v.npz", pieces=np.array(["a", "b"]), vectors=levels, scale=scale)
+    assert read_vectors(tmp_path / "v.npz").vectors.tolist() == [[63.5, -2.5], [0, 6]]
+
+
+def test_the_vectors_of_thinstack_are_those_of_its_pieces() -> None:
+    found = read_vectors(vectors_file("wordpieces", Path("nowhere")))
+    assert found.words == open_bundle("sst").vocabulary().entries
+    assert found.vectors.shape == (30522, 100)
+    near = found.vectors / np.linalg.norm(found.vectors, axis=1, keepdims=True)
+    at = {piece: row for row, piece in enumerate(found.words)}
+    assert near[at["good"]] @ near[at["great"]] > near[at["good"]] @ near[at["table"]] + 0.2
+    assert vectors_file("glove.txt", Path("data")) == Path("data/glove.txt")

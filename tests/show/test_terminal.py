@@ -9,7 +9,7 @@ from rich.console import Console
 
 from thinstack.core import transitions
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.terminal import MAX_PHRASES, render
+from thinstack.show.terminal import MAX_PHRASES, render, render_text
 
 BRACKETS = (
     "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"
@@ -160,3 +160,10 @@ def test_the_text_is_shown_as_it_was_written():
     shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
     assert "positive: The acting isn't bad.\n" in shown
     assert "├╴The acting isn't\n" in shown
+
+
+def test_a_text_is_the_mean_of_its_sentences_by_their_words():
+    sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
+    # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
+    expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
+    assert render_text(sentences).plain == f"the 2 sentences together: {expected}"

@@ -11,7 +11,9 @@ import tiny_pairs
 from runs import gone_on, run, same
 from trained import Trained, check_scores, train
 
+import thinstack
 from thinstack.config import Recipe
+from thinstack.measure.evaluation import evaluate_file
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
@@ -98,3 +100,15 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     assert "this file" not in card
     assert trained.bundle.manifest.metrics["development"] == {}
     assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
+
+
+def test_a_bundle_of_plain_sentences_is_measured_as_it_runs(data: Path, tmp_path: Path) -> None:
+    done = train(recipe_of("sequence", epochs=1, stop_on="dev"), data, tmp_path)
+    predictor = thinstack.load(done.out / "model-best")
+    figures = evaluate_file(predictor, data / (done.recipe.data.dev or ""))
+    shipped = done.bundle.manifest.metrics["development"]
+    assert (shipped["gold"], list(shipped)) == (figures, ["gold", "text"])
+    seed = done.results["seeds"]["1"]["dev"]["gold"]
+    assert figures["root_accuracy"] == seed["root_accuracy"]
+    assert "Trees of raw words: none, it reads `sequence`." in done.card
+    assert "| gold | this file |" in done.card

@@ -16,8 +16,9 @@ from thinstack.training.datasets import load_datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import minibatch
 from thinstack.training.initial import freeze, start_from
-from thinstack.training.own_trees import take_own_trees
-from thinstack.training.text_loss import text_losses
+from thinstack.training.own_trees import own_trees, take_own_trees
+from thinstack.training.seeds import run_seed
+from thinstack.training.text_loss import near_classes, text_losses
 
 
 @pytest.fixture
@@ -46,6 +47,21 @@ def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path) -> 
     assert len({len(text.sentences) for text in datasets.texts[0][:5]}) > 1
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-5)
     assert (float(parsing), counts) == (0, (5, 0))
+
+
+def test_neighbours_of_a_class_get_a_share_of_its_target(folder: Path) -> None:
+    shares = near_classes(torch.tensor([0, 1, 3]), 4, 0.2)
+    expected = [[0.8, 0.2, 0, 0], [0.1, 0.8, 0.1, 0], [0, 0, 0.2, 0.8]]
+    assert torch.allclose(shares, torch.tensor(expected))
+    recipe = recipe_of(folder)
+    model, datasets = tiny_texts.drawn(recipe).eval(), load_datasets(recipe, folder)
+    batch = minibatch(datasets.train[:4], ["gold"] * 4)
+    losses = []
+    for targets, share in ((batch.targets, 0.0), (1 - batch.targets, 0.0), (batch.targets, 0.2)):
+        training = recipe.training.model_copy(update={"neighbours": share})
+        found = text_losses(model, batch._replace(targets=targets), training, None)
+        losses.append(float(found[0][0].detach()))
+    assert losses[2] == pytest.approx(0.8 * losses[0] + 0.2 * losses[1], rel=1e-5)
 
 
 def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder: Path) -> None:
@@ -144,3 +160,32 @@ def test_frozen_parts_get_no_gradient(folder: Path) -> None:
     assert held == {
         name for name in state_of(model) if name.startswith(("embedding.", "encoder.parser."))
     }
+
+
+def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder: Path) -> None:
+    recipe = recipe_of(folder, epochs=1)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
+    start_from(model, recipe.init)
+    expected = [example.tolist() for example in own_trees(model, datasets.train)]
+    run_seed(recipe, datasets, 1, folder / "out")
+    trees = [example.trees["self"].forest.transitions.tolist() for example in datasets.train]
+    assert trees == expected
+    assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
+
+
+def test_a_penalty_keeps_phrases_near_the_start(folder: Path) -> None:
+    moved = []
+    for penalty in (0.0, 50.0):
+        parts = ("embedding", "encoder", "parser", "head")
+        model = {"labels": ["down", "mid", "up"], "head": {"name": "node_classifier.v1"}}
+        recipe = recipe_of(folder, model=model, phrase_penalty=penalty, epochs=4)
+        recipe = recipe.model_copy(update={"init": recipe.init.model_copy(update={"parts": parts})})
+        datasets = load_datasets(recipe, folder)
+        start = load_model(folder / "start")
+        found = run_seed(recipe, datasets, 1, folder / f"out{penalty}").model
+        forest = minibatch(datasets.dev, ["gold"] * len(datasets.dev)).forest
+        first, last = (
+            each.eval()(each.inputs(forest))["node_scores"].detach() for each in (start, found)
+        )
+        moved.append(float((first - last).abs().mean()))
+    assert moved[1] < moved[0] / 3

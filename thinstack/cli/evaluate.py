@@ -70,7 +70,6 @@ def evaluate(
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
-    from thinstack.measure.figures import has_sides
 
     model, file = ("sst", model) if file is None else (model, file)
     read = None
@@ -93,7 +92,7 @@ def evaluate(
     console, raw = Console(), ", raw text" if text else ""
     title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
     console.print(title, soft_wrap=True)
-    console.print(_table_of(figures, binary=has_sides(predictor.labels)))
+    console.print(_table_of(figures))
 
 
 def _evaluate_texts(
@@ -123,13 +122,14 @@ def _evaluate_texts(
         console.print(matrix(counts, predictor.labels))
 
 
-def _table_of(figures: Mapping[str, float | None], *, binary: bool) -> "Table":
+def _table_of(figures: Mapping[str, float | None]) -> "Table":
+    """The figures that have a case, and in any case that of sentences."""
     from rich.table import Column, Table
 
     from thinstack.measure.figures import percent
 
     table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
     for name, key, count in _FIGURES:
-        if key in figures and (binary or "binary" not in key):
+        if figures.get(count) or key == "root_accuracy":
             table.add_row(name, percent(figures[key]), f"{figures[count]:,}")
     return table

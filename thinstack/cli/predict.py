@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -10,6 +10,9 @@ from rich.console import Console
 from thinstack.cli.options import DeviceOption, JsonOption, ModelOption, ThreadsOption, print_json
 from thinstack.config import TreeSource
 from thinstack.errors import InputError
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
 
 __all__ = ["predict"]
 
@@ -40,11 +43,15 @@ def predict(
 
     given = texts or _lines_of_input()
     predictor = thinstack.load(model, device=device, threads=threads)
-    found = []
+    found: list[Prediction] = []
+    several: dict[int, list[Prediction]] = {}
+    """Texts of several sentences, by the number of their last one."""
     for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):
         if not sentences:
             print(f"warning: text {number} has no words", file=sys.stderr)
         found.extend(sentences)
+        if len(sentences) > 1:
+            several[len(found) - 1] = sentences
     if not found:
         raise InputError(
             'there are no words to predict from: give a text such as "The acting is superb."'
@@ -56,11 +63,13 @@ def predict(
     if as_json:
         print_json([prediction.to_dict() for prediction in found])
     elif html is None:
-        from thinstack.show.terminal import render
+        from thinstack.show.terminal import render, render_text
 
         console = Console()
-        for prediction in found:
+        for place, prediction in enumerate(found):
             console.print(render(prediction))
+            if place in several:
+                console.print(render_text(several[place]), "")
 
 
 def _lines_of_input() -> list[str]:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import ThreadsOption
 from thinstack.data.tables import TABLE_SUFFIXES
 from thinstack.errors import InputError, needs_extra
 
@@ -68,7 +67,10 @@ def train(
         typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in."),
     ] = None,
     seed: SeedsOption = None,
-    threads: ThreadsOption = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="Of one operator.  [default: all; of a table 1]"),
+    ] = None,
 ) -> None:
     """Train on a table of texts and labels, or run a recipe; measure the model, and write it as a
     bundle.
@@ -98,7 +100,7 @@ def train(
             init=init or "sst",
             labels=names,
             seeds=tuple(seed or (1,)),
-            threads=threads,
+            threads=threads or 1,
             console=console,
         )
         best = out / "model-best"

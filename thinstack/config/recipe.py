@@ -238,6 +238,11 @@ class TrainingConfig(Strict):
         description="A running average of the weights is kept; this is how much of it each epoch "
         "leaves standing. 0 keeps the weights of the epoch itself.",
     )
+    neighbours: Rate = Field(
+        default=0.0,
+        description="Of texts whose classes are in an order: the share of a text's target that the "
+        "classes next to its own get.",
+    )
     phrase_penalty: float = Field(
         default=0.0,
         ge=0,
@@ -325,8 +330,10 @@ class Recipe(Strict):
             if self.training.trees != (("self",) if self.model.parses else ("gold",)):
                 wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
                 raise ValueError(f"training: texts have no treebank's trees; expected {wanted}")
-        elif self.training.phrase_penalty:
-            raise ValueError("training.phrase_penalty: it is for data.task = 'texts'")
+        elif self.training.phrase_penalty or self.training.neighbours:
+            raise ValueError(
+                "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
+            )
         return self
 
     @model_validator(mode="after")

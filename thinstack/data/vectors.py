@@ -92,7 +92,7 @@ def _read_npz(path: str | Path) -> WordVectors:
                 )
         with np.load(path, allow_pickle=False) as arrays:
             words, vectors = arrays[key], arrays["vectors"]
-            if vectors.dtype == np.int8 and "scale" in stored:
+            if getattr(vectors, "dtype", None) == np.int8 and "scale" in stored:
                 vectors = vectors * arrays["scale"].astype(np.float32)
     except DataError:
         raise

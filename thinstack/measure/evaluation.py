@@ -7,6 +7,7 @@ from pathlib import Path
 
 from thinstack.config import EvaluationSource
 from thinstack.core import Tree
+from thinstack.core.transitions import spans_of
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
@@ -49,14 +50,15 @@ def evaluate_predictor(
     """The figures of `thinstack.measure.accuracy.accuracy` over a treebank; without those called
     binary where the model's labels have no sides (None, over no case).
 
-    `source`: "gold" takes the treebank's trees. Any other makes the trees from the words; phrases
-    are then those that both trees have, and the figures of `thinstack.measure.bracketing` say how
-    well the trees agree. `text`: the words are detokenised first and read as a user's text would
-    be; only whole sentences are then compared. Raises TreeError for gold trees that are not binary,
-    InputError for gold trees over raw text.
+    `source`: "gold" takes the treebank's trees (a model of plain sentences their words). Any other
+    makes the trees from the words; phrases are then those that both trees have, and the figures of
+    `thinstack.measure.bracketing` say how well the trees agree. `text`: the words are detokenised
+    first and read as a user's text would be; only whole sentences are then compared. Raises
+    TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     trees, labels = [tree for tree, _ in treebank], [known for _, known in treebank]
-    measured = partial(accuracy, binary=has_sides(predictor.labels))
+    measured = partial(accuracy, binary=has_sides(predictor.labels), phrases=predictor.phrases)
+    roots = [known[[tree.root]] for tree, known in treebank]
     if text:
         if source == "gold":
             raise InputError("raw text has no gold trees: name another tree source, such as auto")
@@ -64,14 +66,19 @@ def evaluate_predictor(
         found = list(predict_text(predictor, texts, source=source, split=False))
         # One that is white space to the splitter has no sentence, so no case.
         read = [
-            (sentence.scores[-1:], known[-1:])
-            for sentences, known in zip(found, labels, strict=True)
+            (sentence.scores[-1:], known)
+            for sentences, known in zip(found, roots, strict=True)
             for sentence in sentences
         ]
         return measured([rows for rows, _ in read], [known for _, known in read], phrases=False)
     if source == "gold":
-        return measured([item.scores for item in predictor.predict_trees(trees)], labels)
+        scores = [item.scores for item in predictor.predict_trees(trees)]
+        return measured(scores, labels if predictor.phrases else roots)
     predictions = predictor.predict([tree.words for tree in trees], source=source)
-    spans, gold = [item.spans for item in predictions], [tree.spans for tree in trees]
+    scores = [item.scores for item in predictions]
+    if predictor.config.trees == "sequence":
+        return measured(scores, roots)
+    spans = [spans_of(item.transitions) for item in predictions]
+    gold = [tree.spans for tree in trees]
     shared = [labels_by_span(*item) for item in zip(gold, labels, spans, strict=True)]
-    return measured([item.scores for item in predictions], shared) | bracketing(spans, gold)
+    return measured(scores, shared if predictor.phrases else roots) | bracketing(spans, gold)

@@ -11,7 +11,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
 
-__all__ = ["Prediction", "document_scores"]
+__all__ = ["Prediction", "document_scores", "scored_spans"]
 
 # A tokeniser may give words that brackets cannot hold.
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
@@ -19,14 +19,16 @@ _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What a model says of one sentence of L words and its N = 2L - 1 phrases.
+    """What a model says of one sentence of L words and its N = 2L - 1 phrases, or of the sentence
+    alone (N = 1) where its phrases were not trained.
 
     Attributes:
         text: the sentence.
         words: the L words as the model read them (treebank conventions).
         offsets: (L, 2) int64, the characters [start, end) of each word in `text`.
-        transitions: (N,) int8, the tree; phrase i is node i, the sentence itself is the last.
-        scores: (N, C) float32, the probability of each class for each phrase.
+        transitions: (2L - 1,) int8, the tree; phrase i is node i, the sentence itself is the last.
+            Empty where the model reads plain sentences.
+        scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
         labels: the C class names.
     """
 
@@ -52,9 +54,14 @@ class Prediction:
         return cls(" ".join(words), tuple(words), offsets, transitions, scores, labels)
 
     @property
+    def phrases(self) -> bool:
+        """Whether every node of the tree has scores, not the sentence alone."""
+        return len(self.scores) == len(self.transitions)
+
+    @property
     def spans(self) -> NDArray[np.int64]:
-        """Words [start, end) of each phrase, (N, 2)."""
-        return spans_of(self.transitions)
+        """Words [start, end) of what has scores, (N, 2)."""
+        return scored_spans(self.transitions, self.scores, len(self.words))
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
@@ -68,19 +75,29 @@ class Prediction:
         return self.labels[int(self.scores[-1].argmax())]
 
     @property
-    def tree(self) -> Tree:
-        """The tree, each node labelled with the number of its most probable class.
+    def tree(self) -> Tree | None:
+        """The tree, each node that has scores labelled with the number of its most probable class;
+        None where the model reads plain sentences.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
+        if not self.transitions.size:
+            return None
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
         labels = list(map(str, self.label_ids.tolist()))
-        return Tree.from_transitions(self.transitions, words, labels)
+        bare = [None] * (len(self.transitions) - len(labels))
+        return Tree.from_transitions(self.transitions, words, [*bare, *labels])
+
+    @property
+    def brackets(self) -> str | None:
+        """The tree in brackets, with labels where every node has one; None where there is none."""
+        tree = self.tree
+        return None if tree is None else to_brackets(tree, labelled=self.phrases)
 
     def to_dict(self) -> dict[str, Any]:
-        """Data fit for JSON: `text`, `label`, `scores`, the tree as labelled brackets (`tree`) and
-        `transitions`, and `nodes` in transition order, each with `start` and `end` (characters of
-        `text`), `text`, `label` and `scores`.
+        """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
+        `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`
+        (characters of `text`), `text`, `label` and `scores`.
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
@@ -100,7 +117,7 @@ class Prediction:
             "text": self.text,
             "label": self.label,
             "scores": nodes[-1]["scores"],
-            "tree": to_brackets(self.tree),
+            "tree": self.brackets,
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }
@@ -114,3 +131,13 @@ def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
         scores, axis=0, weights=[len(sentence.words) for sentence in sentences]
     )
     return mean
+
+
+def scored_spans(
+    transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
+) -> NDArray[np.int64]:
+    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or of the
+    sentence of so many words alone."""
+    if len(scores) == len(transitions):
+        return spans_of(transitions)
+    return np.array([[0, words]])

@@ -32,19 +32,27 @@ PARSE_OUTPUT = "parse"
 
 _INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
+# The trees of models that it runs, and the inputs that tell them (one that parses: both).
+_TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
+
+# What the head of a bundle reads whose ONNX file does not tell, as none before this did.
+_READS = {"root_classifier.v1": "roots"}
+
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
 
 
 class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8, and its nodes' scores, (2n-1, C)."""
+    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
+    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases."""
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
 
 
 class Predictor:
-    """The scores that a bundle's model gives to sentences and all their phrases.
+    """The scores that a bundle's model gives to sentences and, where phrases were trained, to all
+    their phrases.
 
     May be shared by any number of threads; a forked process starts its own session. Pickled, it is
     the path of its bundle, which is opened and checked again.
@@ -52,6 +60,8 @@ class Predictor:
     Attributes:
         bundle, config, vocabulary: what it was made from.
         labels: the C class names.
+        phrases: whether it scores phrases, or, with a task head that reads roots and of plain
+            sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
         threads: of one operator on the CPU; None is as many as the process has cores.
 
@@ -69,7 +79,7 @@ class Predictor:
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]
         self._session: Any
-        self._parses = self.config.parses
+        self._parses, self._has_trees = self.config.parses, self.config.trees != "sequence"
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -81,20 +91,21 @@ class Predictor:
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
     ) -> list[NDArray[np.float32]]:
-        """The scores (2n-1, C) of `trees_and_scores`."""
+        """The scores of `trees_and_scores`."""
         return [found.scores for found in self.trees_and_scores(words, transitions)]
 
     def trees_and_scores(
         self, words: Sequence[Sequence[str]], trees: Trees = "auto"
     ) -> list[Scored]:
         """The tree of each sentence and the probabilities of the classes for every node, in
-        transition order.
+        transition order, or for the sentence alone.
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
         or where these come from: "auto" is what the model was trained for, "self" the parse that
         the model makes as it scores. Sentences run in batches of `BATCH_NODES` nodes; the others in
         its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
-        and REDUCE score alike. Raises InputError for a source that the model does not have, and,
+        and REDUCE score alike. A model of plain sentences takes "auto" alone, and makes no tree.
+        Raises InputError for a source that the model does not have, and,
         naming the sentence (from 0), for one without words or whose transitions are no single tree;
         BundleError if the model fails, or its parses are no trees.
         """
@@ -108,8 +119,10 @@ class Predictor:
                 sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
             batch, ends = self._run(forest, places), np.cumsum(sizes).tolist()
-            for place, start, end in zip(places, [0, *ends], ends, strict=False):
-                found[place] = Scored(batch.transitions[start:end], batch.scores[start:end])
+            rows = ends if self.phrases else range(1, len(places) + 1)
+            cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
+            for place, start, end, first, last in cuts:
+                found[place] = Scored(batch.transitions[start:end], batch.scores[first:last])
         return [found[place] for place in range(len(words))]
 
     def predict(
@@ -121,7 +134,10 @@ class Predictor:
         return [Prediction.of_words(words, *scored, self.labels) for words, scored in found]
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
-        """Predictions over binary trees. Raises TreeError, naming the tree (from 0), for others."""
+        """Predictions over binary trees; a model of plain sentences reads their words. Raises
+        TreeError, naming the tree (from 0), for others."""
+        if not self._has_trees:
+            return self.predict([tree.words for tree in trees])
         steps = []
         for position, tree in enumerate(trees):
             try:
@@ -131,7 +147,11 @@ class Predictor:
         return self.predict([tree.words for tree in trees], source=steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """What makes the trees of a source. Raises InputError for one that the model lacks."""
+        """What makes the trees of a source (of plain sentences no steps at all). Raises InputError
+        for one that the model lacks."""
+        if not self._has_trees:
+            self._check_no_trees(source)
+            return lambda words: np.zeros(0, np.int8)
 
         def parser(words: Sequence[str]) -> NDArray[np.int8]:
             return self.trees_and_scores([words], "self")[0].transitions
@@ -144,7 +164,10 @@ class Predictor:
     def _given(
         self, words: Sequence[Sequence[str]], trees: Trees
     ) -> Sequence[NDArray[np.integer]] | None:
-        """The trees that the model is given, or None where it makes its own."""
+        """The trees that the model is given, or None where it makes its own or has none."""
+        if not self._has_trees:
+            self._check_no_trees(trees)
+            return None
         if not isinstance(trees, str):
             if len(words) != len(trees):
                 raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
@@ -153,19 +176,31 @@ class Predictor:
             return None
         return list(map(self.tree_maker(trees), words))
 
+    def _check_no_trees(self, trees: Trees) -> None:
+        if not isinstance(trees, str) or trees != "auto":
+            found = repr(trees) if isinstance(trees, str) else "transitions"
+            raise InputError(
+                f"this model reads plain sentences and takes no trees, found {found}; leave the "
+                "tree source out, or say auto"
+            )
+
     def _start(self) -> None:
         self._session, self.device = open_session(
             self._model, device=self._requested, threads=self.threads, source=self._source
         )
         found = {item.name: item.type for item in self._session.get_inputs()}
         outputs = [item.name for item in self._session.get_outputs()]
-        if self.config.trees != "binary" or "node_scores" not in outputs:
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        reads = metadata.get("reads", _READS.get(self.config.head.name))
+        self.phrases = self._has_trees and reads != "roots"
+        self._output = "node_scores" if self.phrases else "root_scores"
+        if self.config.trees not in _TREES or self._output not in outputs:
             raise BundleError(
-                f"{self._source}: expected a model that scores the nodes of binary trees; it reads "
-                f"{self.config.trees} trees and gives {', '.join(outputs)}; run the file itself "
-                "with onnxruntime"
+                f"{self._source}: expected a model of binary trees or of plain sentences that gives"
+                f" {self._output}; it reads {self.config.trees} trees and gives "
+                f"{', '.join(outputs)}; run the file itself with onnxruntime"
             )
-        trees = ["lengths", "transitions"] if self._parses else ["transitions"]
+        trees = ["lengths", "transitions"] if self._parses else _TREES[self.config.trees]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             wanted = f"the int32 or int64 inputs {', '.join(expected)}"
@@ -175,7 +210,7 @@ class Predictor:
                 f"{self._source}: the configuration says that the model parses, but it gives no "
                 f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
             )
-        self._check_metadata(self._session.get_modelmeta().custom_metadata_map)
+        self._check_metadata(metadata)
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
 
@@ -205,6 +240,7 @@ class Predictor:
     def _run(self, forest: Forest, places: list[int]) -> Scored:
         """The scores of a batch and its trees, which the model makes if there are none."""
         nodes = int(forest.sizes.sum())
+        rows = nodes if self.phrases else len(places)
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
             self._start()
@@ -212,17 +248,17 @@ class Predictor:
             name: getattr(forest, name).astype(kind, copy=False)
             for name, kind in self._types.items()
         }
-        parses = not forest.transitions.size
+        parses = self._parses and not forest.transitions.size
         try:
-            scores, *parse = self._session.run(["node_scores", PARSE_OUTPUT][: 1 + parses], feeds)
+            scores, *parse = self._session.run([self._output, PARSE_OUTPUT][: 1 + parses], feeds)
         except Exception as error:  # onnxruntime's errors have no base class of their own
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        if scores.shape != (nodes, len(self.labels)) or not np.isfinite(scores).all():
-            raise BundleError(
-                f"{self._source}: expected finite scores of {nodes} nodes and {len(self.labels)} "
-                f"labels; found shape {scores.shape}, {(~np.isfinite(scores)).sum()} not finite"
-            )
+        if scores.shape != (rows, len(self.labels)) or not np.isfinite(scores).all():
+            expected = f"finite {self._output} of {rows} rows and {len(self.labels)} labels"
+            infinite = (~np.isfinite(scores)).sum()
+            problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
+            raise BundleError(f"{self._source}: {problem}")
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
         (steps,) = parse

@@ -35,8 +35,8 @@ _HEAD = """<!DOCTYPE html>
 
 
 def page(predictions: Sequence[Prediction], *, title: str = "Sentences, phrase by phrase") -> str:
-    """An HTML5 page with the label, the probabilities and the tree of each sentence; it needs no
-    other file and no script.
+    """An HTML5 page with the label, the probabilities and, where phrases have scores, the tree of
+    each sentence; it needs no other file and no script.
 
     A tree is nested lists, each phrase once, with its label as text and the probability of every
     class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
@@ -117,15 +117,15 @@ def _sentence(marks: _Marks, number: int) -> Iterator[str]:
         block = f'<rect class="{marks.classes[label]}" width="{100 * score:.1f}%" height="100%"/>'
         yield f'<tr><th scope="row">{marks.chip(label)}</th><td>{score:.0%}</td>'
         yield f'<td><svg class="long" aria-hidden="true">{block}</svg></td></tr>\n'
-    count = len(marks.scores)
-    yield "</table>\n<details open>\n"
-    yield f"<summary>Tree: {count:,} phrase{'s' * (count > 1)}</summary>\n"
-    yield from _tree(marks)
-    yield "</details>\n</section>\n"
+    yield "</table>\n"
+    if marks.prediction.phrases:
+        yield from _tree(marks)
+    yield "</section>\n"
 
 
 def _tree(marks: _Marks) -> Iterator[str]:
-    rows = outline(marks.prediction, depth=MAX_DEPTH)
+    rows, count = outline(marks.prediction, depth=MAX_DEPTH), len(marks.scores)
+    yield f"<details open>\n<summary>Tree: {count:,} phrase{'s' * (count > 1)}</summary>\n"
     yield '<ul class="tree">\n'
     for row, below in zip(rows, [*(row.depth for row in rows[1:]), 0], strict=True):
         yield f"<li>{marks.phrase(row.node)}"
@@ -135,7 +135,7 @@ def _tree(marks: _Marks) -> Iterator[str]:
             yield "\n<ul>\n"
         else:
             yield "</li>\n" + "</ul></li>\n" * (row.depth - below)
-    yield "</ul>\n"
+    yield "</ul>\n</details>\n"
 
 
 def _flat(marks: _Marks, row: Row) -> Iterator[str]:

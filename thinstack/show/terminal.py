@@ -1,5 +1,6 @@
 """Drawing a `Prediction` in a terminal."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,10 +8,10 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.prediction import Prediction, document_scores
 from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
 
-__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render"]
+__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
 MAX_PHRASES = 127
 """Phrases drawn of one tree at most: all of a sentence of up to 64 words."""
@@ -25,8 +26,8 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def render(prediction: Prediction) -> RenderableType:
-    """What a terminal shows of one sentence: its label, the probability of each class, and its
-    tree.
+    """What a terminal shows of one sentence: its label, the probability of each class, and, where
+    phrases have scores, its tree.
 
     A line of the tree holds the sign of a phrase (its label, where the labels are no scale from
     negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
@@ -36,13 +37,24 @@ def render(prediction: Prediction) -> RenderableType:
     return _Drawing(prediction)
 
 
+def render_text(sentences: Sequence[Prediction]) -> Text:
+    """What a terminal shows of a text of several sentences: its classes, the most probable first,
+    as the mean over the sentences, each counted by its words."""
+    scores, labels = document_scores(sentences), sentences[0].labels
+    best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
+    shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
+    return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
+
+
 @dataclass(frozen=True, slots=True)
 class _Drawing:
     prediction: Prediction
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         pen = _Pen(self.prediction, options)
-        yield from (pen.headline(), Text(), *pen.classes(), Text(), *pen.tree())
+        yield from (pen.headline(), Text(), *pen.classes())
+        if self.prediction.phrases:
+            yield from (Text(), *pen.tree())
 
 
 class _Pen:

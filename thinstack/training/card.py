@@ -32,7 +32,7 @@ _CARD = """\
 - Cell `{model.cell.name}`, hidden size {model.cell.hidden_size}; leaf embedding \
 `{model.embedding.registered}` of size {model.embedding.size}; task head
   `{model.head.name}`.
-- Trees of raw words: `{model.tree_source}`.
+- Trees of raw words: {trees}.
 - ONNX file: {megabytes:.2f} MB, weights stored as `{export.quantize}`.
 - Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs.
 
@@ -74,6 +74,7 @@ def card(
         cells = " | ".join(mean_and_std(key, spread[key], "±") for key in names)
         made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
+    kind, source = recipe.model.trees, recipe.model.tree_source
     return _CARD.format(
         name=recipe.name,
         description=recipe.description.strip(),
@@ -82,6 +83,7 @@ def card(
         export=recipe.export,
         result=result,
         labels=", ".join(recipe.model.labels),
+        trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
         explained=_explained(recipe, shipped),
         chosen=_CHOSEN[recipe.training.stop_on],
@@ -101,9 +103,10 @@ def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
     command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`"
+    auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""
 The figures of this file are those of
-{command}, and with `--source auto`{text}.
+{command}{auto}{text}.
 """
 
 

@@ -45,7 +45,8 @@ class LabelledForest(NamedTuple):
 
         `steps` (N,) are the transitions; of a pair, those of one tree after the other.
         """
-        forest = self.forest._replace(transitions=steps.astype(np.int64))
+        kept = self.forest.transitions.dtype
+        forest = self.forest._replace(transitions=steps.astype(kept))
         gold = self.forest.transitions
         if len(self.targets) < len(gold):
             return self._replace(forest=forest)
@@ -117,15 +118,17 @@ def labelled_pair(
 def labelled_text(
     sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
-    """The sentences of a text, each over the tree that `maker` makes of its words, and its
-    class."""
-    lengths = np.array([len(words) for words in sentences])
-    forest = Forest(
-        sizes=2 * lengths - 1,
-        lengths=lengths,
-        transitions=np.concatenate([maker(words) for words in sentences]).astype(np.int64),
-        **vocabulary.fields([word for words in sentences for word in words]),
-    )
+    """The sentences of a text, each over the tree that `maker` makes of its words, and its class.
+
+    Its arrays have fewer bits than a batch, which `join` makes of them: tables may hold a million
+    texts.
+    """
+    lengths = np.array([len(words) for words in sentences], np.int32)
+    ids = vocabulary.fields([word for words in sentences for word in words])
+    fields: dict[str, Any] = {name: values.astype(np.int32) for name, values in ids.items()}
+    fields |= {"sizes": 2 * lengths - 1, "lengths": lengths}
+    fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
+    forest = Forest(**fields)
     words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
     return LabelledForest(forest, np.array([label]), 0, words, unknown)
 

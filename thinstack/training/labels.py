@@ -6,7 +6,7 @@ from typing import Final
 
 from thinstack.errors import DataError
 
-__all__ = ["find_labels", "ordered"]
+__all__ = ["find_labels", "in_order", "ordered"]
 
 MOST: Final = 200
 """Classes; a column of more holds something else."""
@@ -52,12 +52,24 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
     """Classes in the order of their numbers, or of a known scale, else of the alphabet."""
+    rank = _ranks(labels)
+    return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
+
+
+def in_order(labels: Sequence[str]) -> bool:
+    """Whether these classes go from one end of a scale to the other, at least three of them."""
+    rank = _ranks(labels)
+    return len(rank) > 2 and list(labels) == sorted(labels, key=rank.__getitem__)
+
+
+def _ranks(labels: Sequence[str]) -> dict[str, float]:
+    """The place of each class on its scale; empty for classes of none."""
     try:
-        return tuple(sorted(labels, key=float))
+        return {label: float(label) for label in labels}
     except ValueError:
         pass
     plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
     for scale in SCALES:
         if set(plain.values()) <= set(scale):
-            return tuple(sorted(labels, key=lambda label: scale.index(plain[label])))
-    return tuple(sorted(labels))
+            return {label: scale.index(name) for label, name in plain.items()}
+    return {}

@@ -64,8 +64,9 @@ def publish(
     """Export a trained model and write its bundle to `path`.
 
     The figures in its manifest and card are those over all seeds on the recipe's development data,
-    and, where predictors take such a model (phrases or sentences over binary trees), those of the
-    ONNX file as shipped: with gold trees, with the trees that raw words get, and from raw text. It
+    and, where predictors take such a model (phrases or sentences over binary trees, and plain
+    sentences), those of the ONNX file as shipped: with gold trees, with the trees that raw words
+    get, and from raw text. It
     holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on all
     development sentences.
@@ -132,9 +133,10 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 def _measure(files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
     """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
     automatic trees; nothing for models that predictors do not take."""
-    if recipe.model.trees != "binary" or recipe.data.task in PAIR_TASKS:
+    plain = recipe.model.trees == "sequence"
+    if not (plain or recipe.model.trees == "binary") or recipe.data.task in PAIR_TASKS:
         return {}
-    sources: tuple[EvaluationSource, ...] = ("gold", "auto")
+    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
         if recipe.data.task == "texts":

@@ -11,7 +11,7 @@ from thinstack.models.model import Model
 from thinstack.training.examples import Minibatch
 from thinstack.training.precision import joint_of
 
-__all__ = ["sentence_weights", "text_losses", "text_scores"]
+__all__ = ["near_classes", "sentence_weights", "text_losses", "text_scores"]
 
 
 def sentence_weights(
@@ -34,15 +34,23 @@ def text_scores(
     return scores
 
 
+def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
+    """Distributions (T, C) over classes in an order that have the `share` on the neighbours of the
+    targets (T,), halves of it where there are two, and the rest on the targets."""
+    own = functional.one_hot(targets, classes).float()
+    beside = functional.pad(own[:, 1:], (0, 1)) + functional.pad(own[:, :-1], (1, 0))
+    return (1 - share) * own + share * beside / beside.sum(1, keepdim=True)
+
+
 def text_losses(
     model: Model, batch: Minibatch, config: TrainingConfig, initial: Model | None
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The loss of texts, and over how many of them it is a sum; no parser learns from texts.
 
     The probabilities of a text's classes are the mean of its sentences', weighted by their words,
-    as predictions have them. `initial`: the model that learning started from. Where a
-    `phrase_penalty` is asked for, each text adds the mean over its minibatch's phrases of the
-    divergence KL(initial || model), so many times.
+    as predictions have them; with `neighbours`, the target is `near_classes`. `initial`: the model
+    that learning started from. Where a `phrase_penalty` is asked for, each text adds the mean over
+    its minibatch's phrases of the divergence KL(initial || model), so many times.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, config).logits
@@ -57,7 +65,11 @@ def text_losses(
     weighted = functional.softmax(roots, 1) * share.unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     targets = torch.from_numpy(batch.targets).to(logits.device)
-    loss = model.head.loss(means.clamp_min(torch.finfo(means.dtype).tiny).log(), targets)
+    logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
+    if config.neighbours > 0:
+        loss = -(near_classes(targets, logs.shape[1], config.neighbours) * logs).sum()
+    else:
+        loss = model.head.loss(logs, targets)
     if initial is not None and config.phrase_penalty > 0:
         with torch.no_grad():
             wanted = functional.log_softmax(joint_of(initial, inputs, config).logits, 1)

@@ -47,5 +47,10 @@ def show_texts(
     for title, figures in (("this model", own), rival):
         table.add_row(title, *(shown(key, figures[key]) for key in names))
     to.print(table)
+    accuracy, texts = own["accuracy"], own["texts"]
+    assert accuracy is not None
+    assert texts is not None
+    error = (accuracy * (100 - accuracy) / texts) ** 0.5
+    to.print(f"of {texts:,} texts: by chance alone an accuracy is off by some {error:.1f}")
     if len(labels) <= WIDEST:
         to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))

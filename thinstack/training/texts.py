@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from sys import intern
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -106,10 +107,11 @@ def _text(
         raise DataError(f"expected {expected} in {files.label_column}, found {label!r:.60}")
     if not sentences:
         raise DataError(f"expected a text with words in {files.text_column}, found {text!r:.60}")
-    words = [list(sentence.words) for sentence in sentences]
+    words = [sentence.words for sentence in sentences]
     if files.spans:
         words = [_phrase(row, text, sentences[0])]
-    return Text(text, words, label, row.line)
+    # Of a million texts most words are the same ones.
+    return Text(text, [[intern(word) for word in each] for each in words], intern(label), row.line)
 
 
 def _phrase(row: TableRow, text: str, sentence: Sentence) -> list[str]:

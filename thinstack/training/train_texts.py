@@ -35,15 +35,17 @@ def train_table(
     init: str = "sst",
     labels: Sequence[str] = (),
     seeds: Sequence[int] = (1,),
-    threads: int | None = None,
+    threads: int = 1,
     console: Console,
 ) -> None:
     """Train on a table, as `run_recipe` does, and leave the recipe in `out` beside what that
     leaves.
 
     `files`: settings of `DataConfig` but `train` and `task`. `labels`: the classes in their order;
-    by default those of the table. Where `out` has the recipe of an earlier call that was stopped,
-    the run goes on. Raises what `find_labels`, `text_recipe` and `run_recipe` do.
+    by default those of the table. `threads`: one, for minibatches are so small that several wait
+    for each other; on a busy machine they take many times as long. Where `out` has the recipe of an
+    earlier call that was stopped, the run goes on. Raises what `find_labels`, `text_recipe` and
+    `run_recipe` do.
     """
     folder = table.resolve().parent
     data = _files(table, files)

@@ -92,6 +92,7 @@ def export_stages(
         "vocabulary_digest": vocabulary_digest,
         "quantization": quantize,
         "outputs": chosen["outputs"],
+        "reads": model.head.reads,
         "producer_version": __version__,
     }
     if quantize != "int8":

@@ -8,7 +8,8 @@ Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is
                     "words": [L words as the model read them],
                     "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word was
                     made of, "transitions": (2L - 1,) int8, the tree,
-                    "scores": (2L - 1, C) float32, the probabilities of each phrase}, ...]}
+                    "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C) of
+                    the sentence alone, from a model without phrases}, ...]}
 
 with arrays as little-endian bytes. A sentence without words (white space only) has no entry. All
 else is computed from it when asked for:
@@ -22,7 +23,9 @@ else is computed from it when asked for:
 - `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
 
 The last four are None for a span that is no phrase of a tree; white space at its ends does not
-matter. Merge or split tokens before the component runs, not after.
+matter. From a model without phrases the sentences alone are phrases, and their trees have no
+labels; from one of plain sentences there is no tree. Merge or split tokens before the component
+runs, not after.
 """
 
 import struct
@@ -36,11 +39,10 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from thinstack.core.transitions import SHIFT, spans_of
-from thinstack.data.brackets import to_brackets
+from thinstack.core.transitions import SHIFT
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import DocSentence, text_of
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.prediction import Prediction, scored_spans
 
 __all__ = ["Annotated", "predictions", "register_extensions", "store"]
 
@@ -48,7 +50,7 @@ _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 
 
 class Annotated(NamedTuple):
-    """A sentence with its tree (2L - 1,) and the scores (2L - 1, C) of its phrases."""
+    """A sentence with its tree and scores, as `runtime.predictor.Scored` has them."""
 
     sentence: DocSentence
     transitions: NDArray[np.int8]
@@ -138,15 +140,18 @@ def _phrase_of(span: Span) -> _Phrase | None:
     first, behind = bisect_left(tokens[::2], start), bisect_right(tokens[1::2], end)
     if first >= behind or (tokens[2 * first], tokens[2 * behind - 1]) != (start, end):
         return None
+    labels = stored["labels"]
+    if behind - first == len(record["words"]):
+        return _Phrase(doc, labels, record, first, behind, _nodes(first, behind) - 1)
+    if len(record["scores"]) == 4 * len(labels):  # those of the sentence alone
+        return None
     node = _node_over(record["transitions"], first, behind)
-    return None if node is None else _Phrase(doc, stored["labels"], record, first, behind, node)
+    return None if node is None else _Phrase(doc, labels, record, first, behind, node)
 
 
 def _node_over(transitions: bytes, first: int, behind: int) -> int | None:
-    """The node over the words [first, behind) of a tree, if there is one."""
+    """The node over the words [first, behind) of a tree, if there is one; not all of its words."""
     size = _nodes(first, behind)
-    if size == len(transitions):
-        return size - 1
     start = int(np.flatnonzero(np.frombuffer(transitions, np.int8) == SHIFT)[first])
     # Of the stack, above what was there; phrases are short, and numpy slow with so little.
     heights = list(accumulate(map(_CHANGE.__getitem__, transitions[start : start + size])))
@@ -171,8 +176,8 @@ def _of_phrase(read: Callable[[_Phrase], Any]) -> Callable[[Span], Any]:
 def _row(phrase: _Phrase) -> tuple[float, ...]:
     """The probabilities of a phrase alone. They are read without numpy, which takes three times as
     long over so few."""
-    form = struct.Struct(f"<{len(phrase.labels)}f")
-    return form.unpack_from(phrase.record["scores"], form.size * phrase.node)
+    form, rows = struct.Struct(f"<{len(phrase.labels)}f"), phrase.record["scores"]
+    return form.unpack_from(rows, min(form.size * phrase.node, len(rows) - form.size))
 
 
 def _label(phrase: _Phrase) -> str:
@@ -184,12 +189,13 @@ def _scores(phrase: _Phrase) -> dict[str, float]:
     return dict(zip(phrase.labels, _row(phrase), strict=True))
 
 
-def _brackets(phrase: _Phrase) -> str:
-    return to_brackets(_prediction(phrase).tree)
+def _brackets(phrase: _Phrase) -> str | None:
+    return _prediction(phrase).brackets
 
 
 def _arrays(phrase: _Phrase) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-    """The tokens of its words, and the transitions and scores of the nodes at and below it."""
+    """The tokens of its words, and the transitions and scores of the nodes at and below it (one row
+    of the sentence alone)."""
     words, record = slice(phrase.first, phrase.behind), phrase.record
     nodes = slice(phrase.node + 1 - _nodes(phrase.first, phrase.behind), phrase.node + 1)
     tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)[words]
@@ -210,7 +216,7 @@ def _phrases(doc: Doc) -> list[dict[str, Any]]:
 
 def _listed(phrase: _Phrase) -> list[dict[str, Any]]:
     tokens, transitions, scores = _arrays(phrase)
-    spans, doc, labels = spans_of(transitions), phrase.doc, phrase.labels
+    spans, doc, labels = scored_spans(transitions, scores, len(tokens)), phrase.doc, phrase.labels
     starts, ends = tokens[spans[:, 0], 0].tolist(), tokens[spans[:, 1] - 1, 1].tolist()
     listed, best = [], scores.argmax(axis=1).tolist()
     for start, end, label, row in zip(starts, ends, best, scores.tolist(), strict=True):

@@ -1,0 +1,173 @@
+"""Models whose phrases nobody trained: what they say of a sentence is all that is shown."""
+
+import json
+
+import numpy as np
+import pytest
+from last_word_model import LABELS, pipeline
+from rich.console import Console
+from sentence_models import PLAIN, SentenceModel, write_sentence_bundle
+
+from thinstack.core import Tree, transitions
+from thinstack.data.brackets import from_brackets
+from thinstack.errors import InputError
+from thinstack.integrations.spacy.component import predictions
+from thinstack.measure.evaluation import evaluate_predictor
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+from thinstack.show.html import page
+from thinstack.show.terminal import render
+
+SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
+
+
+@pytest.fixture(scope="module", params=["told", "of an older file"])
+def roots(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SentenceModel:
+    path = tmp_path_factory.mktemp("roots") / "model"
+    return write_sentence_bundle(path, tells=request.param == "told")
+
+
+@pytest.fixture(scope="module")
+def predictor(roots: SentenceModel) -> Predictor:
+    return Predictor(roots.bundle, threads=1)
+
+
+def test_the_scores_are_those_of_roots(roots: SentenceModel, predictor: Predictor) -> None:
+    assert not predictor.phrases
+    for shape, source in ((transitions.left, "auto"), (transitions.right, "right")):
+        for words, found in zip(
+            SENTENCES, predictor.predict(SENTENCES, source=source), strict=True
+        ):
+            steps = shape(len(words))
+            assert found.transitions.tolist() == steps.tolist()
+            np.testing.assert_allclose(found.scores, [roots.scores(words, steps)], atol=1e-5)
+
+
+def test_a_node_classifier_scores_phrases(last_word) -> None:
+    predictor = Predictor(last_word, threads=1)
+    assert predictor.phrases
+    assert predictor.predict([SENTENCES[0]])[0].phrases
+
+
+def shown(prediction: Prediction) -> str:
+    console = Console(width=80, record=True)
+    console.print(render(prediction))
+    return console.export_text()
+
+
+def test_only_the_sentence_is_listed_and_drawn(predictor: Predictor) -> None:
+    first, word, _ = predictor.predict(SENTENCES)
+    data = json.loads(json.dumps(first.to_dict()))
+    assert list(data) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    assert (data["tree"], data["transitions"]) == ("( ( good film ) . )", [0, 0, 1, 0, 1])
+    (node,) = data["nodes"]
+    assert (node["start"], node["end"], node["text"]) == (0, 11, "good film .")
+    assert (
+        node["scores"]
+        == data["scores"]
+        == pytest.approx(dict(zip(LABELS, first.scores[0].tolist(), strict=True)), abs=1e-6)
+    )
+    assert first.tree.labels == (None, None, None, None, str(LABELS.index(first.label)))
+    assert word.to_dict()["tree"] == f"({LABELS.index(word.label)} awful)"
+    drawing, html = shown(first), page([first])
+    assert first.label in drawing
+    assert "good film ." in drawing
+    assert drawing.count("film") == 1
+    assert "Tree:" not in html
+    assert "Probability of each class" in html
+
+
+def test_figures_are_of_sentences(roots: SentenceModel, predictor: Predictor) -> None:
+    treebank = []
+    for words in SENTENCES:
+        best = int(roots.scores(words, transitions.left(len(words))).argmax())
+        known = np.full(2 * len(words) - 1, -1)
+        known[-1] = best if words != ["awful"] else (best + 1) % 3
+        made = transitions.left(len(words))
+        treebank.append((Prediction.of_words(words, made, np.ones((1, 3)), LABELS).tree, known))
+    for settings in ({}, {"source": "auto"}, {"source": "auto", "text": True}):
+        figures = evaluate_predictor(predictor, treebank, **settings)
+        assert (figures["roots"], figures["root_accuracy"]) == (3, pytest.approx(200 / 3))
+        assert (figures["phrases"], figures["phrase_accuracy"]) == (0, None)
+    assert evaluate_predictor(predictor, treebank, source="auto")["span_f1"] == 100
+    assert evaluate_predictor(predictor, treebank, source="right")["span_f1"] < 100
+
+
+def test_spacy_has_the_results_of_sentences_alone(
+    roots: SentenceModel, predictor: Predictor
+) -> None:
+    doc = pipeline(roots.bundle.path)("good film . awful")
+    (first, second), (alone, _) = doc.sents, predictor.predict([SENTENCES[0], ["awful"]])
+    assert [(item["start"], item["end"]) for item in doc._.sentiment_phrases] == [(0, 3), (3, 4)]
+    scores = dict(zip(LABELS, alone.scores[0].tolist(), strict=True))
+    assert first._.sentiment_scores == pytest.approx(scores, abs=1e-6)
+    assert first._.sentiment_label == alone.label
+    assert first._.sentiment_tree == "( ( good film ) . )"
+    assert [item["text"] for item in first._.sentiment_phrases] == ["good film ."]
+    assert second._.sentiment_label == predictor.predict([["awful"]])[0].label
+    for inner in (doc[0:1], doc[0:2], doc[2:3]):
+        assert (inner._.sentiment_label, inner._.sentiment_tree) == (None, None)
+    assert next(found.to_dict()["tree"] for found in predictions(doc)) == "( ( good film ) . )"
+    assert from_brackets(second._.sentiment_tree).words == ("awful",)
+
+
+# -- plain sentences
+
+
+@pytest.fixture(scope="module", params=["node_classifier.v1", "root_classifier.v1"])
+def plain(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> SentenceModel:
+    return write_sentence_bundle(tmp_path_factory.mktemp("plain") / "model", request.param, **PLAIN)
+
+
+def test_plain_sentences_are_scored_and_have_no_tree(plain: SentenceModel) -> None:
+    predictor = Predictor(plain.bundle, threads=1)
+    for found, words in zip(predictor.predict(SENTENCES), SENTENCES, strict=True):
+        np.testing.assert_allclose(found.scores, [plain.scores(words)], atol=1e-5)
+        data = json.loads(json.dumps(found.to_dict()))
+        assert (found.tree, data["tree"], data["transitions"]) == (None, None, [])
+        assert [node["text"] for node in data["nodes"]] == [" ".join(words)]
+        assert shown(found).count(" ".join(words)) == 1
+        assert "Tree:" not in page([found])
+    assert predictor.tree_maker()(SENTENCES[0]).tolist() == []
+    ((text,),) = predict_text(predictor, ["good film."])
+    np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
+
+
+def test_plain_sentences_take_no_trees(plain: SentenceModel) -> None:
+    predictor, words = Predictor(plain.bundle, threads=1), SENTENCES[:1]
+    for trees in ("left", "self", [transitions.left(3)]):
+        with pytest.raises(InputError, match="plain sentences and takes no trees"):
+            predictor.trees_and_scores(words, trees)
+    with pytest.raises(InputError, match="found 'left'"):
+        pipeline(plain.bundle.path, source="left")
+
+
+def test_figures_of_plain_sentences_over_any_trees(plain: SentenceModel) -> None:
+    best = [int(plain.scores(words).argmax()) for words in SENTENCES]
+    gold = Tree.from_parents([1, -1, 1], SENTENCES[0])  # its root is not the last node
+    others = [Tree.left(words) for words in SENTENCES[1:]]
+    known = [
+        np.full(len(tree), (label + 1) % 3) for tree, label in zip(others, best[1:], strict=True)
+    ]
+    treebank = [(gold, np.array([-1, best[0], -1])), *zip(others, known, strict=True)]
+    for settings in ({}, {"source": "auto"}, {"source": "auto", "text": True}):
+        figures = evaluate_predictor(Predictor(plain.bundle, threads=1), treebank, **settings)
+        assert (figures["roots"], figures["root_accuracy"]) == (3, pytest.approx(100 / 3))
+        assert (figures["phrases"], "span_f1" in figures) == (0, False)
+
+
+def test_spacy_has_results_of_plain_sentences(plain: SentenceModel) -> None:
+    nlp = pipeline(plain.bundle.path)
+    for doc in (nlp("good film . awful"), *nlp.pipe(["good film . awful"])):
+        first, _ = doc.sents
+        scores = dict(zip(LABELS, plain.scores(SENTENCES[0]).tolist(), strict=True))
+        assert first._.sentiment_scores == pytest.approx(scores, abs=1e-5)
+        assert first._.sentiment_tree is None
+        assert [item["end"] for item in first._.sentiment_phrases] == [3]
+        assert [len(item["text"]) for item in doc._.sentiment_phrases] == [11, 5]
+        assert (doc[0:1]._.sentiment_label, doc[0:2]._.sentiment_scores) == (None, None)

@@ -1,0 +1,69 @@
+"""Bundles of models that score sentences alone, and what torch makes of the same sentences."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+import torch
+from last_word_model import LABELS, WORDS
+from numpy.typing import NDArray
+
+from thinstack.bundle import Bundle, write_bundle
+from thinstack.config import ModelConfig
+from thinstack.core.forest import Forest
+from thinstack.data.vocabulary import WordVocabulary
+from thinstack.export.onnx.model import export_onnx
+from thinstack.models import Model, build_model
+
+
+class SentenceModel(NamedTuple):
+    bundle: Bundle
+    model: Model
+
+    @torch.no_grad()
+    def scores(
+        self, words: Sequence[str], transitions: Sequence[int] = ()
+    ) -> NDArray[np.floating[Any]]:
+        """The scores (C,) of a sentence, by torch."""
+        ids = WordVocabulary(WORDS).fields(list(words))
+        sizes = {"sizes": np.array([len(words)]), "lengths": np.array([len(words)])}
+        forest = Forest(**ids, **sizes, transitions=np.array(transitions, np.int64))
+        found: NDArray[Any] = self.model(self.model.inputs(forest))["root_scores"].numpy()[0]
+        return found
+
+
+PLAIN: dict[str, Any] = {
+    "trees": "sequence",
+    "cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"arity": 1}},
+}
+"""What makes it a model of plain sentences."""
+
+
+def write_sentence_bundle(
+    path: Path, head: str = "root_classifier.v1", *, tells: bool = True, **more: Any
+) -> SentenceModel:
+    """`tells`: whether the ONNX file tells what the head reads; older ones do not. `more`: of the
+    configuration."""
+    config = ModelConfig.parse(
+        {
+            "labels": LABELS,
+            "embedding": {"kind": "words", "size": 3},
+            "cell": {"name": "nary_lstm.v1", "hidden_size": 4},
+            "head": {"name": head},
+            **({"tree_source": "left"} | more),
+        },
+        source="test",
+    )
+    torch.manual_seed(1)
+    model = build_model(config, entries=len(WORDS) + 1).eval()
+    torch.nn.init.normal_(model.embedding.table)
+    digest = WordVocabulary(WORDS).digest()
+    proto = onnx.load_from_string(export_onnx(model, config, vocabulary_digest=digest))
+    kept = {p.key: p.value for p in proto.metadata_props if tells or p.key != "reads"}
+    del proto.metadata_props[:]
+    onnx.helper.set_model_props(proto, kept)
+    files = {"vocabulary.txt": "".join(f"{word}\n" for word in WORDS).encode()}
+    files["onnx/model.onnx"] = proto.SerializeToString()
+    return SentenceModel(write_bundle(path, files, config=config), model)

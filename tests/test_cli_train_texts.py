@@ -1,0 +1,113 @@
+"""`thinstack train TABLE`: what goes wrong before training ends in one message and exit code 2; and
+from the table to predictions, by every way that a user has."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tiny_texts
+from command_line import Answer
+
+import thinstack
+from thinstack.bundle import open_bundle
+from thinstack.errors import DataError
+from thinstack.models.weights import load_model
+
+Cli = Callable[..., Answer]
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "problem"),
+    [
+        ("text,label\nA.,x\nB.,x\n", (), "two classes or more, found the class 'x' alone"),
+        ("review,label\nA.,x\n", (), "column 'text', found 'review', 'label'"),
+        ("text,label\nA.,x\nB.,\n", (), "t.csv:3: "),
+        ("text,label\nA.,x\nB.,X\n", (), "differ by case or spaces only"),
+        ("text,label\nA.,x\nB.,y\n", ("--labels", "x,z"), "t.csv:3: expected one of .*x, z"),
+        ("text,label\nA.,x\nB.,y\n", ("--init", "nosuch"), "unknown .*'nosuch'"),
+        ("text,label\nA.,x\nB.,y\n", ("--dev", "gone.csv"), "gone.csv: cannot be read"),
+        ("text,label\nA.,x\nB.,y\n", (), "two texts or more of some class"),
+        ("text,label\nA.,x\nB.,y\n", ("--spans",), "column 'start'"),
+        ("text,label\nCaf\xe9.,x\nB.,y\n", (), "t.csv:2: .*--encoding"),
+        ("", (), "t.csv: "),
+    ],
+)
+def test_a_table_that_cannot_be_learnt_from_is_refused(
+    cli: Cli, tmp_path: Path, content: str, options: tuple[str, ...], problem: str
+) -> None:
+    (tmp_path / "t.csv").write_bytes(content.encode("latin-1"))
+    answer = cli("train", tmp_path / "t.csv", "--out", tmp_path / "out", *options)
+    assert answer.code == 2
+    with pytest.raises(AssertionError, match=problem):
+        raise AssertionError(answer.err)
+    assert len(answer.err.splitlines()) == 1
+    assert not (tmp_path / "out" / "model-best").exists()
+
+
+def test_options_of_tables_are_none_of_recipes(cli: Cli, tmp_path: Path) -> None:
+    answer = cli("train", tmp_path / "r.toml", "--out", tmp_path, "--init", "none", "--skip-bad")
+    assert answer.code == 2
+    assert "--skip-bad, --init: for tables" in answer.err
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    tiny_texts.table(folder / "texts.csv", 40)
+    tiny_texts.start(folder / "start")
+    return folder
+
+
+def test_from_a_table_to_predictions(cli: Cli, folder: Path) -> None:
+    table, out = folder / "texts.csv", folder / "out"
+    with table.open("a", encoding="utf-8") as file:
+        file.write("bad row\n")
+    options = ("--init", folder / "start", "--skip-bad", "--seed", 3)
+    answer = cli("train", table, "--out", out, *options)
+    assert (answer.code, answer.err) == (0, "")
+    assert "1 rows cannot be used and are left out" in answer.out
+    assert "texts.csv:42: " in (out / "skipped.txt").read_text()
+    results = json.loads((out / "results.json").read_text())
+    assert list(results["seeds"]) == ["3"]
+    assert results["rival"]["TF-IDF, logistic regression"]["texts"] == 4
+    found = cli("evaluate", out / "model-best", folder / "good.csv", "--json")
+    assert found.code == 2
+    rows = rows_of(table)[:-1]
+    (folder / "good.csv").write_text(
+        "\n".join(["text,label", *(f"{row['text']},{row['label']}" for row in rows)])
+    )
+    (figures,) = [
+        json.loads(cli("evaluate", out / "model-best", folder / "good.csv", "--json").out)
+    ]
+    assert figures["texts"] == 40
+    assert figures["accuracy"] > 80
+    again = cli("train", table, "--out", out, *options)
+    assert "epoch 1" not in again.out
+    recipe = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "by-recipe")
+    assert recipe.code == 0
+    weights = [
+        load_model(each / "model-best").head.linear.weight for each in (out, folder / "by-recipe")
+    ]
+    assert weights[0].equal(weights[1])
+
+
+def test_in_python_rows_are_any_mappings(folder: Path) -> None:
+    rows = [
+        {"review": row["text"], "up": row["label"] == "up"}
+        for row in rows_of(folder / "texts.csv")[:30]
+    ]
+    out = folder / "python"
+    predictor = thinstack.train_texts(
+        iter(rows), text="review", label="up", dev=rows[:6], init=str(folder / "start"), out=out
+    )
+    assert predictor.labels == ("false", "true")
+    assert open_bundle(out / "model-best").config.labels == predictor.labels
+    with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
+        thinstack.train_texts(rows, label="up", out=folder / "none")

@@ -1,0 +1,78 @@
+"""The recipe that is written for a table."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_texts
+
+from thinstack.bundle import open_bundle
+from thinstack.config import DataConfig, Recipe
+from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.training.text_recipe import commented, text_recipe
+
+FILES = DataConfig(train='a "b".csv', task="texts", dev_share=0.1, text_column="Überschrift\x7f")
+
+
+def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
+    return text_recipe("mine", FILES, labels, **{"texts": 5000, "init": "sst", **settings})
+
+
+@pytest.mark.parametrize("init", ["sst", "none"])
+def test_what_is_written_is_the_recipe(tmp_path: Path, init: str) -> None:
+    recipe = made(init=init)
+    (tmp_path / "r.toml").write_text(commented(recipe, first="How\nto run it"), encoding="utf-8")
+    assert Recipe.read(tmp_path / "r.toml") == recipe
+    lines = (tmp_path / "r.toml").read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["# How", "# to run it"]
+    fields = [n for n, line in enumerate(lines) if " = " in line and not line.startswith("#")]
+    assert fields
+    assert all(lines[n - 1].startswith("# ") for n in fields)
+
+
+def test_learning_starts_from_the_parts_of_the_bundle() -> None:
+    recipe, start = made(), open_bundle("sst").config
+    assert recipe.init is not None
+    assert (recipe.init.parts, recipe.init.frozen) == (
+        ("embedding", "encoder", "parser"),
+        ("parser",),
+    )
+    assert (recipe.model.cell, recipe.model.parser) == (start.cell, start.parser)
+    assert recipe.model.head.name == "root_classifier.v1"
+    assert recipe.training.trees == ("self",)
+
+
+def test_the_labels_of_the_bundle_keep_its_phrases() -> None:
+    start = open_bundle("sst").config
+    recipe = made(start.labels)
+    assert recipe.init is not None
+    assert "head" in recipe.init.parts
+    assert recipe.model.head == start.head
+    assert recipe.training.phrase_penalty > 0
+    assert made(start.labels[::-1]).training.phrase_penalty == 0
+
+
+def test_without_a_bundle_nothing_of_one_is_left() -> None:
+    recipe = made(init="none")
+    assert recipe.init is None
+    assert (recipe.data.vectors, recipe.model.tree_source) == ("wordpieces", "balanced")
+    assert recipe.training.trees == ("gold",)
+
+
+@pytest.mark.parametrize(("texts", "epochs"), [(10, 20), (6000, 20), (12000, 10), (10**6, 4)])
+def test_many_texts_take_fewer_epochs(texts: int, epochs: int) -> None:
+    assert made(texts=texts).training.epochs == epochs
+
+
+def test_a_name_is_made_fit(tmp_path: Path) -> None:
+    names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
+    found = {text_recipe(name, FILES, "xy", texts=9, init="none").name for name in names}
+    assert found == set(names.values())
+
+
+def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path: Path) -> None:
+    bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
+    with pytest.raises(ConfigError, match="reads constituency trees"):
+        made(init=str(bundle))
+    with pytest.raises(UnknownNameError, match="sst"):
+        made(init="stt")
