@@ -46,16 +46,3 @@ enter_test() {
   enter .ci-venv/test
   eval "${command%% &&*}"
 }
-
-# The package's wheel, in .ci-venv/dist; nothing but the package is in it.
-wheel() {
-  rm -rf .ci-venv/dist
-  pip wheel --no-deps --wheel-dir .ci-venv/dist .
-  python - <<'END'
-import pathlib, zipfile
-
-(path,) = pathlib.Path(".ci-venv/dist").glob("*.whl")
-top = {name.split("/")[0] for name in zipfile.ZipFile(path).namelist()}
-assert {name for name in top if not name.endswith(".dist-info")} == {"thinstack"}, top
-END
-}

@@ -27,7 +27,7 @@ USE = """
 import json, sys
 sys.modules["torch"] = None
 import spacy
-import thinstack.spacy_training.component
+import thinstack.spacy_training.factory
 from thinstack.errors import BundleError
 try: spacy.load(sys.argv[1])
 except BundleError as error: print(error, file=sys.stderr)
