@@ -18,5 +18,6 @@ JOBS = {
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),
+    "spacy": ("spacy_training/test_spacy_project.py",),
 }
 """What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""

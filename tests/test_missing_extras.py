@@ -59,14 +59,16 @@ def bundle(tmp_path: Path) -> Path:
 PREDICT = ["predict", "good", "--model", "model"]
 EVALUATE = ["evaluate", "model", "trees.txt"]
 TRAIN = ["train", "recipe.toml", "--out", "out"]
+FINISH = ["finish", "pipeline", "out"]
 
 
 @pytest.mark.parametrize(
     ("package", "extra", "commands"),
     [
         ("onnxruntime", "cpu", [PREDICT, EVALUATE, TRAIN]),
-        ("torch", "export", [TRAIN]),
+        ("torch", "export", [TRAIN, FINISH]),
         ("onnx", "export", [TRAIN]),
+        ("spacy", "spacy", [FINISH]),
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(

@@ -12,7 +12,9 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from thinstack.bundle import Bundle
+from thinstack.config import Device
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, UnknownNameError
+from thinstack.integrations.spacy import requirements
 
 
 @pytest.fixture(scope="module")
@@ -218,3 +220,33 @@ def test_without_onnxruntime_the_extra_is_named(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
         pipeline(bundle)
+
+
+def test_in_training_it_warns_once_that_it_does_not_learn(nlp: Language) -> None:
+    before = nlp("so good").cats
+    given = [Example.from_dict(nlp.make_doc("so good"), {"cats": {"bad": 1.0}})]
+    optimizer = nlp.initialize(lambda: given)
+    nlp.update(given, sgd=optimizer, exclude=["tree_sentiment"])
+    with pytest.warns(UserWarning, match="does not learn, .* is tree_classifier") as warned:
+        assert nlp.update(given, sgd=optimizer) == {}
+    nlp.update(given, sgd=optimizer)
+    assert warned[0].filename.endswith("language.py")
+    assert nlp("so good").cats == before
+
+
+@pytest.mark.parametrize(
+    ("device", "known", "expected"),
+    [
+        ("cpu", ["benepar>=0.2"], ["benepar>=0.2", "thinstack[cpu]>=2.3.4,<2.4.0"]),
+        ("cuda", [], ["thinstack[gpu]>=2.3.4,<2.4.0"]),
+        ("cpu", ["thinstack==0.1"], ["thinstack==0.1"]),
+    ],
+)
+def test_a_package_of_the_pipeline_requires_thinstack(
+    monkeypatch: pytest.MonkeyPatch, device: Device, known: list[str], expected: list[str]
+) -> None:
+    monkeypatch.setattr(requirements, "__version__", "2.3.4")
+    meta: dict[str, Any] = {"requirements": known} if known else {}
+    for _ in range(2):
+        requirements.note_requirement(meta, device)
+    assert meta["requirements"] == expected

@@ -9,6 +9,7 @@ import pytest
 import spacy
 import srsly
 from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
+from spacy.cli.package import get_meta
 from spacy.language import Language
 
 from thinstack.bundle import open_bundle, write_bundle
@@ -156,3 +157,14 @@ def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(
     # Worker processes that are not forked have a pickle.
     component = pickle.loads(pickle.dumps(moved[0].get_pipe("tree_sentiment")))
     assert component(nlp.make_doc("so good")).cats == pytest.approx(expected("good", 2), abs=1e-6)
+
+
+def test_a_package_requires_thinstack(moved: tuple[Language, Path]) -> None:
+    path = moved[1] / "meta.json"
+    meta = srsly.read_json(path)
+    assert [line.partition(">")[0] for line in meta["requirements"]] == ["thinstack[cpu]"]
+    old = {key: value for key, value in meta.items() if key != "requirements"}
+    srsly.write_json(path, old)  # saved by 0.1.0
+    assert get_meta(moved[1], old)["requirements"] == meta["requirements"]
+    srsly.write_json(path, {**old, "requirements": ["benepar"]})
+    assert spacy.load(moved[1]).meta["requirements"] == ["benepar", *meta["requirements"]]

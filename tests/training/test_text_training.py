@@ -111,6 +111,8 @@ def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) ->
 
 
 def test_figures_are_of_texts(folder: Path) -> None:
+    long = "The plot of the film the plot is the film the plot"
+    tiny_texts.table(folder / "texts.csv", subjects=("It", long))
     recipe = recipe_of(folder)
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
     with torch.no_grad():

@@ -15,7 +15,7 @@ from thinstack.measure.text_figures import text_figures
 from thinstack.models.model import Model
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
-from thinstack.training.text_loss import sentence_weights
+from thinstack.training.text_loss import text_scores
 
 __all__ = ["Answers", "evaluate_model"]
 
@@ -80,9 +80,7 @@ def _scores(
         if task == "texts":
             roots = model(model.inputs(forest))["root_scores"].cpu().numpy()
             trees = np.array([len(example.trees[source].forest.lengths) for example in part])
-            _, share = sentence_weights(forest.lengths, trees)
-            starts = np.cumsum(trees) - trees
-            scores.extend(np.split(np.add.reduceat(roots * share[:, None], starts), len(part)))
+            scores.extend(np.split(text_scores(roots, forest.lengths, trees), len(part)))
             continue
         rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])

@@ -1,17 +1,21 @@
 """Starting from a bundle: its vocabulary, its leaf table, and weights of its model."""
 
+from collections.abc import Collection
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
-from thinstack.config import InitConfig
+from thinstack.config import InitConfig, Recipe
 from thinstack.config.recipe import Part
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
-from thinstack.models import Model
+from thinstack.models import Model, build_model
 from thinstack.models.weights import load_model, load_state, state_of
 
-__all__ = ["freeze", "start_from", "vocabulary_of"]
+__all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
 
 def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVocabulary:
@@ -24,6 +28,17 @@ def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVoca
             f"{init.bundle} has it, found {kind!r}"
         )
     return bundle.vocabulary()
+
+
+def initial_model(recipe: Recipe, table: NDArray[np.float32]) -> Model:
+    """The model of a recipe before it learns: weights of its bundle, or fresh ones and the leaf
+    table (V, W). Raises what `build_model` and `start_from` do."""
+    model = build_model(recipe.model, entries=len(table))
+    if recipe.init is not None:
+        start_from(model, recipe.init)
+    else:
+        model.embedding.table.data.copy_(torch.from_numpy(table))
+    return model
 
 
 def start_from(model: Model, init: InitConfig) -> None:
@@ -52,10 +67,10 @@ def start_from(model: Model, init: InitConfig) -> None:
     load_state(model, own)
 
 
-def freeze(model: torch.nn.Module, init: InitConfig) -> None:
-    """Keep the frozen parts of a model as they are."""
+def freeze(model: torch.nn.Module, parts: Collection[Part]) -> None:
+    """Keep these parts of a model as they are."""
     for name, weight in model.named_parameters():
-        if part_of(name) in init.frozen:
+        if part_of(name) in parts:
             weight.requires_grad_(False)
 
 

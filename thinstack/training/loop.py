@@ -31,7 +31,7 @@ from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
 from thinstack.training.text_loss import text_losses
 
-__all__ = ["Progress", "Report", "best_epoch", "train"]
+__all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
 
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
@@ -41,9 +41,9 @@ Report = Callable[[dict[str, Any]], None]
 
 
 @contextmanager
-def _process_settings() -> Iterator[None]:
-    """Denormals flushed, for they slow the backward of long chains many times, and no checks of
-    sparse tensors."""
+def process_settings() -> Iterator[None]:
+    """What training wants of the process: denormals flushed, for they slow the backward of long
+    chains many times, and no checks of sparse tensors."""
     checks: Any = torch.sparse.check_sparse_tensor_invariants
     checked = checks.is_enabled()
     torch.set_flush_denormal(True)
@@ -56,7 +56,7 @@ def _process_settings() -> Iterator[None]:
             checks.enable()
 
 
-@_process_settings()
+@process_settings()
 def train(
     model: Model,
     datasets: Datasets,
@@ -80,7 +80,7 @@ def train(
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
     if recipe.init is not None:
-        freeze(model, recipe.init)
+        freeze(model, recipe.init.frozen)
     initial = copy.deepcopy(model).eval() if config.phrase_penalty > 0 else None
     optimizers = build_optimizers(model, config)
     average, best = copy.deepcopy(model), copy.deepcopy(model)
@@ -94,7 +94,7 @@ def train(
         record = _one_epoch(
             model, initial, datasets.train, recipe, optimizers, seed, epoch, on_batch
         )
-        _update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
+        update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
         history.append(record | _watch(average, datasets.watched, recipe))
         if best_epoch(history) == epoch:
             best.load_state_dict(average.state_dict())
@@ -209,7 +209,8 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
 
 
 @torch.no_grad()
-def _update_average(average: Model, model: Model, *, weight: float) -> None:
+def update_average(average: Model, model: Model, *, weight: float) -> None:
+    """Move the running average of a model's weights by this share (0 to 1) towards it."""
     for mean, value in zip(average.parameters(), model.parameters(), strict=True):
         mean.lerp_(value, weight)
     for kept, buffer in zip(average.buffers(), model.buffers(), strict=True):

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from thinstack.config import Recipe
-from thinstack.models import Model, build_model
+from thinstack.models import Model
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers, evaluate_model
-from thinstack.training.initial import start_from
+from thinstack.training.initial import initial_model
 from thinstack.training.loop import Progress, Report, best_epoch, train
 from thinstack.training.own_trees import agreement
 
@@ -57,11 +57,7 @@ def run_seed(
     """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
     the development file."""
     torch.manual_seed(seed)
-    model = build_model(recipe.model, entries=len(datasets.table))
-    if recipe.init is not None:
-        start_from(model, recipe.init)
-    else:
-        model.embedding.table.data.copy_(torch.from_numpy(datasets.table))
+    model = initial_model(recipe, datasets.table)
     model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
     model = model.cpu()
     sources, task = recipe.measured_trees, recipe.data.task

@@ -11,7 +11,7 @@ from thinstack.models.model import Model
 from thinstack.training.examples import Minibatch
 from thinstack.training.precision import joint_of
 
-__all__ = ["near_classes", "sentence_weights", "text_losses"]
+__all__ = ["near_classes", "sentence_weights", "text_losses", "text_scores"]
 
 
 def sentence_weights(
@@ -22,6 +22,16 @@ def sentence_weights(
     text = np.repeat(np.arange(len(trees)), trees)
     words = np.bincount(text, lengths, len(trees))
     return text, (lengths / words[text]).astype(np.float32)
+
+
+def text_scores(
+    roots: NDArray[np.float32], lengths: NDArray[np.int64], trees: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The scores (T, C) of texts: the mean of those of their sentences, `roots` (B, C), weighted by
+    their words. `lengths` and `trees` as in `sentence_weights`."""
+    _, share = sentence_weights(lengths, trees)
+    scores: NDArray[np.float32] = np.add.reduceat(roots * share[:, None], np.cumsum(trees) - trees)
+    return scores
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:

@@ -23,10 +23,14 @@ Doc without words (of two such components the later one holds), and `Doc._.tree_
 `thinstack.integrations.spacy.results` describes with the attributes that read it.
 `predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc.
 
+It does not learn: in training it warns so, unless it is among `frozen_components`, and runs as it
+is. `tree_classifier` (`thinstack.spacy_training`) learns.
+
 A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
 folder that `model` names is not needed any more. All settings can be overridden on loading.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import mul
@@ -43,18 +47,20 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import bundle as bundles
+from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.predictor import Predictor, Trees
 
-__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
+__all__ = ["UNWEIGHTED", "TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
 
 _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
-_UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
+UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
+"""Figures of `Scorer.score_cats` that do not count in the score of a training run."""
 
 
 class TreeSentiment(Pipe):
@@ -79,6 +85,7 @@ class TreeSentiment(Pipe):
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
+        self._warned = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -128,6 +135,20 @@ class TreeSentiment(Pipe):
             roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
             means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
             doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
+
+    def update(
+        self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
+    ) -> dict[str, float]:
+        """Warn, once, that nothing is learnt: spaCy calls this in training."""
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self.name}: a tree_sentiment does not learn, and stays as it is; the component "
+                "that learns is tree_classifier. To keep this one, name it in frozen_components of "
+                "[training]",
+                stacklevel=2,
+            )
+        return {} if losses is None else losses
 
     @property
     def predictor(self) -> Predictor:
@@ -184,6 +205,7 @@ class TreeSentiment(Pipe):
         """Note `model` in the meta of the pipeline. `overridden`: do not take the next bundle."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
+        note_requirement(meta, self.device)
 
     def _keeps_model(self) -> bool:
         overridden = self._overridden
@@ -251,6 +273,6 @@ Language.factory(
         "aggregation": "words",
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
     },
-    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in _UNWEIGHTED},
+    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
     func=make_tree_sentiment,
 )

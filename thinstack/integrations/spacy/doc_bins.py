@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError
 
-__all__ = ["read_doc_bin"]
+__all__ = ["chosen_categories", "read_doc_bin"]
 
 _CHOSEN = 0.5
 
@@ -37,10 +37,15 @@ def read_doc_bin(
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
 
 
+def chosen_categories(doc: Doc) -> list[str]:
+    """The categories of `doc.cats` above 0.5; where classes exclude each other, one or none."""
+    return [label for label, score in doc.cats.items() if score > _CHOSEN]
+
+
 def _docs(path: str | Path) -> Iterator[Found]:
     yield ["text", "label"]
     for number, doc in enumerate(_read(path), start=1):
-        chosen = [label for label, score in doc.cats.items() if score > _CHOSEN]
+        chosen = chosen_categories(doc)
         if len(chosen) == 1:
             yield Record(number, {"text": doc.text, "label": chosen[0]})
         else:

@@ -1,0 +1,46 @@
+"""Pipelines with a `tree_classifier` over tiny texts, and examples for them."""
+
+import csv
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import spacy
+import tiny_texts
+from spacy.language import Language
+from spacy.training import Example
+
+# Which makes spaCy know the factory where an older thinstack is installed.
+import thinstack.spacy_training.factory  # noqa: F401
+
+CLASSES = ("down", "up")
+
+
+def pipeline(start: Path | str, **settings: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_classifier", config={"model": str(start), "learning_rate": 0.1, **settings})
+    return nlp
+
+
+def examples(nlp: Language, count: int = 40, seed: int = 0) -> list[Example]:
+    with TemporaryDirectory() as folder:
+        path = tiny_texts.table(Path(folder) / "texts.csv", count, seed=seed)
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    return [
+        Example.from_dict(
+            nlp.make_doc(row["text"]), {"cats": {name: name == row["label"] for name in CLASSES}}
+        )
+        for row in rows
+    ]
+
+
+def learn(nlp: Language, given: list[Example], passes: int = 1) -> list[float]:
+    """Updates in batches of eight; the loss of each pass."""
+    found = []
+    for _ in range(passes):
+        losses: dict[str, float] = {}
+        for at in range(0, len(given), 8):
+            nlp.update(given[at : at + 8], annotates=["sentencizer"], losses=losses)
+        found.append(losses["tree_classifier"])
+    return found

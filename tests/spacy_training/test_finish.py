@@ -1,0 +1,160 @@
+"""From spaCy's training command to a pipeline that needs no torch: `thinstack finish`."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from learning_pipeline import examples, learn, pipeline
+from rich.console import Console
+from spacy.cli.init_pipeline import init_labels_cli
+from spacy.cli.train import train
+from spacy.tokens import DocBin
+
+from thinstack.bundle import open_bundle
+from thinstack.spacy_training.finish import finish_pipeline
+
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "examples" / "spacy-project" / "config.cfg"
+TEXTS = ["The film is dull. It is good, who is fine.", "It is good", ""]
+
+USE = """
+import json, sys
+sys.modules["torch"] = None
+import spacy
+import thinstack.spacy_training.factory
+from thinstack.errors import BundleError
+try: spacy.load(sys.argv[1])
+except BundleError as error: print(error, file=sys.stderr)
+print(json.dumps([doc.cats for doc in spacy.load(sys.argv[2]).pipe(json.loads(sys.argv[3]))]))
+"""
+
+
+@pytest.fixture(scope="module")
+def trained(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of `spacy train` over the example's configuration, after `init
+    labels`."""
+    folder = tmp_path_factory.mktemp("trained")
+    nlp = pipeline(start)
+    for part, seed in (("train", 0), ("dev", 1)):
+        docs = [example.reference for example in examples(nlp, seed=seed)]
+        DocBin(docs=docs).to_disk(folder / f"{part}.spacy")
+    settings = {
+        "paths.train": str(folder / "train.spacy"),
+        "paths.dev": str(folder / "dev.spacy"),
+        "components.tree_classifier.model": str(start),
+        "components.tree_classifier.learning_rate": 0.1,
+        "training.batcher.size": 8,
+        "training.max_steps": 400,
+        "training.patience": 40,
+        "training.eval_frequency": 10,
+        "training.logger": {"@loggers": "spacy.ConsoleLogger.v1"},
+    }
+    text = CONFIG.read_text(encoding="utf-8")
+    config = spacy.util.Config().from_str(text, interpolate=False, overrides=settings)
+    config.to_disk(folder / "config.cfg")
+    context: Any = type("Context", (), {"args": []})()
+    init_labels_cli(context, folder / "config.cfg", folder / "labels", None, False, -1)
+    path = folder / "labels" / "tree_classifier.json"
+    assert json.loads(path.read_text("utf-8")) == ["down", "up"]
+    labels = "initialize.components.tree_classifier.labels"
+    train(folder / "config.cfg", folder / "run", overrides={f"{labels}.path": str(path)})
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def finished(trained: Path) -> Path:
+    out = trained / "finished"
+    console = Console(file=io.StringIO(), width=200)
+    finish_pipeline(trained / "model-best", out, quantize="none", console=console)
+    assert "tree_classifier: exported and verified" in console.file.getvalue()
+    return out
+
+
+def test_spacy_trains_it_stops_early_and_keeps_the_best(trained: Path) -> None:
+    meta = json.loads((trained / "model-best" / "meta.json").read_text(encoding="utf-8"))
+    assert meta["performance"]["cats_score"] > 0.9
+    assert meta["labels"]["tree_classifier"] == ["down", "up"]
+    assert [line.partition(">")[0] for line in meta["requirements"]] == ["thinstack[cpu]"]
+    assert (
+        "onnx/model.onnx" not in open_bundle(trained / "model-best/tree_classifier").manifest.files
+    )
+
+
+def test_what_is_finished_runs_without_torch_and_says_the_same(
+    trained: Path, finished: Path
+) -> None:
+    arguments = [str(trained / "model-best"), str(finished), json.dumps(TEXTS)]
+    done = subprocess.run(
+        [sys.executable, "-c", USE, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert "it is not finished" in done.stderr
+    assert "`thinstack finish PIPELINE OUT`" in done.stderr
+    nlp, found = spacy.load(trained / "model-best"), json.loads(done.stdout)
+    for doc, cats in zip(nlp.pipe(TEXTS), found, strict=True):
+        assert cats == pytest.approx(doc.cats, abs=1e-4)
+    assert nlp(TEXTS[1]).cats["up"] > 0.5
+    sentiment = spacy.blank("en")
+    bundle = str(finished / "tree_classifier")
+    sentiment.add_pipe("tree_sentiment", config={"model": bundle, "threads": 1})
+    assert sentiment(TEXTS[1]).cats == pytest.approx(found[1], abs=1e-4)
+
+
+def test_a_finished_one_learns_on_and_is_to_be_finished_again(
+    finished: Path, tmp_path: Path
+) -> None:
+    nlp = spacy.load(finished)
+    given, before = examples(nlp), nlp(TEXTS[0]).cats
+    first, second = (each.get_pipe("tree_classifier") for each in (nlp, spacy.load(finished)))
+    assert first.to_bytes() == second.to_bytes()
+    nlp.resume_training()
+    with nlp.select_pipes(enable=["sentencizer"]):
+        nlp.update(given[:8])
+    assert nlp(TEXTS[0]).cats == before
+    learn(nlp, given)
+    assert nlp(TEXTS[0]).cats != pytest.approx(before, abs=1e-5)
+    nlp.to_disk(tmp_path)
+    assert "onnx/model.onnx" not in open_bundle(tmp_path / "tree_classifier").manifest.files
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (("corpus", "out"), "expected a saved spaCy pipeline, found no config.cfg"),
+        (("other", "out"), "expected a component tree_classifier, found sentencizer"),
+        (("trained", "trained/in"), "expected a folder beside"),
+        (("trained", "corpus"), "not empty, and no pipeline to replace"),
+    ],
+)
+def test_what_cannot_be_finished(
+    trained: Path, tmp_path: Path, cli: Callable[..., Any], names: tuple[str, str], problem: str
+) -> None:
+    other = spacy.blank("en")
+    other.add_pipe("sentencizer")
+    other.to_disk(tmp_path / "other")
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "train.csv").write_text("text", encoding="utf-8")
+    (tmp_path / "trained").symlink_to(trained / "model-best")
+    done = cli("finish", *(str(tmp_path / name) for name in names))
+    assert done.code == 2
+    assert problem in done.err.replace("\n", "")
+
+
+def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(
+    finished: Path, tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    for _ in range(2):
+        done = cli("finish", str(finished), str(tmp_path / "again"))
+        assert "tree_classifier: is finished already" in done.out
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["again"]
+    assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats

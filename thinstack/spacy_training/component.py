@@ -1,0 +1,293 @@
+"""`TreeClassifier`: the spaCy component that learns classes of texts; `factory` describes it."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+
+from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.config import Device
+from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
+from thinstack.integrations.spacy import bundle as bundles
+from thinstack.integrations.spacy.doc_bins import chosen_categories
+from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.runtime.prediction import document_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.labels import ordered
+
+if TYPE_CHECKING:
+    from thinstack.training.text_learner import TextLearner
+
+__all__ = ["AVERAGE", "TreeClassifier"]
+
+AVERAGE: Final = 0.15
+"""Over which share of all updates the running average of the weights reaches back."""
+
+
+class TreeClassifier(Pipe):
+    """The component. It is blank until `initialize`, then learns; read from a finished pipeline, it
+    runs a bundle."""
+
+    def __init__(
+        self,
+        name: str = "tree_classifier",
+        start: str = "sst",
+        learning_rate: float | None = None,
+        vector_learning_rate: float | None = None,
+        average: float = AVERAGE,
+        device: Device = "cpu",
+        threads: int | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ):
+        self.name, self.start, self.scorer = name, start, scorer
+        self.device: Device = device
+        self.threads = threads
+        self._learning: dict[str, Any] = {
+            "rates": {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate},
+            "average": average,
+            "device": device,
+        }
+        self._labels: tuple[str, ...] = ()
+        self._files: bundles.Files = {}
+        self._learner: TextLearner | None = None
+        self._predictor: Predictor | None = None
+        self._learnt = False
+
+    @property
+    def model(self) -> "TextLearner | Predictor | None":
+        """What scores: what learns, or the finished model; None before `initialize`."""
+        return self._learner or self._predictor
+
+    @property
+    def is_trainable(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes."""
+        return self._labels
+
+    @property
+    def label_data(self) -> list[str]:
+        """The classes, for `initialize` (`spacy init labels`)."""
+        return list(self._labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a class; 0 if it is there already, else 1. Raises InputError once the model is
+        made."""
+        if label in self._labels:
+            return 0
+        if self.model is not None:
+            raise InputError(
+                f"{self.name}: the classes ({', '.join(self._labels)}) are set when learning "
+                f"starts; to add {label!r}, add it before nlp.initialize, and train anew"
+            )
+        self._labels += (label,)
+        return 1
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Iterable[str] | None = None,
+    ) -> None:
+        """Make the model, before it learns.
+
+        `labels`: the classes, in their order; by default those that were added, then those of the
+        examples, as `thinstack train` orders them. Raises InputError for fewer than two classes or
+        a Doc with several; what opening the bundle where learning starts raises; MissingExtraError
+        without torch.
+        """
+        validate_get_examples(get_examples, "TreeClassifier.initialize")
+        if labels is None:
+            found = {label: None for one in get_examples() for label in self._categories(one)}
+            labels = (*self._labels, *ordered([name for name in found if name not in self._labels]))
+        names = tuple(labels)
+        if len(names) < 2:
+            problem = f"{self.name}: expected two classes or more in doc.cats, found"
+            raise InputError(f"{problem} {', '.join(map(repr, names)) or 'none'}")
+        with needs_extra("train"):
+            from thinstack.training.text_learner import TextLearner
+        self._take(TextLearner.start(names, self.start, **self._learning))
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Add the gradients of the mean loss of the examples, and that to `losses`; with `sgd` also
+        `finish_update`. Raises InputError for a Doc with several classes or an unknown one."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "TreeClassifier.update")
+        texts, labels = [], []
+        for example in examples:
+            chosen = self._chosen(example)
+            sentences = _words(example.predicted)
+            if chosen is not None and sentences:
+                texts.append(sentences)
+                labels.append(chosen)
+        if texts:
+            losses[self.name] += self._learning_model().learn(texts, labels)
+            self._learnt = True
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Move the weights by the gradients since the last call. `sgd` is not used."""
+        if self._learnt and self._learner is not None:
+            self._learner.step()
+            self._learnt = False
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Set `doc.cats` of one Doc."""
+        self.set_annotations([doc], self.predict([doc]))
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Set `doc.cats` of Docs, `batch_size` in one call of the model. When that fails, its Docs
+        are tried one by one, and one that fails goes to the error handler."""
+        rest = iter(stream)
+        while docs := list(islice(rest, batch_size)):
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception:
+                yield from super().pipe(docs)
+            else:
+                yield from docs
+
+    def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
+        """The probabilities (D, C) of the classes of Docs; nothing is set. Raises InputError before
+        `initialize`."""
+        texts = [_words(doc) for doc in docs]
+        scores = np.zeros((len(texts), len(self._labels)))
+        if isinstance(self.model, Predictor):
+            found = iter(self.model.predict(list(chain.from_iterable(texts))))
+            for row, text in zip(scores, texts, strict=True):
+                if text:
+                    row[:] = document_scores([next(found) for _ in text])
+        else:
+            places = [place for place, text in enumerate(texts) if text]
+            scores[places] = self._learning_model().scores([texts[place] for place in places])
+        return scores
+
+    def set_annotations(self, docs: Iterable[Doc], scores: NDArray[np.floating]) -> None:
+        """Set `doc.cats` of each Doc to its row of `scores` (D, C)."""
+        for doc, row in zip(docs, scores.tolist(), strict=True):
+            doc.cats.update(zip(self._labels, row, strict=True))
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write what it has learnt to the folder `path`: a bundle, which has an ONNX file if it is
+        finished."""
+        bundles.write(self._saved(), Path(path))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
+        """Read what `to_disk` or `thinstack finish` wrote. Raises BundleError for a damaged bundle,
+        and, where torch is missing, for one that is not finished."""
+        if Path(path).exists():  # a blank one has nothing to save
+            self._open(open_bundle(Path(path)))
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """What `to_disk` writes, as bytes."""
+        return bundles.to_bytes(self._saved())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
+        """Read what `to_bytes` gave; otherwise as `from_disk`."""
+        if files := bundles.from_bytes(data):
+            with bundles.unpacked(files) as bundle:
+                self._open(bundle)
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For worker processes: they read the model anew, from the same bytes."""
+        settings = (self.name, self.start, *self._learning["rates"].values())
+        settings += (self._learning["average"], self.device, self.threads, self.scorer)
+        return _rebuilt, (settings, self._labels, self.to_bytes())
+
+    def _open(self, bundle: Bundle) -> None:
+        files = bundles.pack(bundle)
+        if ONNX_FILE in files:
+            self._predictor = Predictor(bundle, device=self.device, threads=self.threads)
+            self._files, self._learner = files, None
+            self._labels = tuple(self._predictor.labels)
+            return
+        self._resume(bundle)
+
+    def _resume(self, bundle: Bundle) -> None:
+        try:
+            with needs_extra("train"):
+                from thinstack.training.text_learner import TextLearner
+        except MissingExtraError as error:
+            raise BundleError(
+                f"{self.name}: it is not finished: its weights need torch to run, and {error}. "
+                "Where it was trained, run `thinstack finish PIPELINE OUT`, and load OUT here"
+            ) from None
+        self._take(TextLearner.resume(bundle, **self._learning))
+
+    def _take(self, learner: "TextLearner") -> None:
+        self._learner, self._labels = learner, learner.config.labels
+        self._files, self._predictor, self._learnt = {}, None, False
+
+    def _learning_model(self) -> "TextLearner":
+        if self._learner is None and self._files:
+            with bundles.unpacked(self._files) as bundle:
+                self._resume(bundle)
+        if self._learner is None:
+            raise InputError(
+                f"{self.name}: it has no model yet; train it with `spacy train`, or call "
+                "nlp.initialize(get_examples) first"
+            )
+        return self._learner
+
+    def _saved(self) -> bundles.Files:
+        if self._learner is None:
+            return self._files
+        with TemporaryDirectory() as folder:
+            files, config = self._learner.files(), self._learner.config
+            return bundles.pack(write_bundle(Path(folder) / "model", files, config=config))
+
+    def _categories(self, example: Example) -> Sequence[str]:
+        """All classes that an example names."""
+        self._chosen(example)
+        return list(example.reference.cats)
+
+    def _chosen(self, example: Example) -> str | None:
+        chosen = chosen_categories(example.reference)
+        if len(chosen) > 1:
+            raise InputError(
+                f"{self.name}: its classes exclude each other, expected one of doc.cats above 0.5, "
+                f"found {', '.join(chosen)}; spaCy's textcat_multilabel learns several at once"
+            )
+        if chosen and self.model is not None and chosen[0] not in self._labels:
+            raise InputError(
+                f"{self.name}: expected one of {', '.join(self._labels)} in doc.cats, found "
+                f"{chosen[0]!r}; name all classes in [initialize.components.{self.name}.labels]"
+            )
+        return chosen[0] if chosen else None
+
+
+def _words(doc: Doc) -> list[list[str]]:
+    return [sentence.words for sentence in sentences_of(doc)]
+
+
+def _rebuilt(settings: tuple[Any, ...], labels: tuple[str, ...], data: bytes) -> TreeClassifier:
+    component = TreeClassifier(*settings).from_bytes(data)
+    component._labels = labels
+    return component

@@ -1,0 +1,96 @@
+"""`thinstack finish`: a trained spaCy pipeline with bundles in place of weights."""
+
+import dataclasses
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+from rich.console import Console
+from spacy.util import load_config
+
+from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.manifest import (
+    CASES_FILE,
+    ONNX_FILE,
+    REPORT_FILE,
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+)
+from thinstack.errors import InputError
+from thinstack.export.onnx.verify import export_verified_onnx
+from thinstack.export.quantize import Quantize, dequantised
+from thinstack.export.reference_cases import reference_cases
+from thinstack.models import load_model, weights_of
+from thinstack.training.text_learner import TRAINING_FILE
+
+__all__ = ["finish_pipeline"]
+
+FACTORY = "tree_classifier"
+_PIPELINE_FILES = ("config.cfg", "meta.json")
+
+
+def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: Console) -> None:
+    """Copy the saved pipeline to `out`, in place of one that is there, with each `tree_classifier`
+    exported and verified. Nothing but these is loaded.
+
+    Raises InputError if `pipeline` is no pipeline that has one, or `out` holds anything else;
+    ExportError if an ONNX file does not answer as its model does.
+    """
+    if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
+        raise InputError(f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}")
+    _check_out(pipeline, out)
+    components = load_config(pipeline / "config.cfg").get("components", {})
+    names = [name for name, found in components.items() if found.get("factory") == FACTORY]
+    if not names:
+        there = ", ".join(components) or "none"
+        raise InputError(f"{pipeline}: expected a component {FACTORY}, found {there}")
+    staging = out.parent / f".{out.name}.{secrets.token_hex(4)}.thinstack-new"
+    try:
+        shutil.copytree(pipeline, staging)
+        for name in names:
+            _finish(name, open_bundle(staging / name), quantize, console)
+        if out.exists():
+            shutil.rmtree(out)
+        os.rename(staging, out)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    console.print(f"wrote {out}, which runs without torch", soft_wrap=True)
+
+
+def _check_out(pipeline: Path, out: Path) -> None:
+    inner, outer = out.resolve(), pipeline.resolve()
+    if inner.is_relative_to(outer) or outer.is_relative_to(inner):
+        raise InputError(f"{out}: expected a folder beside {pipeline}, not the same or one inside")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
+    is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
+    if out.exists() and any(out.iterdir()) and not is_pipeline:
+        raise InputError(f"{out}: not empty, and no pipeline to replace; name another folder")
+
+
+def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:
+    if ONNX_FILE in bundle.manifest.files:
+        console.print(f"{name}: is finished already", soft_wrap=True)
+        return
+    model, config, vocabulary = load_model(bundle), bundle.config, bundle.vocabulary()
+    exported, report = export_verified_onnx(
+        model, config, quantize=quantize, vocabulary_digest=vocabulary.digest()
+    )
+    cases = reference_cases(model, config, quantize=quantize)
+    files = {
+        VOCABULARY_FILE: vocabulary.to_bytes(),
+        ONNX_FILE: exported,
+        WEIGHTS_FILE: weights_of(dequantised(model, quantize), beside=exported),
+        TRAINING_FILE: bundle.read(TRAINING_FILE),
+        CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
+        REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
+    }
+    write_bundle(bundle.path, files, config=config)
+    worst = max(found.max_error for found in report.runtimes)
+    console.print(
+        f"{name}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ from the "
+        f"model's by {worst:.0e} at most",
+        soft_wrap=True,
+    )

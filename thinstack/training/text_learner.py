@@ -1,0 +1,197 @@
+"""`TextLearner`: a classifier of texts that learns batch by batch, for training loops of others."""
+
+import copy
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from thinstack.bundle import Bundle
+from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
+from thinstack.config import DataConfig, Device, ModelConfig, TrainingConfig
+from thinstack.core.forest import without_trees
+from thinstack.data.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DeviceError
+from thinstack.models import Model, build_model, load_model, weights_of
+from thinstack.training.datasets import leaf_table
+from thinstack.training.examples import Example, forests_of, minibatch, text_examples_of
+from thinstack.training.initial import freeze, initial_model
+from thinstack.training.loop import process_settings, update_average
+from thinstack.training.optimizers import build_optimizers
+from thinstack.training.own_trees import take_own_trees
+from thinstack.training.text_loss import text_losses, text_scores
+from thinstack.training.text_recipe import text_recipe
+from thinstack.training.texts import Text
+
+__all__ = ["TRAINING_FILE", "TextLearner"]
+
+TRAINING_FILE = "training.json"
+"""In the bundle of a learner: how it learns, a recipe's `[training]` as JSON."""
+
+Words = Sequence[Sequence[str]]
+"""The words of each sentence of a text; at least one sentence, and no sentence without words."""
+
+
+class TextLearner:
+    """A model of classes of texts, learning.
+
+    It has the defaults of `thinstack train TABLE`, but knows no epochs: `learn` adds gradients of a
+    batch, `step` moves the weights. It is scored and kept with a running average of the weights
+    that reaches back over a share, `average`, of all steps so far: the weights after step t get the
+    weight 1 / (average * t). So it fits however many steps there are to be, and however large
+    batches are. 0 stands for the last weights, 1 for the mean of all.
+
+    Attributes:
+        config: of the model, with its classes.
+        training: how it learns.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        vocabulary: Vocabulary,
+        config: ModelConfig,
+        training: TrainingConfig,
+        *,
+        average: float,
+        device: Device,
+    ):
+        if not 0 <= average <= 1:
+            raise ConfigError(f"average: expected a share from 0 to 1, found {average}")
+        self.config, self.training, self._vocabulary = config, training, vocabulary
+        self._share, self._steps = average, 0
+        self._model = model.to(_device(device))
+        freeze(self._model, ["parser"])
+        self._initial = copy.deepcopy(self._model).eval() if training.phrase_penalty > 0 else None
+        self._average = copy.deepcopy(self._model).eval()
+        self._optimizers = build_optimizers(self._model, training)
+
+    @classmethod
+    def start(
+        cls,
+        labels: Sequence[str],
+        init: str,
+        *,
+        rates: Mapping[str, float | None],
+        average: float,
+        device: Device = "cpu",
+    ) -> Self:
+        """A model before it learns these classes.
+
+        `init`: name or folder of the bundle where learning starts, or "none". `rates`: fields of
+        `TrainingConfig` in place of the defaults, which None leaves. Raises what `text_recipe` and
+        `initial_model` do, and ConfigError for rates that are none.
+        """
+        files = DataConfig(train="texts", dev="texts", task="texts")
+        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        size = build_model(recipe.model, entries=1).embedding.table.shape[1]
+        vocabulary, table = leaf_table(recipe, Path(), (), size)
+        return cls(
+            initial_model(recipe, table),
+            vocabulary,
+            recipe.model,
+            _with(recipe.training, rates),
+            average=average,
+            device=device,
+        )
+
+    @classmethod
+    def resume(
+        cls,
+        bundle: Bundle,
+        *,
+        rates: Mapping[str, float | None],
+        average: float,
+        device: Device = "cpu",
+    ) -> Self:
+        """The model that `files` gave, to learn on; it counts its steps from 0 again. Where phrases
+        are held to those of the start, that is now this model. Raises BundleError for another
+        bundle."""
+        raw = json.loads(bundle.read(TRAINING_FILE))
+        training = TrainingConfig.parse(raw, source=str(bundle.path / TRAINING_FILE))
+        return cls(
+            load_model(bundle),
+            bundle.vocabulary(),
+            bundle.config,
+            _with(training, rates),
+            average=average,
+            device=device,
+        )
+
+    def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
+        """Add the gradients of the mean loss of these texts, at least one, and return that loss.
+        Raises ConfigError where it is not finite."""
+        examples = self._examples(texts, labels)
+        source = "gold"
+        if self._model.parses:
+            take_own_trees(self._model, examples)
+            source = "self"
+        batch = minibatch(examples, [source] * len(examples))
+        self._model.train()
+        with process_settings():
+            (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+            loss: torch.Tensor = total / batch.size
+            loss.backward()  # type: ignore[no-untyped-call]
+        if not math.isfinite(value := float(loss.detach())):
+            raise ConfigError(
+                f"the training diverged, the loss is {value}; lower learning_rate or "
+                "vector_learning_rate"
+            )
+        return value
+
+    def step(self) -> None:
+        """Move the weights by the gradients since the last step, and their running average."""
+        with process_settings():
+            for optimizer in self._optimizers.values():
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+        self._steps += 1
+        reach = max(1.0, self._share * self._steps)
+        update_average(self._average, self._model, weight=1 / reach)
+
+    @torch.inference_mode()
+    def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
+        """The probabilities (T, C) of the classes of texts, over the trees that the model makes of
+        their sentences."""
+        model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
+        examples = self._examples(texts, [self.config.labels[0]] * len(texts))
+        for part, forest in forests_of(examples, "gold", 64):
+            read = without_trees(forest) if model.parses else forest
+            roots = model(model.inputs(read))["root_scores"].cpu().numpy()
+            trees = np.array([len(example.gold.forest.lengths) for example in part])
+            found.append(text_scores(roots, forest.lengths, trees))
+        return np.concatenate(found)
+
+    def files(self) -> dict[str, bytes]:
+        """What `resume` needs, as the files of a bundle beside its `config`."""
+        return {
+            VOCABULARY_FILE: self._vocabulary.to_bytes(),
+            WEIGHTS_FILE: weights_of(self._average),
+            TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
+        }
+
+    def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
+        given = [
+            Text("", [list(words) for words in sentences], label, 0)
+            for sentences, label in zip(texts, labels, strict=True)
+        ]
+        return text_examples_of(given, self._vocabulary, self.config)
+
+
+def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:
+    found: dict[str, Any] = training.model_dump()
+    found |= {name: rate for name, rate in rates.items() if rate is not None}
+    return TrainingConfig.parse(found, source="the settings")
+
+
+def _device(wanted: Device) -> str:
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(
+            "device 'cuda' does not work here: torch finds none; \"cpu\" runs anywhere"
+        )
+    return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"
