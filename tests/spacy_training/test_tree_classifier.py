@@ -88,6 +88,21 @@ def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(
     assert component(nlp.make_doc("It is good")).cats == nlp("It is good").cats
 
 
+def test_one_that_was_saved_goes_on_as_if_it_never_was(start: Path, tmp_path: Path) -> None:
+    nlp = pipeline(start, average=0)
+    given = examples(nlp)
+    nlp.initialize(lambda: given)
+    learn(nlp, given)
+    nlp.to_disk(tmp_path)
+    found = []
+    for each in (nlp, spacy.load(tmp_path)):
+        torch.manual_seed(1)  # of dropout
+        learn(each, given)
+        found.append(weights(each))
+    for name, value in found[0].items():
+        torch.testing.assert_close(found[1][name], value)
+
+
 def test_a_document_has_the_mean_of_its_sentences_by_words(nlp: Language) -> None:
     learn(nlp, examples(nlp))
     first, second = "The film is dull.", "It is a good and fine plot, good."
