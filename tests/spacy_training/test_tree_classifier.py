@@ -34,7 +34,9 @@ def weights(nlp: Language) -> dict[str, torch.Tensor]:
 
 
 def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
+    threads = torch.get_num_threads()
     losses = learn(nlp, examples(nlp), passes=12)
+    assert torch.get_num_threads() == threads
     assert losses[-1] < 0.3 * losses[0]
     figures = nlp.evaluate(examples(nlp, seed=1))
     assert figures["cats_micro_f"] > 0.9

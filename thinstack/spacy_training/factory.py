@@ -13,7 +13,7 @@ Settings (the factory's arguments):
   `thinstack train`, as all else is.
 - `average`: what is scored and saved is a running average of the weights over this share of all
   updates so far (default 0.15); 0 is the weights as they are, 1 the mean since the start.
-- `device`, `threads`: as those of `tree_sentiment`; learning minds `device` alone.
+- `device`, `threads`: as those of `tree_sentiment`; learning takes one thread of the CPU.
 - `scorer`: for `nlp.evaluate`; by default that of spaCy's `textcat`.
 
 It learns from `doc.cats`, the one category above 0.5 of each Doc; Docs without one are left out.

@@ -3,7 +3,8 @@
 import copy
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,6 +42,18 @@ optimisers, without which the first steps of AdaGrad are as large as at the star
 
 Words = Sequence[Sequence[str]]
 """The words of each sentence of a text; at least one sentence, and no sentence without words."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Batches are so small that threads wait for each other: on two busy cores, two of them took
+    six times as long. Others' models keep theirs."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class TextLearner:
@@ -126,6 +139,8 @@ class TextLearner:
         found._load_optimizers(bundle)
         return found
 
+    @_one_thread()
+    @process_settings()
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
         """Add the gradients of the mean loss of these texts, at least one, and return that loss.
         Raises ConfigError where it is not finite."""
@@ -136,10 +151,9 @@ class TextLearner:
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
         self._model.train()
-        with process_settings():
-            (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
-            loss: torch.Tensor = total / batch.size
-            loss.backward()  # type: ignore[no-untyped-call]
+        (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+        loss: torch.Tensor = total / batch.size
+        loss.backward()  # type: ignore[no-untyped-call]
         if not math.isfinite(value := float(loss.detach())):
             raise ConfigError(
                 f"the training diverged, the loss is {value}; lower learning_rate or "
@@ -147,16 +161,18 @@ class TextLearner:
             )
         return value
 
+    @_one_thread()
+    @process_settings()
     def step(self) -> None:
         """Move the weights by the gradients since the last step, and their running average."""
-        with process_settings():
-            for optimizer in self._optimizers.values():
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+        for optimizer in self._optimizers.values():
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         self._steps += 1
         reach = max(1.0, self._share * self._steps)
         update_average(self._average, self._model, weight=1 / reach)
 
+    @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
         """The probabilities (T, C) of the classes of texts, over the trees that the model makes of
