@@ -14,6 +14,7 @@ JOBS = {
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_other_tasks.py",
+        "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),

@@ -44,7 +44,7 @@ def table(path: Path, count: int = 24, *, seed: int = 0) -> Path:
         rows.writerow(["text", "label"])
         for _ in range(count):
             label, words = draw.choice([("up", ("good", "fine")), ("down", ("bad", "dull"))])
-            subjects = ("The film", "The plot", "It")
+            subjects = ("The film", "The plot of the film the plot is the film the plot", "It")
             said = (f"{draw.choice(subjects)} is {draw.choice(words)}." for _ in range(3))
             rows.writerow([" ".join(list(said)[: draw.randint(1, 3)]), label])
     return path

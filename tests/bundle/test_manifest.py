@@ -43,11 +43,11 @@ OF_ANOTHER_FORM = {
     r"producer\.extra": lambda raw: raw["producer"].update(extra=1),
     "producer: ": lambda raw: raw.update(producer=None),
     r"vocabulary\.txt: not listed": lambda raw: raw["files"].pop("vocabulary.txt"),
-    # Nothing but a version is put into the command.
-    r'schema 2, .* up to 1; .*"thinstack>=9\.1"': lambda raw: raw.update(
+    # Nothing but a version is told.
+    r"schema 2, .* up to 1; a newer thinstack is needed: 9\.1 or later$": lambda raw: raw.update(
         schema_version=2, producer={"name": "thinstack", "version": "9.1"}, novel=1
     ),
-    '--upgrade "thinstack"$': lambda raw: raw.update(
+    "newer thinstack is needed$": lambda raw: raw.update(
         schema_version=2, producer={"version": '"; rm x'}
     ),
 }

@@ -176,7 +176,8 @@ def test_where_learning_starts(start: Path) -> None:
     own, names = pipeline(start), ("bad", "so-so", "good")
     own.get_pipe("tree_classifier").initialize(lambda: examples(own), labels=names)
     learner = own.get_pipe("tree_classifier").model
-    assert (learner.config.labels, learner.training.phrase_penalty) == (names, 1)
+    assert learner.config.labels == names
+    assert learner.training.phrase_penalty > 0  # as `thinstack train` has it then
     head = state_of(load_model(start))["head.linear.weight"]
     assert torch.equal(weights(own)["head.linear.weight"], head)
     fresh = pipeline("none")

@@ -15,6 +15,7 @@ from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.examples import Example
+from thinstack.training.seeds import run_seed
 
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
@@ -264,3 +265,39 @@ def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
         gold = example.gold
         assert gold.words.tolist() == gold.forest.lengths.tolist()
         assert (gold.targets >= 0).all()
+
+
+# -- classes in CoNLL-U
+
+LABELLED = """# label = positive
+1\tgood\t_\t_\t_\t_\t3\tamod\t_\tLabel=positive
+2\tbad\t_\t_\t_\t_\t3\tamod\t_\tLabel=negative
+3\tfilm\t_\t_\t_\t_\t0\troot\t_\t_
+
+# label = negative
+1\tfilm\t_\t_\t_\t_\t0\troot\t_\t_
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "targets"),
+    [("node_classifier.v1", [[2, 0, 2], [0]]), ("root_classifier.v1", [[2], [0]])],
+)
+def test_classes_in_conllu(tmp_path: Path, head: str, targets: list[list[int]]) -> None:
+    (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
+    files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
+    settings = {"data": files, "model": {"head": {"name": head}}, "stop_on": "dev", "epochs": 1}
+    recipe = tiny_pairs.phrases_recipe("dependency", **settings)
+    found = load_datasets(recipe, tmp_path)
+    assert targets_of(found.train) == targets
+    assert found.train[0].gold.forest.parents.tolist() == [2, 2, -1]
+    assert run_seed(recipe, found, 1, tmp_path).dev["gold"]["roots"] == 2
+
+
+def test_classes_in_conllu_leave_no_room_for_relations(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
+    model = {"relations": ["amod"], "cell": {"name": "sdt_rnn.v1", "hidden_size": 4}}
+    files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
+    recipe = tiny_pairs.phrases_recipe("dependency", data=files, model=model)
+    with pytest.raises(ConfigError, match=r"^model\.relations: no node of a\.conllu .* labelled_"):
+        load_datasets(recipe, tmp_path)

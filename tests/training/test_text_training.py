@@ -15,7 +15,7 @@ from thinstack.models.weights import load_model, state_of
 from thinstack.training.datasets import load_datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import minibatch
-from thinstack.training.initial import freeze, start_from
+from thinstack.training.initial import start_from
 from thinstack.training.own_trees import own_trees, take_own_trees
 from thinstack.training.seeds import run_seed
 from thinstack.training.text_loss import near_classes, text_losses
@@ -32,8 +32,9 @@ def recipe_of(folder: Path, **settings: Any) -> Recipe:
     return tiny_texts.recipe(folder / "start", **settings)
 
 
-def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path) -> None:
-    recipe = recipe_of(folder)
+@pytest.mark.parametrize("head", ["root_classifier.v1", "node_classifier.v1"])
+def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path, head: str) -> None:
+    recipe = recipe_of(folder, model={"head": {"name": head}})
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
     take_own_trees(model, datasets.train)
     batch = minibatch(datasets.train[:5], ["self"] * 5)
@@ -111,8 +112,17 @@ def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) ->
 
 def test_figures_are_of_texts(folder: Path) -> None:
     recipe = recipe_of(folder)
-    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
+    datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
+    with torch.no_grad():
+        model.head.linear.weight.normal_(0, 99)  # so that sentences of a text disagree
     figures, answers = evaluate_model(model, datasets.dev, "self", "texts", ("down", "up"))
+    alike = 0
+    for example, found in zip(datasets.dev, answers.predicted, strict=True):
+        forest = example.trees["self"].forest
+        scores = model(model.inputs(forest))["root_scores"].detach().numpy()
+        assert found == (forest.lengths @ scores).argmax()
+        alike += found == scores.sum(0).argmax()
+    assert alike < len(datasets.dev)  # their words count
     assert figures["texts"] == len(datasets.texts[1]) == len(answers.gold)
     gold = [recipe.model.labels.index(text.label) for text in datasets.texts[1]]
     assert answers.gold.tolist() == gold
@@ -135,7 +145,7 @@ def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder: Path) 
         ({"cell": {"name": "s_lstm.v1", "hidden_size": 5}}, {}, "encoder of .* they differ in"),
         ({"embedding": {"kind": "words", "size": 4}}, {}, "embedding.kind = 'wordpieces'"),
         ({}, {"parts": ["encoder", "parser"]}, "name it too"),
-        ({}, {"parts": ["embedding", "encoder"]}, "texts teach no parser"),
+        ({}, {"parts": ["embedding", "encoder"]}, "a table teaches no parser"),
     ],
 )
 def test_a_bundle_that_does_not_fit_is_refused(
@@ -152,14 +162,13 @@ def test_a_bundle_that_does_not_fit_is_refused(
         use()
 
 
-def test_frozen_parts_get_no_gradient(folder: Path) -> None:
+def test_frozen_parts_stay_as_they_are(folder: Path) -> None:
     recipe = recipe_of(folder)
-    model = tiny_texts.drawn(recipe)
-    freeze(model, ("embedding", "parser"))
-    held = {name for name, weight in model.named_parameters() if not weight.requires_grad}
-    assert held == {
-        name for name in state_of(model) if name.startswith(("embedding.", "encoder.parser."))
-    }
+    init = recipe.init.model_copy(update={"frozen": ("embedding", "encoder", "parser")})
+    weights = run(recipe.model_copy(update={"init": init}), folder, folder / "out")[0]
+    given = state_of(load_model(folder / "start"))
+    moved = {name for name, value in weights.items() if not np.array_equal(value, given[name])}
+    assert moved == {name for name in weights if name.startswith("head.")}
 
 
 def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from thinstack.config import DataConfig
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.rival import plain_rival
 from thinstack.training.texts import Text, read_texts, set_aside_share, shared_texts
 
 LABELS = ("no", "yes")
@@ -85,10 +86,10 @@ def text(label: str, number: int = 0) -> Text:
 def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
     texts = [text(label, n) for label, count in (("a", 200), ("b", 40), ("c", 2), ("d", 1))
              for n in range(count)]  # fmt: skip
-    train, dev = set_aside_share(texts, 0.1)
+    train, dev = set_aside_share(texts, 0.1, lambda one: one.label)
     assert Counter(one.label for one in dev) == {"a": 20, "b": 4, "c": 1}
     assert sorted(train + dev) == sorted(texts)
-    assert (train, dev) == set_aside_share(texts, 0.1)
+    assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label)
 
 
 def test_texts_of_both_parts_are_counted() -> None:
@@ -107,3 +108,10 @@ def test_texts_of_both_parts_are_counted() -> None:
 def test_settings_that_do_not_fit_texts_are_refused(files: dict, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         DataConfig.parse(FILES | files, source="test")
+
+
+def test_the_rival_names_classes_as_the_labels_are_in_order() -> None:
+    texts = [Text(word, [[word, "film"]], label, 1) for word, label in
+             [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
+    figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
+    assert (figures["accuracy"], figures["texts"]) == (100, 3)

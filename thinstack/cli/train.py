@@ -1,13 +1,16 @@
 """`thinstack train`: from a table of texts, or a recipe, to a bundle."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from thinstack.data.tables import TABLE_SUFFIXES
 from thinstack.errors import InputError, needs_extra
+
+if TYPE_CHECKING:
+    from thinstack.config import Recipe
 
 __all__ = ["train"]
 
@@ -30,10 +33,18 @@ def train(
         Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")
     ],
     text_column: Annotated[
-        str | None, typer.Option(help="Of a table: the column of the texts.  [default: text]")
+        list[str] | None,
+        typer.Option(
+            help="Of a table: the column of the texts; given twice, those of pairs of sentences.  "
+            "[default: text, or text_a and text_b]"
+        ),
     ] = None,
     label_column: Annotated[
         str | None, typer.Option(help="Of a table: the column of the labels.  [default: label]")
+    ] = None,
+    score_column: Annotated[
+        str | None,
+        typer.Option(help="Of a table of pairs: the column of their ratings.  [default: score]"),
     ] = None,
     dev: Annotated[
         Path | None,
@@ -72,16 +83,16 @@ def train(
         typer.Option(min=1, max=256, help="Of one operator.  [default: all; of a table 1]"),
     ] = None,
 ) -> None:
-    """Train on a table of texts and labels, or run a recipe; measure the model, and write it as a
-    bundle.
+    """Train on a table of texts or pairs, with labels or ratings, or run a recipe; measure the
+    model, and write it as a bundle.
 
     A table is trained on by a recipe that is written for it, to recipe.toml in the folder. Of
     several seeds the best by what was watched is exported, else the first. Called again, it goes on
     where it was.
     """
     of_table: dict[str, Any] = {
-        "text_column": text_column,
         "label_column": label_column,
+        "score_column": score_column,
         "dev": None if dev is None else str(dev),
         "encoding": encoding,
         "spans": spans or span_group is not None or None,
@@ -93,20 +104,20 @@ def train(
         with needs_extra("export"):
             from thinstack.training.train_texts import train_table
         names = tuple(name.strip() for name in labels.split(",")) if labels else ()
-        train_table(
+        recipe = train_table(
             file,
             out,
             of_table,
+            text_columns=text_column or (),
             init=init or "sst",
             labels=names,
             seeds=tuple(seed or (1,)),
             threads=threads or 1,
             console=console,
         )
-        best = out / "model-best"
-        console.print(f'try it: thinstack predict --model {best} "a text of yours"', soft_wrap=True)
+        console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
         return
-    of_table |= {"init": init, "labels": labels}
+    of_table |= {"text_column": text_column or None, "init": init, "labels": labels}
     if given := [name for name, value in of_table.items() if value is not None]:
         options = ", ".join("--" + name.replace("_", "-") for name in given)
         raise InputError(
@@ -121,3 +132,15 @@ def train(
         from thinstack.training.run_recipe import run_recipe
     folder = Path() if data is None else data
     run_recipe(read, data=folder, out=out, seeds=seeds, threads=threads, console=console)
+
+
+def _how_to_run(bundle: Path, recipe: "Recipe") -> str:
+    if recipe.data.task == "texts":
+        return f'try it: thinstack predict --model {bundle} "a text of yours"'
+    model = recipe.model
+    words = "piece_ids, pieces_per_word" if model.embedding.kind == "wordpieces" else "token_ids"
+    trees = "lengths, empty transitions" if model.parses else "transitions"
+    return (
+        f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime, as docs/runtimes.md says of pairs "
+        f"(`thinstack predict` takes none): {words}, {trees} of both sentences in, pair_scores out"
+    )

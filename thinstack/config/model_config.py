@@ -206,7 +206,7 @@ class ModelConfig(Strict):
     labels: tuple[str, ...] = Field(
         min_length=2,
         description="The classes, in order. For ratings of pairs, one label for each whole number "
-        "from 1 up.",
+        "from 1 up; for scores of a table, the whole numbers that they go over.",
     )
     embedding: EmbeddingConfig = Field(description="How words become vectors.")
     cell: CellConfig = Field(description="What composes the parts of a phrase.")

@@ -1,7 +1,7 @@
 """What a training run needs beside the model: data, training and export."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -10,6 +10,7 @@ from thinstack.config.model_config import MadeTree, ModelConfig
 
 __all__ = [
     "PAIR_TASKS",
+    "TABLE",
     "DataConfig",
     "ExportConfig",
     "InitConfig",
@@ -26,6 +27,8 @@ classes of pairs."""
 
 PAIR_TASKS: tuple[Task, ...] = ("relatedness", "entailment")
 
+TABLE: Final = "table.v1"
+"""The format of pairs of sentences in a table."""
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -74,14 +77,21 @@ class DataConfig(Strict):
         default=None,
         gt=0,
         lt=1,
-        description="In place of `dev`, of texts: this share of the texts of each class is set "
-        "aside to report on.",
+        description="In place of `dev`, of a table: this share of the rows of each class (of rated "
+        "pairs, of all rows) is set aside to report on.",
     )
     text_column: str = Field(
         default="text", description="The column of a table that holds the texts."
     )
     label_column: str = Field(
         default="label", description="The column of a table that holds their classes."
+    )
+    pair_columns: tuple[str, str] = Field(
+        default=("text_a", "text_b"),
+        description="Of pairs, the columns of a table that hold the first and the second sentence.",
+    )
+    score_column: str = Field(
+        default="score", description="The column of a table that holds the ratings of pairs."
     )
     spans: bool = Field(
         default=False,
@@ -107,8 +117,8 @@ class DataConfig(Strict):
     )
     format: str = Field(
         default="brackets.v1",
-        description="The registered reader of the files; for pairs `sick.v1` (folders) or "
-        "`snli.v1` (JSON lines).",
+        description="The registered reader of the files; for pairs `sick.v1` (folders), `snli.v1` "
+        "(JSON lines) or `table.v1` (.csv, .tsv, .jsonl, .parquet).",
     )
     relabel: dict[str, str] = Field(
         default_factory=dict,
@@ -142,6 +152,16 @@ class DataConfig(Strict):
         aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
         return f"{aside} of {self.train}"
 
+    @property
+    def from_table(self) -> bool:
+        """Whether the data are rows of tables, which have no trees."""
+        return self.task == "texts" or self.format == TABLE
+
+    @property
+    def target_column(self) -> str:
+        """The column of a table that holds what is learnt."""
+        return self.score_column if self.task == "relatedness" else self.label_column
+
     @field_validator("vectors")
     @classmethod
     def _no_vectors(cls, value: str | None) -> str | None:
@@ -159,8 +179,13 @@ class DataConfig(Strict):
             raise ValueError("span_group: it says where spans come from; write spans = true")
         if self.task == "texts" and self.dev_size is not None:
             raise ValueError("dev_size: of texts a share is set aside; write dev_share")
-        if self.task != "texts" and self.dev_share is not None:
-            raise ValueError("dev_share: of texts alone; write dev_size")
+        if not self.from_table and self.dev_share is not None:
+            raise ValueError("dev_share: of tables alone; write dev_size")
+        if self.format == TABLE and self.task not in ("texts", *PAIR_TASKS):
+            raise ValueError(
+                f"format: a table has no trees of a treebank for task = {self.task!r}; it trains "
+                f"{', '.join(map(repr, ('texts', *PAIR_TASKS)))}"
+            )
         return self
 
 
@@ -311,26 +336,30 @@ class Recipe(Strict):
 
     @property
     def measured_trees(self) -> tuple[str, ...]:
-        """The trees that the model is measured with: texts have none but those it is trained
+        """The trees that the model is measured with: tables have none but those it is trained
         on."""
-        if self.data.task == "texts":
+        if self.data.from_table:
             return self.training.trees
         return tuple(dict.fromkeys(("gold", *self.made_trees)))
 
     @model_validator(mode="after")
-    def _texts_fit(self) -> Self:
-        if self.data.task == "texts":
-            if self.model.trees != "binary":
-                raise ValueError("data.task = 'texts': expected model.trees = 'binary'")
+    def _table_fits(self) -> Self:
+        if self.data.from_table:
+            pairs = self.data.task in PAIR_TASKS
+            if self.model.trees not in (("binary", "sequence") if pairs else ("binary",)):
+                expected = "'binary' or 'sequence'" if pairs else "'binary'"
+                problem = f"expected {expected}, for a table has no trees"
+                raise ValueError(f"model.trees: {problem}; found {self.model.trees!r}")
             parser = "encoder" if self.model.parser is None else "parser"  # of SPINN, the first
             if self.model.parses and (self.init is None or parser not in self.init.parts):
-                raise ValueError("data.task: texts teach no parser; start from a bundle ([init])")
-            if (found := self.training.stop_on) == "held":
+                raise ValueError("data: a table teaches no parser; start from a bundle ([init])")
+            if self.data.task == "texts" and (found := self.training.stop_on) == "held":
                 raise ValueError(f"training.stop_on: of texts 'dev' or 'nothing', found {found!r}")
             if self.training.trees != (("self",) if self.model.parses else ("gold",)):
                 wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
-                raise ValueError(f"training: texts have no treebank's trees; expected {wanted}")
-        elif self.training.phrase_penalty or self.training.neighbours:
+                raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
+        of_texts = self.training.phrase_penalty or self.training.neighbours
+        if of_texts and self.data.task != "texts":
             raise ValueError(
                 "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
             )

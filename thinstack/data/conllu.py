@@ -14,7 +14,7 @@ from thinstack.data.parent_arrays import parse_parents
 from thinstack.data.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["read_conllu", "to_conllu", "write_conllu"]
+__all__ = ["blocks_of", "read_conllu", "to_conllu", "tree_of", "words_of", "write_conllu"]
 
 ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
@@ -32,11 +32,7 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     for the first of them without it; DataError for a file that is missing, is not UTF-8 or holds
     no sentence.
     """
-    sentences = _sentences(path)
-    if not sentences:
-        expected = f"sentences in CoNLL-U, a word a line in {COLUMNS} columns"
-        raise DataError(f"{path}: expected {expected}, found none")
-    return made(_tree, sentences, skipped)
+    return made(tree_of, [rows for _, rows in blocks_of(path) if rows], skipped)
 
 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
@@ -76,27 +72,34 @@ def to_conllu(tree: Tree) -> str:
     return "".join(lines) + "\n"
 
 
-def _sentences(path: str | Path) -> list[list[Row]]:
-    """The lines of each sentence, cut into columns, without comments."""
-    sentences: list[list[Row]] = [[]]
+def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
+    """The lines between empty ones, cut into columns: comments, and those of a sentence. Raises
+    DataError as `read_conllu` does."""
+    blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
     for number, text in enumerate(read_lines(path), start=1):
+        row = Row(str(path), number, text, text.split("\t"))
         if not text.strip():
-            sentences.append([])
-        elif not text.startswith("#"):
-            sentences[-1].append(Row(str(path), number, text, text.split("\t")))
-    return [rows for rows in sentences if rows]
+            blocks.append(([], []))
+        else:
+            blocks[-1][not text.startswith("#")].append(row)
+    if not any(rows for _, rows in blocks):
+        expected = f"sentences in CoNLL-U, a word a line in {COLUMNS} columns"
+        raise DataError(f"{path}: expected {expected}, found none")
+    return blocks
 
 
-def _tree(sentence: list[Row]) -> Tree:
-    words = _words(sentence)
+def tree_of(sentence: list[Row]) -> Tree:
+    """The tree of a sentence, labelled with relations. Raises TreeError with the place of what is
+    malformed."""
+    words = words_of(sentence)
     forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
     parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
     return Tree.from_parents(parents, forms, [None if name == "_" else name for name in labels])
 
 
-def _words(sentence: list[Row]) -> list[Row]:
-    """The rows of words. They count from 1; a multiword token stands before its words, an empty
-    node behind its word."""
+def words_of(sentence: list[Row]) -> list[Row]:
+    """The rows of words; TreeError for malformed ones. They count from 1; a multiword token stands
+    before its words, an empty node behind its word."""
     words: list[Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:

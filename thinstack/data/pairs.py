@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from thinstack.config.recipe import TABLE
 from thinstack.core import Tree
 from thinstack.data.json_lines import binary_tree, read_records
 from thinstack.data.sick import TABLES, SickPair, read_sick
@@ -58,7 +59,7 @@ def read_pairs(
     entailment of a SICK folder without its source table.
     """
     if format not in HELD:
-        raise UnknownNameError("format of sentence pairs", format, HELD)
+        raise UnknownNameError("format of sentence pairs", format, (*HELD, TABLE))
     for what, asked, held in zip(("trees", "target"), (trees, target), HELD[format], strict=True):
         if asked not in held:
             choices = f"choose from {', '.join(held)}, or another format"

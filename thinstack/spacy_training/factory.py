@@ -9,8 +9,8 @@ Settings (the factory's arguments):
 - `model`: where learning starts: name or folder of a bundle, whose leaf table, cell and parser are
   taken (default `sst`, which thinstack brings along), or `none`: word vectors, a fresh cell and
   balanced trees.
-- `learning_rate`, `vector_learning_rate`: of all weights and of the leaf table; by default those of
-  `thinstack train`, as all else is.
+- `learning_rate`, `vector_learning_rate`: of all weights and of the leaf table; by default (None)
+  those of `thinstack train`, as all else is: 0.05 and 1, and less for the classes of the start.
 - `average`: what is scored and saved is a running average of the weights over this share of all
   updates so far (default 0.15); 0 is the weights as they are, 1 the mean since the start.
 - `device`, `threads`: as those of `tree_sentiment`; learning takes one thread of the CPU.
@@ -37,7 +37,6 @@ from thinstack.config import Device
 from thinstack.integrations.spacy.component import UNWEIGHTED
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.spacy_training.component import AVERAGE, TreeClassifier
-from thinstack.training.text_recipe import LEARNING_RATE, VECTOR_LEARNING_RATE
 
 __all__ = ["make_tree_classifier"]
 
@@ -46,8 +45,8 @@ def make_tree_classifier(
     nlp: Any,
     name: str,
     model: str,
-    learning_rate: float,
-    vector_learning_rate: float,
+    learning_rate: float | None,
+    vector_learning_rate: float | None,
     average: float,
     device: Device,
     threads: int | None,
@@ -66,8 +65,8 @@ Language.factory(
     assigns=["doc.cats"],
     default_config={
         "model": "sst",
-        "learning_rate": LEARNING_RATE,
-        "vector_learning_rate": VECTOR_LEARNING_RATE,
+        "learning_rate": None,
+        "vector_learning_rate": None,
         "average": AVERAGE,
         "device": "cpu",
         "threads": None,

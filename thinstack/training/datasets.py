@@ -21,6 +21,7 @@ from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of, text_examples_of
 from thinstack.training.initial import vocabulary_of
+from thinstack.training.pair_tables import read_pair_table
 from thinstack.training.texts import Text, read_texts, set_aside_share
 
 __all__ = [
@@ -55,6 +56,7 @@ class Datasets:
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
         texts: of task "texts", what is trained and reported on.
         skipped: rows of tables that were left out, each with the reason.
+        pairs: of pairs from tables, what is trained and reported on.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -64,6 +66,7 @@ class Datasets:
     dev: list[Example]
     texts: tuple[Sequence[Text], Sequence[Text]] = ((), ())
     skipped: Sequence[DataError] = ()
+    pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
 
 
 def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
@@ -75,8 +78,11 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
     _check_head(recipe, reads)
     if recipe.data.task == "texts":
         return _load_texts(recipe, data, width)
+    skipped: list[DataError] = []
+    tabled: tuple[list[Pair], list[Pair]] = [], []
     if recipe.data.task in PAIR_TASKS:
-        pairs = read_pair_files(recipe, data)
+        pairs = read_pair_files(recipe, data, skipped)
+        tabled = (pairs[0], pairs[2]) if recipe.data.from_table else tabled
         trees = [tree for pair in pairs[0] for tree in pair.trees]
         vocabulary, table = leaf_table(recipe, data, _words(trees), width)
         train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
@@ -91,7 +97,7 @@ def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) ->
             for part, file in zip(sentences, files, strict=True)
         )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Datasets(vocabulary, table, train, watched, dev)
+    return Datasets(vocabulary, table, train, watched, dev, skipped=skipped, pairs=tabled)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
@@ -103,21 +109,9 @@ def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
     skipped: list[DataError] = []
 
     def read(file: str) -> list[Text]:
-        found = read_texts(data / file, files, labels, skipped if files.skip_bad else None)
-        if not found:
-            raise DataError(f"{data / file}: expected rows of texts and labels, found none to use")
-        return found
+        return read_texts(data / file, files, labels, skipped if files.skip_bad else None)
 
-    train = read(files.train)
-    if files.dev is not None:
-        dev = read(files.dev)
-    else:
-        train, dev = set_aside_share(train, files.dev_share or 0)
-    if not dev:
-        raise DataError(
-            f"{data / files.train}: expected two texts or more of some class, so that one of them "
-            "can be set aside to report on; give more, or a file to report on (dev)"
-        )
+    train, _, dev = _split(recipe, read, data)
     words = (word for text in train for sentence in text.sentences for word in sentence)
     vocabulary, table = leaf_table(recipe, data, words, width)
     given, reported = (text_examples_of(part, vocabulary, recipe.model) for part in (train, dev))
@@ -155,18 +149,37 @@ def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -
         )
         return found if convert is None else convert(found)
 
-    return _split(recipe, labelled, data)
+    parts = _split(recipe, labelled, data)
+    _check_relations(recipe, parts[0])
+    return parts
 
 
-def read_pair_files(recipe: Recipe, data: Path) -> Split[Pair]:
-    """The pairs of a recipe. Raises DataError, TreeError or ConfigError."""
+def _check_relations(recipe: Recipe, train: Sequence[Labelled]) -> None:
+    names = set(recipe.model.relations)
+    if names and not any(names.intersection(tree.labels) for tree, _ in train):
+        raise ConfigError(
+            f"model.relations: no node of {recipe.data.train} has one of them, as read by "
+            f"{recipe.data.format}: a node has one label, its relation (conllu.v1) or its class "
+            "(labelled_conllu.v1); leave relations out, or name those of the file"
+        )
+
+
+def read_pair_files(
+    recipe: Recipe, data: Path, skipped: list[DataError] | None = None
+) -> Split[Pair]:
+    """The pairs of a recipe; `skipped` takes rows of tables that are to be left out. Raises
+    DataError, TreeError or ConfigError."""
+    files, model = recipe.data, recipe.model
     if recipe.data.relabel:
         raise ConfigError("data.relabel is for classes of trees; pairs have those of their format")
-    trees, target = recipe.model.trees, recipe.data.task
+    if files.from_table:
+        bad = ([] if skipped is None else skipped) if files.skip_bad else None
+        return _split(recipe, lambda file: read_pair_table(data / file, files, model, bad), data)
+    trees, target = model.trees, files.task
     assert target in ("relatedness", "entailment")
     return _split(
         recipe,
-        lambda file: read_pairs(data / file, format=recipe.data.format, trees=trees, target=target),
+        lambda file: read_pairs(data / file, format=files.format, trees=trees, target=target),
         data,
     )
 
@@ -180,15 +193,29 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
     train = some(recipe.data.train)
     if recipe.data.dev is not None:
         dev = some(recipe.data.dev)
+    elif recipe.data.dev_share is not None:
+        train, dev = set_aside_share(train, recipe.data.dev_share, _class_of)
     else:
         train, dev = _set_aside(train, recipe.data.dev_size or 0)
     held: list[Item] = []
     if recipe.training.stop_on == "held":
         train, held = _set_aside(train, -(-len(train) // HELD_PART))
+    if not dev:
+        what = "pairs" if recipe.data.task in PAIR_TASKS else "texts"
+        raise DataError(
+            f"{data / recipe.data.train}: expected two {what} or more of some class, so that one "
+            "of them can be set aside to report on; give more, or a file to report on (dev)"
+        )
     if not train:
         aside = len(dev if recipe.data.dev is None else held)
         raise DataError(f"{data / recipe.data.train}: all examples ({aside}) are set aside")
     return train, held, dev
+
+
+def _class_of(item: object) -> str:
+    """The class of a text or a pair; pairs with a rating are all of one."""
+    target = item.label if isinstance(item, Text) else getattr(item, "target", "")
+    return target if isinstance(target, str) else ""
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:

@@ -143,9 +143,9 @@ def _one_epoch(
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
-    started, config, texts = time.perf_counter(), recipe.training, recipe.data.task == "texts"
+    started, config, treeless = time.perf_counter(), recipe.training, recipe.data.from_table
     if "self" in config.sources:
-        take_own_trees(model, examples, None if texts else epoch)
+        take_own_trees(model, examples, None if treeless else epoch)
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
     order = draw.permutation(len(examples))
@@ -156,9 +156,11 @@ def _one_epoch(
     lengths = [example.words for example in examples]
     for chosen in minibatch_places(order, lengths, config, draw):
         batch = minibatch(
-            [examples[i] for i in chosen], [kinds[sources[i]] for i in chosen], model.oracle
+            [examples[i] for i in chosen],
+            [kinds[sources[i]] for i in chosen],
+            None if treeless else model.oracle,
         )
-        if texts:
+        if recipe.data.task == "texts":
             losses, counts = text_losses(model, batch, config, initial)
         else:
             losses, counts = _losses(model, batch, config)
@@ -174,7 +176,7 @@ def _one_epoch(
     loss, parsing_loss = (totals / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, epoch)
     record = {"seed": seed, "epoch": epoch, "loss": loss}
-    record |= {"parsing_loss": parsing_loss} if model.parses and not texts else {}
+    record |= {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
     return record | {"seconds": time.perf_counter() - started}
 
 
@@ -182,13 +184,13 @@ def _losses(
     model: Model, batch: Minibatch, config: TrainingConfig
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
-    cases each is a sum."""
+    cases each is a sum. Without right transitions no parser learns."""
     labelled = int((batch.targets >= 0).sum())
     inputs = model.inputs(batch.forest)
     targets = torch.from_numpy(batch.targets).to(model.embedding.table.device)
     joint = joint_of(model, inputs, config)
     task = model.head.loss(joint.logits, targets)
-    if not model.parses:
+    if not batch.right.size:
         return (task, task.new_zeros([])), (labelled, 0)
     wanted = torch.from_numpy(batch.right)
     found = model.encoder.judge(joint.choices, joint.free, wanted)

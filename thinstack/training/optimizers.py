@@ -18,11 +18,7 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     and the parser's, Adam on the parser's, and plain SGD or AdaGrad on the table's sparse
     gradient."""
     table = model.embedding.table
-    named = [
-        (name, weight)
-        for name, weight in model.named_parameters()
-        if weight is not table and weight.requires_grad
-    ]
+    named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
     parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
     rest = [weight for name, weight in named if not name.startswith("encoder.parser.")]
     rules: dict[str, Callable[..., Optimizer]]
@@ -31,7 +27,7 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     optimizers = {"model": rules[config.rule](rest, **settings)}
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
-    if config.vector_learning_rate > 0 and table.requires_grad:
+    if config.vector_learning_rate > 0:
         rule = SGD if config.vector_rule == "sgd" else Adagrad
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
     else:

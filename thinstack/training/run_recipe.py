@@ -18,6 +18,7 @@ from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import figure_names, line, mean_and_std, shown
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
+from thinstack.training.pair_report import pair_rival
 from thinstack.training.publish import publish
 from thinstack.training.rival import NAME, plain_rival
 from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
@@ -79,6 +80,8 @@ def run_recipe(
     }
     if recipe.data.task == "texts":
         figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
+    elif recipe.data.from_table:
+        figures["rival"] = dict([pair_rival(*datasets.pairs)])
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
     if len(results) > 1 or recipe.data.task != "texts":
         _show(results, over_seeds, recipe, console)
@@ -86,6 +89,10 @@ def run_recipe(
         (source,) = recipe.measured_trees
         rival = (NAME, figures["rival"][NAME])
         show_texts(best.answers[source], best.dev[source], rival, recipe.model.labels, console)
+    elif recipe.data.from_table:
+        ((name, found),) = figures["rival"].items()
+        said = line(found, recipe.data.task, recipe.model.labels)
+        console.print(f"a plain rival, {name}: {said}")
     path = out / "model-best"
     publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
-from thinstack.config import DataConfig, ModelConfig, Recipe
+from thinstack.config import DataConfig, ModelConfig, Recipe, Task
+from thinstack.config.recipe import PAIR_TASKS
 from thinstack.errors import ConfigError
 from thinstack.training.labels import in_order
 
@@ -19,30 +20,46 @@ SEEN: Final = 120_000
 """Texts that a model is shown, in so many epochs as that takes, within bounds: what did well on
 held-out training texts of TREC and SST, from 500 to 8,000 of them."""
 
-LEARNING_RATE: Final = 0.05
-VECTOR_LEARNING_RATE: Final = 1.0
-PHRASE_PENALTY: Final = 1.0
+OWN_CLASSES: Final = {
+    "epochs": 5,
+    "learning_rate": 0.002,
+    "vector_learning_rate": 0.1,
+    "phrase_penalty": 5.0,
+}
+"""Settings where the classes are the bundle's own: small steps, for AdaGrad's first ones are as
+large as its rate, and one of 0.05 undoes what the treebank taught."""
 
 NEIGHBOURS: Final = 0.2
 """Of ordered classes; on held-out SST sentences it is worth a point."""
+
+PAIR_HEADS: Final[dict[Task, dict[str, Any]]] = {
+    "entailment": {"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
+    "relatedness": {"name": "similarity.v1"},
+}
+DESCRIPTIONS: Final[dict[Task, str]] = {
+    "texts": "Classes of texts: {}.",
+    "entailment": "Classes of pairs of sentences: {}.",
+    "relatedness": "Scores of pairs of sentences: the mean of {}, weighted by `pair_scores`.",
+}
 
 
 def text_recipe(
     name: str, files: DataConfig, labels: Sequence[str], *, texts: int, init: str
 ) -> Recipe:
-    """A recipe for so many `texts` with these classes.
+    """A recipe for so many `texts`, or pairs, with these classes.
 
     `init`: name or folder of the bundle where learning starts, or "none": then the wordpiece
     vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes are the
-    bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans score
-    phrases, those of texts sentences alone. Raises what `open_bundle` does, ConfigError for a
-    bundle of other trees than binary ones.
+    bundle's own, its head is kept too, and its phrases keep their meaning; not of pairs. Models of
+    spans score phrases, those of texts sentences alone. Raises what `open_bundle` does, ConfigError
+    for a bundle of other trees than binary ones.
     """
-    own = init != "none" and tuple(labels) == open_bundle(init).config.labels
-    head = "node_classifier.v1" if files.spans else "root_classifier.v1"
-    model = (
-        _fresh(labels, head) if init == "none" else _started(init, labels, None if own else head)
-    )
+    pairs = files.task in PAIR_TASKS
+    own = not pairs and init != "none" and tuple(labels) == open_bundle(init).config.labels
+    model = _fresh(labels) if init == "none" else _started(init, labels)
+    if not own:
+        model["embedding"]["dropout"] = 0.2 if pairs else 0.4
+        model["head"] = _head(files)
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
@@ -51,23 +68,13 @@ def text_recipe(
         data = files.model_copy(update={"vectors": "wordpieces", "vector_std": 0.3})
     else:
         data = files
-    training: dict[str, Any] = {
-        "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
-        "learning_rate": LEARNING_RATE,
-        "vector_learning_rate": VECTOR_LEARNING_RATE,
-        "stop_on": "nothing",
-        "average": 0.7,
-    }
-    training |= {"gold": False, "sources": ["self"]} if parses else {}
-    training |= {"neighbours": NEIGHBOURS} if in_order(labels) else {}
-    training |= {"phrase_penalty": PHRASE_PENALTY} if own else {}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
-        "description": f"Classes of texts: {', '.join(labels)}.",
+        "description": DESCRIPTIONS[files.task].format(", ".join(labels)),
         "data": data.model_dump(exclude_defaults=True),
         "model": model,
-        "training": training,
-        "export": {"inference_only": True, "quantize": "int8-tables"},
+        "training": _training(files, labels, texts=texts, parses=parses, own=own),
+        "export": {"inference_only": not pairs, "quantize": "int8-tables"},
     }
     if init != "none":
         frozen = ["parser"] if "parser" in parts else []
@@ -75,27 +82,48 @@ def text_recipe(
     return Recipe.parse(whole, source="the recipe of the table")
 
 
-def _fresh(labels: Sequence[str], head: str) -> dict[str, Any]:
+def _training(
+    files: DataConfig, labels: Sequence[str], *, texts: int, parses: bool, own: bool
+) -> dict[str, Any]:
+    training: dict[str, Any] = {
+        "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
+        "learning_rate": 0.1 if files.task == "relatedness" else 0.05,
+        "vector_learning_rate": 1.0,
+        "stop_on": "nothing",
+        "average": 0.7,
+    }
+    training |= {"gold": False, "sources": ["self"]} if parses else {}
+    if own:
+        training |= OWN_CLASSES
+    elif files.task == "texts" and in_order(labels):
+        training["neighbours"] = NEIGHBOURS
+    return training
+
+
+def _head(files: DataConfig) -> dict[str, Any]:
+    if files.task in PAIR_TASKS:
+        return PAIR_HEADS[files.task]
+    name = "node_classifier.v1" if files.spans else "root_classifier.v1"
+    return {"name": name, "options": {"hidden": 0, "dropout": 0.6}}
+
+
+def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     return {
         "labels": list(labels),
-        "embedding": {"kind": "wordpieces", "size": 100, "dropout": 0.4},
+        "embedding": {"kind": "wordpieces", "size": 100},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 150},
-        "head": {"name": head, "options": {"hidden": 0, "dropout": 0.6}},
         "tree_source": "balanced",
     }
 
 
-def _started(init: str, labels: Sequence[str], head: str | None) -> dict[str, Any]:
-    """The model of a bundle, with a head for these labels; None: its own."""
+def _started(init: str, labels: Sequence[str]) -> dict[str, Any]:
+    """The model of a bundle, with these labels."""
     config = open_bundle(init).config
     if config.trees != "binary":
         problem = f"its model reads {config.trees} trees, and texts have binary ones"
         raise ConfigError(f"{init}: expected a bundle to start from, but {problem}")
     model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
     model["labels"] = list(labels)
-    model["embedding"]["dropout"] = 0.4
-    if head is not None:
-        model["head"] = _fresh(labels, head)["head"]
     return model
 
 

@@ -15,6 +15,7 @@ from thinstack.measure.text_figures import confusion
 from thinstack.show.confusion import WIDEST, matrix
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import Answers
+from thinstack.training.pair_tables import shared_pairs
 from thinstack.training.texts import shared_texts
 
 __all__ = ["say_what_is_odd", "show_texts"]
@@ -23,15 +24,16 @@ SKIPPED_FILE: Final = "skipped.txt"
 
 
 def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
-    """Tell how many rows were left out, with the file that lists them, and how many texts stand in
-    both parts."""
+    """Tell how many rows were left out, with the file that lists them, and how many texts, or
+    pairs, stand in both parts."""
     if datasets.skipped:
         lines = "".join(f"{error}\n" for error in datasets.skipped)
         write_atomically(out / SKIPPED_FILE, lines)
         count = f"{len(datasets.skipped):,} rows cannot be used and are left out"
         console.print(Line(f"{count}; {out / SKIPPED_FILE} lists them", style="yellow"))
-    if shared := shared_texts(*datasets.texts):
-        problem = f"{shared:,} of the texts to report on stand among those to train on too"
+    if shared := shared_texts(*datasets.texts) + shared_pairs(*datasets.pairs):
+        what = "pairs" if datasets.pairs[0] else "texts"
+        problem = f"{shared:,} of the {what} to report on stand among those to train on too"
         console.print(Line(f"{problem}: the figures flatter", style="yellow"))
 
 

@@ -1,23 +1,31 @@
 """Texts and their classes, read from a table."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from sys import intern
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from thinstack.config import DataConfig
+from thinstack.config.recipe import PAIR_TASKS
 from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
 
 __all__ = ["Text", "read_rows", "read_texts", "set_aside_share", "shared_texts"]
 
+PAIR_ADVICE: Final = (
+    "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
+    "--score-column (ratings)"
+)
 AT_ONCE: Final = 1000
 """Texts that are cut into words at a time."""
+
+
+Item = TypeVar("Item")
 
 
 class Text(NamedTuple):
@@ -39,8 +47,14 @@ class Text(NamedTuple):
 def read_rows(
     path: Path, files: DataConfig, skipped: list[DataError] | None = None
 ) -> Iterator[TableRow]:
-    """The rows of a table of texts, with the columns that `files` names. Rows that cannot be used
-    go to `skipped`; without it the first of them is raised, as DataError with file and line."""
+    """The rows of a table of texts, or of pairs, with the columns that `files` names. Rows that
+    cannot be used go to `skipped`; without it the first of them is raised, as DataError with file
+    and line."""
+    if files.task in PAIR_TASKS:
+        columns = [*files.pair_columns, files.target_column]
+        return read_table(
+            path, columns, encoding=files.encoding, skipped=skipped, advice=PAIR_ADVICE
+        )
     columns = [files.text_column, files.label_column]
     if files.spans:
         columns += ["start", "end"]
@@ -71,20 +85,22 @@ def read_texts(
     return found
 
 
-def set_aside_share(texts: Sequence[Text], share: float) -> tuple[list[Text], list[Text]]:
-    """The others, and a share of the texts of each class, drawn with the same seed always: at least
-    one of a class of two texts or more."""
+def set_aside_share(
+    items: Sequence[Item], share: float, label_of: Callable[[Item], str]
+) -> tuple[list[Item], list[Item]]:
+    """The others, and a share of the items of each class, drawn with the same seed always: at least
+    one of a class of two items or more."""
     by_label: dict[str, list[int]] = defaultdict(list)
-    for place, text in enumerate(texts):
-        by_label[text.label].append(place)
+    for place, item in enumerate(items):
+        by_label[label_of(item)].append(place)
     draw, aside = np.random.default_rng(0), set[int]()
     for label in sorted(by_label):
         places = by_label[label]
         count = max(round(share * len(places)), min(1, len(places) - 1))
         aside |= set(draw.permutation(places)[:count].tolist())
-    parts: tuple[list[Text], list[Text]] = [], []
-    for place, text in enumerate(texts):
-        parts[place in aside].append(text)
+    parts: tuple[list[Item], list[Item]] = [], []
+    for place, item in enumerate(items):
+        parts[place in aside].append(item)
     return parts
 
 

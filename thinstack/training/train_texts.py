@@ -1,4 +1,4 @@
-"""From a table of texts and labels to a bundle: the recipe that does it is written, then run."""
+"""From a table of texts or pairs to a bundle: the recipe that does it is written, then run."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.console import Console
 
-from thinstack.config import DataConfig, Recipe
+from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.data.tables import read_mappings
 from thinstack.errors import DataError
-from thinstack.training.labels import find_labels
 from thinstack.training.run_recipe import run_recipe
+from thinstack.training.table_data import find_classes, table_data
 from thinstack.training.text_recipe import commented, text_recipe
 from thinstack.training.texts import read_rows
 
@@ -32,27 +32,28 @@ def train_table(
     out: Path,
     files: Mapping[str, Any],
     *,
+    text_columns: Sequence[str] = (),
     init: str = "sst",
     labels: Sequence[str] = (),
     seeds: Sequence[int] = (1,),
     threads: int = 1,
     console: Console,
-) -> None:
+) -> Recipe:
     """Train on a table, as `run_recipe` does, and leave the recipe in `out` beside what that
     leaves.
 
-    `files`: settings of `DataConfig` but `train` and `task`. `labels`: the classes in their order;
-    by default those of the table. `threads`: one, for minibatches are so small that several wait
-    for each other; on a busy machine they take many times as long. Where `out` has the recipe of an
-    earlier call that was stopped, the run goes on. Raises what `find_labels`, `text_recipe` and
-    `run_recipe` do.
+    `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
+    the whole numbers that scores go over; by default those of the table. `threads`: one, for
+    minibatches are so small that several wait for each other; on a busy machine they take many
+    times as long. Where `out` has the recipe of an earlier call that was stopped, the run goes on.
+    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do.
     """
     folder = table.resolve().parent
-    data = _files(table, files)
+    data = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
     rows = read_rows(table, data, skipped if data.skip_bad else None)
-    found = [row.values[data.label_column] for row in rows]
-    names = tuple(labels) or find_labels(found, f"{table}, {data.label_column}")
+    found = [row.values[data.target_column] for row in rows]
+    names = tuple(labels) or find_classes(found, data, str(table))
     recipe = text_recipe(out.name, data, names, texts=len(found), init=init)
     recipe = recipe.model_copy(
         update={"training": recipe.training.model_copy(update={"seeds": tuple(seeds)})}
@@ -61,18 +62,7 @@ def train_table(
     write_atomically(out / RECIPE, commented(recipe, first=first))
     recipe = Recipe.read(out / RECIPE)
     run_recipe(recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console)
-
-
-def _files(table: Path, files: Mapping[str, Any]) -> DataConfig:
-    settings = {name: value for name, value in files.items() if value is not None}
-    if "dev" in settings:
-        dev = Path(settings["dev"]).resolve()
-        near = dev.is_relative_to(table.resolve().parent)
-        settings["dev"] = str(dev.relative_to(table.resolve().parent) if near else dev)
-    else:
-        settings.setdefault("dev_share", 0.1)
-    whole = {"train": table.name, "task": "texts", **settings}
-    return DataConfig.parse(whole, source="the settings of the table")
+    return recipe
 
 
 def train_rows(
@@ -86,11 +76,11 @@ def train_rows(
 ) -> None:
     """`train_table` of rows in memory, which are kept in `out` as JSON lines. Raises what
     `read_mappings` does for rows that cannot be used."""
-    files: dict[str, Any] = {"text_column": text, "label_column": label}
+    files: dict[str, Any] = {"label_column": label}
     table = _kept(rows, (text, label), out / "data" / "train.jsonl")
     if dev is not None:
         files["dev"] = str(_kept(dev, (text, label), out / "data" / "dev.jsonl"))
-    train_table(table, out, files, init=init, console=Console())
+    train_table(table, out, files, text_columns=(text,), init=init, console=Console())
 
 
 def _kept(rows: Iterable[object], columns: Sequence[str], path: Path) -> Path:

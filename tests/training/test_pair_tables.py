@@ -1,0 +1,275 @@
+"""Pairs of sentences from tables: what is read of them, what is learnt, and how the file is run."""
+
+import csv
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_texts
+from command_line import Answer
+from runs import same_weights, weights
+
+from thinstack.config import Recipe
+from thinstack.core import Tree
+from thinstack.data.pairs import Pair
+from thinstack.errors import ConfigError, DataError, ThinstackError
+from thinstack.measure.pair_figures import pearson
+from thinstack.training.datasets import load_datasets, read_pair_files
+from thinstack.training.initial import start_from
+from thinstack.training.own_trees import own_trees
+from thinstack.training.pair_report import pair_rival
+from thinstack.training.pair_tables import find_scale, shared_pairs
+from thinstack.training.seeds import run_seed
+from thinstack.training.table_data import find_classes, table_data
+
+DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
+TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
+
+
+def rows(count: int = 40) -> list[dict[str, Any]]:
+    """Pairs of films that are both good or both bad ("same", about 4.5 of 0 to 5), or not (0.5)."""
+    draw, found = random.Random(0), []
+    for _ in range(count):
+        said = [draw.choice(("good", "fine", "bad", "dull")) for _ in "ab"]
+        alike = (said[0] in ("good", "fine")) == (said[1] in ("good", "fine"))
+        first, second = (f"The {draw.choice(('film', 'plot'))} is {word}." for word in said)
+        score = (4.5 if alike else 0.5) + draw.choice((-0.5, 0, 0.5))
+        label = "same" if alike else "other"
+        found.append({"text_a": first, "text_b": second, "label": label, "score": score})
+    return found
+
+
+def write(path: Path, found: Sequence[dict[str, Any]], *columns: str) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, columns or list(found[0]), extrasaction="ignore")
+        table.writeheader()
+        table.writerows(found)
+    return path
+
+
+def recipe_of(folder: Path, task: str, start: Path | None = None, **settings: Any) -> Recipe:
+    """A recipe over `pairs.csv`, from balanced trees or from the bundle `start`."""
+    rated = task == "relatedness"
+    raw: dict[str, Any] = tiny_texts.recipe(start).model_dump(mode="json", exclude_defaults=True)
+    raw["data"] |= {"train": "pairs.csv", "task": task, "format": "table.v1"}
+    raw["model"]["labels"] = list("012345") if rated else ["other", "same"]
+    raw["model"]["head"] = {"name": "similarity.v1" if rated else "entailment.v1"}
+    for part, given in settings.items():
+        raw[part] |= given
+    return Recipe.parse(raw, source="test")
+
+
+def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path: Path) -> None:
+    row = {"text_a": "Dr. No? It isn't. ", "text_b": "Fine", "label": "same", "score": "0.25"}
+    write(tmp_path / "pairs.csv", [row] * 4)
+    for task, target in (("relatedness", 1.25), ("entailment", "same")):
+        pair = read_pair_files(recipe_of(tmp_path, task), tmp_path)[0][0]
+        words = ["Dr.", "No", "?", "It", "is", "n't", "."]
+        assert pair == Pair("2", (Tree.balanced(words), Tree.balanced(["Fine"])), target)
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "problem"),
+    [
+        ("relatedness", {"score": "5.1"}, r"csv:3: expected a score from 0 to 5 .*'5\.1'.*labels"),
+        ("relatedness", {"score": "high"}, r"csv:3: expected a score from 0 to 5 .*'high'"),
+        ("relatedness", {"score": "inf"}, r"csv:3: .*'inf'"),
+        ("relatedness", {"score": ""}, r"csv:3: .*'score'"),
+        ("entailment", {"label": "Same"}, r"csv:3: expected one of .*other, same.*'Same'"),
+        ("entailment", {"text_b": ""}, r"csv:3: .*'text_b'"),
+        ("entailment", {"text_a": " \u2003"}, r"csv:3: .*'text_a'"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_or_skipped(
+    tmp_path: Path, task: str, change: dict[str, str], problem: str
+) -> None:
+    found = rows(12)
+    found[1] |= change
+    write(tmp_path / "pairs.csv", found)
+    with pytest.raises(DataError, match=problem):
+        load_datasets(recipe_of(tmp_path, task), tmp_path)
+    datasets = load_datasets(recipe_of(tmp_path, task, data={"skip_bad": True}), tmp_path)
+    assert len(datasets.pairs[0]) + len(datasets.pairs[1]) == 11
+    assert [re.search(problem, str(error)) is not None for error in datasets.skipped] == [True]
+
+
+@pytest.mark.parametrize(
+    ("scores", "scale"),
+    [
+        ("0.2 4.8 3", "0 1 2 3 4 5"),
+        ("1 5 x inf", "1 2 3 4 5"),
+        ("0 0.5 1", "0 1"),
+        ("-1 1", "-1 0 1"),
+        ("0 20", " ".join(map(str, range(21)))),
+        ("0 100", "0 to 5, .* found 0 to 100; divide them"),
+        ("0 21", "0 to 5, .* found 0 to 21; divide them"),
+        ("3 3", "numbers that differ, found 3 alone"),
+        ("x nan", "found no number"),
+    ],
+)
+def test_the_scale_of_scores_is_found(scores: str, scale: str) -> None:
+    if scale[0] in "-0123456789" and "to" not in scale:
+        assert find_scale(scores.split(), "t.csv") == tuple(scale.split())
+    else:
+        with pytest.raises(DataError, match=f"t.csv: .*{scale}"):
+            find_scale(scores.split(), "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "texts", "settings", "task"),
+    [
+        ("text_a text_b label", (), {}, "entailment"),
+        ("text_a text_b score", (), {}, "relatedness"),
+        ("text_a text_b score label", (), {"score_column": "score"}, "relatedness"),
+        ("text_a text_b score label", (), {"label_column": "label"}, "entailment"),
+        ("s t stars", ("s", "t"), {"score_column": "stars"}, "relatedness"),
+        ("text text_a text_b label", (), {}, "texts"),
+        ("text_a label", (), {}, "texts"),
+        ("text_a text_b score label", (), {}, r"found both; .*--label-column or --score-column"),
+        ("text_a text_b stars", (), {}, r"found 'text_a', 'text_b', 'stars'; "),
+        ("a b c", ("a", "b", "c"), {}, "found 3"),
+        ("text score", (), {"score_column": "score"}, "scores are of pairs"),
+        ("text_a text_b label", (), {"spans": True}, "--spans: spans are of texts"),
+    ],
+)
+def test_columns_say_what_is_learnt(
+    tmp_path: Path, columns: str, texts: tuple[str, ...], settings: dict[str, Any], task: str
+) -> None:
+    path = write(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
+    if " " not in task:
+        data = table_data(path, settings | {"encoding": None}, text_columns=texts)
+        assert (data.task, data.dev_share) == (task, 0.1)
+        assert task == "texts" or data.pair_columns == (texts or ("text_a", "text_b"))
+    else:
+        with pytest.raises(ThinstackError, match=task):
+            table_data(path, settings, text_columns=texts)
+
+
+@pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
+def test_pairs_come_from_tables_that_can_be_read(tmp_path: Path, file: str) -> None:
+    assert table_data(tmp_path / file, {}).task == "texts"
+    with pytest.raises(DataError, match=file):
+        table_data(tmp_path / file, {}, text_columns=("a", "b"))
+
+
+def test_ratings_taken_for_classes_are_refused(tmp_path: Path) -> None:
+    data = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
+    with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score-column"):
+        find_classes(["3.8", "1"], data, "t.csv")
+    assert find_classes(["2", "1"], data, "t.csv") == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "problem"),
+    [
+        ("entailment", {"model": {"trees": "dependency"}}, "a table has no trees.*'dependency'"),
+        ("phrases", {}, "no trees of a treebank for task = 'phrases'.*'entailment'"),
+        ("entailment", {"training": {"phrase_penalty": 1}}, "phrase_penalty"),
+        ("entailment", {"data": {"relabel": {"a": "b"}}}, "relabel"),
+        ("relatedness", {"model": {"labels": ["0", "2"]}}, "one by one .*found 0, 2"),
+        ("relatedness", {"model": {"labels": ["low", "high"]}}, "found low, high"),
+    ],
+)
+def test_a_recipe_that_asks_for_what_a_table_has_not(
+    tmp_path: Path, task: str, settings: dict[str, Any], problem: str
+) -> None:
+    write(tmp_path / "pairs.csv", rows())
+    with pytest.raises(ConfigError, match=problem):
+        load_datasets(recipe_of(tmp_path, task, **settings), tmp_path)
+
+
+def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path: Path) -> None:
+    found = rows(40)
+    write(tmp_path / "pairs.csv", found)
+    counts = Counter(row["label"] for row in found)
+    share = {"data": {"dev_share": 0.25}}
+    classes, scores = (
+        load_datasets(recipe_of(tmp_path, task, **share), tmp_path).pairs
+        for task in ("entailment", "relatedness")
+    )
+    assert Counter(pair.target for pair in classes[1]) == {
+        label: round(count / 4) for label, count in counts.items()
+    }
+    assert (len(scores[0]), len(scores[1])) == (30, 10)
+    assert shared_pairs(*scores) == sum(
+        any(pair.trees == other.trees for other in scores[0]) for pair in scores[1]
+    )
+
+
+def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "pairs.csv", rows(12))
+    start = tiny_texts.start(tmp_path / "start", **TRACKED)
+    found = []
+    for alpha in (0.0, 9.0):
+        settings: dict[str, Any] = {"init": {"parts": ["embedding", "encoder"], "frozen": []}}
+        settings |= {"model": TRACKED, "training": {"alpha": alpha, "epochs": 1}}
+        recipe = recipe_of(tmp_path, "entailment", start, **settings)
+        datasets, model = load_datasets(recipe, tmp_path), tiny_texts.drawn(recipe)
+        start_from(model, recipe.init)
+        parses = own_trees(model, datasets.train)
+        result = run_seed(recipe, datasets, 1, tmp_path / str(alpha))
+        for example, steps in zip(datasets.train, parses, strict=True):
+            assert example.trees["self"].forest.transitions.tolist() == steps.tolist()
+        found.append(weights(result.model))
+        assert "parsing_loss" not in result.history[0]
+    balanced = [example.gold.forest.transitions.tolist() for example in datasets.train]
+    assert balanced != [steps.tolist() for steps in parses]
+    assert same_weights(*found)
+
+
+def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest() -> None:
+    def pair(first: str, second: str, target: float | str) -> Pair:
+        return Pair("", (Tree.left(first.split()), Tree.left(second.split())), target)
+
+    train = [pair("a b", "A b", 5.0), pair("a b", "c d", 1.0), pair("a b c", "a d e", 2.0)]
+    overlaps, dev = [1.0, 0.0, 0.2], [pair("a b", "b c", 4.0), pair("a", "b", 1.5)]
+    slope, start = np.polyfit(overlaps, [5.0, 1.0, 2.0], 1)
+    found = pair_rival(train, dev)[1]
+    errors = np.array([start + slope / 3 - 4.0, start - 1.5])
+    assert found["mse"] == pytest.approx(np.mean(errors**2))
+    assert found["pearson"] == pytest.approx(1)
+    classes = [pair("a", "b", label) for label in "xyy"]
+    assert pair_rival(classes, classes[:2])[1]["accuracy"] == 50
+
+
+@pytest.mark.parametrize(("column", "init"), [("label", "start"), ("score", "none")])
+def test_from_a_table_to_the_scores_of_its_file(
+    tmp_path: Path, cli: Callable[..., Answer], column: str, init: str
+) -> None:
+    found, out = rows(), tmp_path / "out"
+    path = write(tmp_path / "pairs.csv", found, "text_a", "text_b", column)
+    tiny_texts.start(tmp_path / "start")
+    model = "none" if init == "none" else tmp_path / "start"
+    answer = cli("train", path, "--out", out, "--init", model)
+    assert (answer.code, answer.err) == (0, "")
+    assert "`thinstack predict` takes none" in answer.out
+    assert "to report on stand among those to train on too" in answer.out
+    assert "a plain rival, " in answer.out
+    results = json.loads((out / "results.json").read_text())
+    assert list(results["dev"]) == ["self" if init == "start" else "gold"]
+    assert {"onnx/model.onnx", "torchscript/model.pt"} <= {
+        str(file.relative_to(out / "model-best")) for file in out.rglob("*.*")
+        if file.is_relative_to(out / "model-best")
+    }  # fmt: skip
+    code = re.search(r"## Pairs.*?```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
+    assert code is not None
+    lines = code[1].replace("runs/pairs/model-best", str(out / "model-best"))
+    asked = str([(row["text_a"], row["text_b"]) for row in found])
+    done: dict[str, Any] = {}
+    exec(re.sub(r"(?m)^pairs = .*$", lambda _: f"pairs = {asked}", lines), done)
+    labels, scores = done["bundle"].config.labels, done["found"]
+    if column == "label":
+        right = [labels[row] for row in scores.argmax(1)]
+        assert np.mean([one == row["label"] for one, row in zip(right, found, strict=True)]) > 0.8
+    else:
+        assert labels == ("0", "1", "2", "3", "4", "5")
+        given = np.array([row["score"] for row in found])
+        own = scores @ np.array(labels, float)
+        assert np.mean((own - given) ** 2) < 0.5 * given.var()
+        assert (pearson(own, given) or 0) > 0.8

@@ -1,0 +1,77 @@
+"""CoNLL-U with classes of sentences and of subtrees.
+
+A comment `# label = NAME` is the class of its sentence, and `Label=NAME` in the column MISC that of
+the words that a word heads, itself among them:
+
+    # label = positive
+    1   good    good    ADJ     _   _   2   amod    _   Label=positive
+    2   film    film    NOUN    _   _   0   root    _   _
+
+Node i of a tree is word i, its label the class; None where none is given. A node has one label, so
+relations (DEPREL) are not read.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from thinstack.core import Tree
+from thinstack.data.conllu import blocks_of, tree_of, words_of
+from thinstack.data.text_files import Row, made
+from thinstack.errors import DataError, TreeError
+
+__all__ = ["read_labelled_conllu"]
+
+MISC = 9
+
+_LABEL = re.compile(r"\s*label\s*=(.*)", re.IGNORECASE)
+
+
+def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
+    """Read the sentences of a file with their classes.
+
+    Raises what `read_conllu` raises, and skips as it does. Malformed is also a label without a
+    name, one beside another of the same node, and one of what is no node: a multiword token, an
+    empty node, a comment without a sentence. DataError where no sentence has any label.
+    """
+    found = made(_labelled, blocks_of(path), skipped)
+    trees = [tree for tree in found if tree is not None]
+    if trees and not any(label for tree in trees for label in tree.labels):
+        expected = "'# label = NAME' above a sentence or 'Label=NAME' in the column MISC of a word"
+        raise DataError(f"{path}: expected labels, {expected}; found none")
+    return trees
+
+
+def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
+    """The tree of a block, None where it holds other comments alone."""
+    comments, rows = block
+    above = [(row, 0, name) for row in comments for name in _names(row, 0, [row.text[1:]])]
+    if not rows:
+        for row, place, _ in above:
+            raise row.error(place, "expected a sentence below its label, found none")
+        return None
+    tree = tree_of(rows)
+    nodes = {row.line: node for node, row in enumerate(words_of(rows))}
+    nodes |= {row.line: tree.root for row in comments}
+    labels: list[str | None] = [None] * len(tree)
+    at_words = [
+        (row, MISC, name)
+        for row in rows
+        for name in _names(row, MISC, row.entries[MISC].split("|"))
+    ]
+    for row, place, name in above + at_words:
+        if row.line not in nodes:
+            raise row.error(place, f"expected labels of words alone, {row.entries[0]} is no word")
+        node = nodes[row.line]
+        if labels[node] not in (None, name):
+            raise row.error(place, f"expected one label of a node, found {labels[node]!r} before")
+        labels[node] = name
+    return tree.with_labels(labels)
+
+
+def _names(row: Row, place: int, parts: list[str]) -> Iterator[str]:
+    """The labels that these parts of an entry give."""
+    for match in filter(None, map(_LABEL.fullmatch, parts)):
+        if not (name := match[1].strip()):
+            raise row.error(place, "expected the name of a class behind 'label =', found none")
+        yield name

@@ -1,0 +1,129 @@
+"""Pairs of sentences and their classes or scores, read from a table."""
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from thinstack.config import DataConfig, ModelConfig
+from thinstack.core import Tree
+from thinstack.data.pairs import Pair
+from thinstack.data.table_rows import TableRow
+from thinstack.data.tree_sources import TreeMaker, tree_maker
+from thinstack.errors import ConfigError, DataError
+from thinstack.runtime.text import Splitter, splitter
+from thinstack.training.texts import read_rows
+
+__all__ = ["find_scale", "read_pair_table", "shared_pairs"]
+
+MOST: Final = 21
+"""Ratings, whole numbers; a scale of more, such as 0 to 100, has too few pairs for each."""
+
+
+def read_pair_table(
+    path: Path, files: DataConfig, model: ModelConfig, skipped: list[DataError] | None = None
+) -> list[Pair]:
+    """The pairs of a table, each side one sentence over a tree made of its words: balanced where
+    the model is to make its own.
+
+    Scores become ratings, from 1 to the number of the model's labels; these are the whole numbers
+    that the scores go over. Raises ConfigError for other labels. A class or score that the model
+    does not have and a side without words are rows that cannot be used, see `read_rows`.
+    """
+    cut, found = splitter(sentences=False), list[Pair]()
+    maker = tree_maker("balanced" if model.parses else model.tree_source)
+    rated = files.task == "relatedness"
+    least = _least(model.labels) if rated else 0
+    for row in read_rows(path, files, skipped):
+        try:
+            first, second = (_tree(row, column, cut, maker) for column in files.pair_columns)
+            target = row.values[files.target_column]
+            if rated:
+                rating: float | str = _score(target, files.score_column, model.labels) - least + 1
+            else:
+                rating = _class(target, files.label_column, model.labels)
+            found.append(Pair(str(row.line), (first, second), rating))
+        except DataError as error:
+            located = DataError(f"{path}:{row.line}: {error}")
+            if skipped is None:
+                raise located from None
+            skipped.append(located)
+    return found
+
+
+def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
+    """The labels of a model of these scores: the whole numbers that they go over. What is no number
+    is passed over. Raises DataError, which names the `source`, for fewer than two of them or more
+    than `MOST`."""
+    least, greatest = math.inf, -math.inf
+    for text in scores:
+        if (score := _number(text)) is not None:
+            least, greatest = min(least, score), max(greatest, score)
+    if least >= greatest:
+        found = f"{least:g} alone" if least == greatest else "no number"
+        raise DataError(f"{source}: expected scores, numbers that differ, found {found}")
+    low, high = math.floor(least), math.ceil(greatest)
+    if high - low >= MOST:
+        raise DataError(
+            f"{source}: expected scores on a scale of 2 to {MOST} whole numbers, such as 0 to 5, 1 "
+            f"to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, which "
+            "gives 0 to 5), or mend the row that is out of the scale"
+        )
+    return tuple(str(number) for number in range(low, high + 1))
+
+
+def shared_pairs(train: Iterable[Pair], dev: Sequence[Pair]) -> int:
+    """How many of the second stand among the first too, word for word."""
+    known = {_words(pair) for pair in train}
+    return sum(_words(pair) in known for pair in dev)
+
+
+def _words(pair: Pair) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(tree.words) for tree in pair.trees)
+
+
+def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
+    text = row.values[column]
+    (sentences,) = cut([text])
+    if not sentences:
+        raise DataError(f"expected a sentence with words in {column}, found {text!r:.60}")
+    words = sentences[0].words
+    return Tree.from_transitions(maker(words), words)
+
+
+def _class(text: str, column: str, labels: Sequence[str]) -> str:
+    if text not in labels:
+        expected = f"one of model.labels ({', '.join(labels)})"
+        raise DataError(f"expected {expected} in {column}, found {text!r:.60}")
+    return text
+
+
+def _score(text: str, column: str, labels: Sequence[str]) -> float:
+    score = _number(text)
+    if score is None or not float(labels[0]) <= score <= float(labels[-1]):
+        expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
+        raise DataError(
+            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
+            "--labels 0,1,2,3,4,5"
+        )
+    return score
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _least(labels: Sequence[str]) -> float:
+    """The least score of a model. Raises ConfigError unless its labels are whole numbers that go up
+    by one."""
+    numbers = [_number(label) for label in labels]
+    if numbers[0] is None or numbers != [numbers[0] + step for step in range(len(labels))]:
+        raise ConfigError(
+            "model.labels: expected the whole numbers that the scores of the table go over, one by "
+            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
+        )
+    return numbers[0]
