@@ -34,7 +34,9 @@ def weights(nlp: Language) -> dict[str, torch.Tensor]:
 
 
 def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
+    threads = torch.get_num_threads()
     losses = learn(nlp, examples(nlp), passes=12)
+    assert torch.get_num_threads() == threads
     assert losses[-1] < 0.3 * losses[0]
     figures = nlp.evaluate(examples(nlp, seed=1))
     assert figures["cats_micro_f"] > 0.9
@@ -85,6 +87,21 @@ def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(
     component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_classifier")))
     assert component.labels == CLASSES
     assert component(nlp.make_doc("It is good")).cats == nlp("It is good").cats
+
+
+def test_one_that_was_saved_goes_on_as_if_it_never_was(start: Path, tmp_path: Path) -> None:
+    nlp = pipeline(start, average=0)
+    given = examples(nlp)
+    nlp.initialize(lambda: given)
+    learn(nlp, given)
+    nlp.to_disk(tmp_path)
+    found = []
+    for each in (nlp, spacy.load(tmp_path)):
+        torch.manual_seed(1)  # of dropout
+        learn(each, given)
+        found.append(weights(each))
+    for name, value in found[0].items():
+        torch.testing.assert_close(found[1][name], value)
 
 
 def test_a_document_has_the_mean_of_its_sentences_by_words(nlp: Language) -> None:
@@ -158,7 +175,8 @@ def test_where_learning_starts(start: Path) -> None:
     own, names = pipeline(start), ("bad", "so-so", "good")
     own.get_pipe("tree_classifier").initialize(lambda: examples(own), labels=names)
     learner = own.get_pipe("tree_classifier").model
-    assert (learner.config.labels, learner.training.phrase_penalty) == (names, 5)
+    assert learner.config.labels == names
+    assert learner.training.phrase_penalty > 0  # as `thinstack train` has it then
     head = state_of(load_model(start))["head.linear.weight"]
     assert torch.equal(weights(own)["head.linear.weight"], head)
     fresh = pipeline("none")

@@ -51,8 +51,9 @@ class TreeClassifier(Pipe):
         self.name, self.start, self.scorer = name, start, scorer
         self.device: Device = device
         self.threads = threads
+        rates = {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate}
         self._learning: dict[str, Any] = {
-            "rates": {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate},
+            "rates": {key: rate for key, rate in rates.items() if rate is not None},
             "average": average,
             "device": device,
         }
@@ -217,8 +218,9 @@ class TreeClassifier(Pipe):
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they read the model anew, from the same bytes."""
-        settings = (self.name, self.start, *self._learning["rates"].values())
-        settings += (self._learning["average"], self.device, self.threads, self.scorer)
+        rates, average = self._learning["rates"], self._learning["average"]
+        settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
+        settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}
         return _rebuilt, (settings, self._labels, self.to_bytes())
 
     def _open(self, bundle: Bundle) -> None:
@@ -287,7 +289,7 @@ def _words(doc: Doc) -> list[list[str]]:
     return [sentence.words for sentence in sentences_of(doc)]
 
 
-def _rebuilt(settings: tuple[Any, ...], labels: tuple[str, ...], data: bytes) -> TreeClassifier:
-    component = TreeClassifier(*settings).from_bytes(data)
+def _rebuilt(settings: dict[str, Any], labels: tuple[str, ...], data: bytes) -> TreeClassifier:
+    component = TreeClassifier(**settings).from_bytes(data)
     component._labels = labels
     return component

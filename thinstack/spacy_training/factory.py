@@ -9,11 +9,11 @@ Settings (the factory's arguments):
 - `model`: where learning starts: name or folder of a bundle, whose leaf table, cell and parser are
   taken (default `sst`, which thinstack brings along), or `none`: word vectors, a fresh cell and
   balanced trees.
-- `learning_rate`, `vector_learning_rate`: of all weights and of the leaf table; by default those of
-  `thinstack train`, as all else is.
+- `learning_rate`, `vector_learning_rate`: of all weights and of the leaf table; by default (None)
+  those of `thinstack train`, as all else is: 0.05 and 1, and less for the classes of the start.
 - `average`: what is scored and saved is a running average of the weights over this share of all
   updates so far (default 0.15); 0 is the weights as they are, 1 the mean since the start.
-- `device`, `threads`: as those of `tree_sentiment`; learning minds `device` alone.
+- `device`, `threads`: as those of `tree_sentiment`; learning takes one thread of the CPU.
 - `scorer`: for `nlp.evaluate`; by default that of spaCy's `textcat`.
 
 It learns from `doc.cats`, the one category above 0.5 of each Doc; Docs without one are left out.

@@ -23,7 +23,7 @@ from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.models import load_model, weights_of
-from thinstack.training.text_learner import TRAINING_FILE
+from thinstack.training.text_learner import RESUME_FILES
 
 __all__ = ["finish_pipeline"]
 
@@ -83,7 +83,7 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
         VOCABULARY_FILE: vocabulary.to_bytes(),
         ONNX_FILE: exported,
         WEIGHTS_FILE: weights_of(dequantised(model, quantize), beside=exported),
-        TRAINING_FILE: bundle.read(TRAINING_FILE),
+        **{name: bundle.read(name) for name in RESUME_FILES},
         CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
         REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
     }

@@ -3,38 +3,57 @@
 import copy
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 
 from thinstack.bundle import Bundle
+from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.config import DataConfig, Device, ModelConfig, TrainingConfig
 from thinstack.core.forest import without_trees
 from thinstack.data.vocabulary import Vocabulary
-from thinstack.errors import ConfigError, DeviceError
+from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.models import Model, build_model, load_model, weights_of
 from thinstack.training.datasets import leaf_table
 from thinstack.training.examples import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.initial import freeze, initial_model
 from thinstack.training.loop import process_settings, update_average
-from thinstack.training.optimizers import build_optimizers
+from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
 from thinstack.training.own_trees import take_own_trees
 from thinstack.training.text_loss import text_losses, text_scores
 from thinstack.training.text_recipe import text_recipe
 from thinstack.training.texts import Text
 
-__all__ = ["TRAINING_FILE", "TextLearner"]
+__all__ = ["RESUME_FILES", "TextLearner"]
 
 TRAINING_FILE = "training.json"
-"""In the bundle of a learner: how it learns, a recipe's `[training]` as JSON."""
+OPTIMIZER_FILE = "optimizer.safetensors"
+RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
+"""In the bundle of a learner: how it learns, a recipe's `[training]` as JSON, and the state of its
+optimisers, without which the first steps of AdaGrad are as large as at the start."""
 
 Words = Sequence[Sequence[str]]
 """The words of each sentence of a text; at least one sentence, and no sentence without words."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Batches are so small that threads wait for each other: on two busy cores, two of them took
+    six times as long. Others' models keep theirs."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 class TextLearner:
@@ -114,7 +133,7 @@ class TextLearner:
         bundle."""
         raw = json.loads(bundle.read(TRAINING_FILE))
         training = TrainingConfig.parse(raw, source=str(bundle.path / TRAINING_FILE))
-        return cls(
+        found = cls(
             load_model(bundle),
             bundle.vocabulary(),
             bundle.config,
@@ -122,7 +141,11 @@ class TextLearner:
             average=average,
             device=device,
         )
+        found._load_optimizers(bundle)
+        return found
 
+    @_one_thread()
+    @process_settings()
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
         """Add the gradients of the mean loss of these texts, at least one, and return that loss.
         Raises ConfigError where it is not finite."""
@@ -133,10 +156,9 @@ class TextLearner:
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
         self._model.train()
-        with process_settings():
-            (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
-            loss: torch.Tensor = total / batch.size
-            loss.backward()  # type: ignore[no-untyped-call]
+        (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+        loss: torch.Tensor = total / batch.size
+        loss.backward()  # type: ignore[no-untyped-call]
         if not math.isfinite(value := float(loss.detach())):
             raise ConfigError(
                 f"the training diverged, the loss is {value}; lower learning_rate or "
@@ -144,16 +166,18 @@ class TextLearner:
             )
         return value
 
+    @_one_thread()
+    @process_settings()
     def step(self) -> None:
         """Move the weights by the gradients since the last step, and their running average."""
-        with process_settings():
-            for optimizer in self._optimizers.values():
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+        for optimizer in self._optimizers.values():
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         self._steps += 1
         reach = max(1.0, self._share * self._steps)
         update_average(self._average, self._model, weight=1 / reach)
 
+    @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
         """The probabilities (T, C) of the classes of texts, over the trees that the model makes of
@@ -173,7 +197,27 @@ class TextLearner:
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._average),
             TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
+            OPTIMIZER_FILE: save(
+                {
+                    f"{name}/{key}": value.cpu().clone().contiguous()
+                    for name, optimizer in self._optimizers.items()
+                    for key, value in state_tensors(optimizer).items()
+                }
+            ),
         }
+
+    def _load_optimizers(self, bundle: Bundle) -> None:
+        content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
+        check_safetensors(content, source=source)
+        try:
+            tensors = load(content)
+            for name, optimizer in self._optimizers.items():
+                start = f"{name}/"
+                own = {key: value for key, value in tensors.items() if key.startswith(start)}
+                state = {key.removeprefix(start): value for key, value in own.items()}
+                load_state_tensors(optimizer, state)
+        except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
+            raise BundleError(f"{source}: not the state of its optimisers: {error}") from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
         given = [
