@@ -136,6 +136,8 @@ def textcat(folder: Path, seed: int, parts: dict[str, Rows]) -> dict[str, Any]:
     seconds = run(
         "-m", "spacy", "train", config, "-o", out, "--training.seed", seed,
         "--paths.train", folder / "train.spacy", "--paths.dev", folder / "dev.spacy",
+        "--paths.vectors", "null",  # which spaCy would download
+        "--components.tok2vec.model.embed.include_static_vectors", "false",
     )  # fmt: skip
     best = spacy.load(out / "model-best")
     found = [doc.cats for doc in best.pipe(text for text, _ in parts["dev"])]
