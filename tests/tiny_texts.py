@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,12 @@ def start(folder: Path, *, labels: tuple[str, ...] = ("bad", "so-so", "good"), *
     return folder
 
 
-def table(path: Path, count: int = 24, *, seed: int = 0) -> Path:
+SUBJECTS = ("The film", "The plot", "It")
+
+
+def table(
+    path: Path, count: int = 24, *, seed: int = 0, subjects: Sequence[str] = SUBJECTS
+) -> Path:
     """Texts of one to three sentences, "up" if they say more good than bad."""
     draw = random.Random(seed)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -44,7 +50,6 @@ def table(path: Path, count: int = 24, *, seed: int = 0) -> Path:
         rows.writerow(["text", "label"])
         for _ in range(count):
             label, words = draw.choice([("up", ("good", "fine")), ("down", ("bad", "dull"))])
-            subjects = ("The film", "The plot of the film the plot is the film the plot", "It")
             said = (f"{draw.choice(subjects)} is {draw.choice(words)}." for _ in range(3))
             rows.writerow([" ".join(list(said)[: draw.randint(1, 3)]), label])
     return path

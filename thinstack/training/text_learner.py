@@ -96,15 +96,15 @@ class TextLearner:
         labels: Sequence[str],
         init: str,
         *,
-        rates: Mapping[str, float],
+        rates: Mapping[str, float | None],
         average: float,
         device: Device = "cpu",
     ) -> Self:
         """A model before it learns these classes.
 
         `init`: name or folder of the bundle where learning starts, or "none". `rates`: fields of
-        `TrainingConfig` in place of the defaults. Raises what `text_recipe` and `initial_model` do,
-        and ConfigError for rates that are none.
+        `TrainingConfig` in place of the defaults, which None leaves. Raises what `text_recipe` and
+        `initial_model` do, and ConfigError for rates that are none.
         """
         files = DataConfig(train="texts", dev="texts", task="texts")
         recipe = text_recipe("texts", files, labels, texts=1, init=init)
@@ -121,7 +121,12 @@ class TextLearner:
 
     @classmethod
     def resume(
-        cls, bundle: Bundle, *, rates: Mapping[str, float], average: float, device: Device = "cpu"
+        cls,
+        bundle: Bundle,
+        *,
+        rates: Mapping[str, float | None],
+        average: float,
+        device: Device = "cpu",
     ) -> Self:
         """The model that `files` gave, to learn on; it counts its steps from 0 again. Where phrases
         are held to those of the start, that is now this model. Raises BundleError for another
@@ -222,8 +227,9 @@ class TextLearner:
         return text_examples_of(given, self._vocabulary, self.config)
 
 
-def _with(training: TrainingConfig, rates: Mapping[str, float]) -> TrainingConfig:
-    found: dict[str, Any] = {**training.model_dump(), **rates}
+def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:
+    found: dict[str, Any] = training.model_dump()
+    found |= {name: rate for name, rate in rates.items() if rate is not None}
     return TrainingConfig.parse(found, source="the settings")
 
 
