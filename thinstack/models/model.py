@@ -118,9 +118,10 @@ class Model(nn.Module):
         words: Tensor = self.embedding(inputs)
         return words
 
-    def joint(self, inputs: dict[str, Tensor]) -> Joint:
-        """The parts of the joint objective, over given trees."""
-        encoding = self.encode(inputs, True)
+    def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
+        """The parts of the joint objective, over given trees; those of its trees are empty without
+        `track`."""
+        encoding = self.encode(inputs, track)
         if self.head.reads == "nodes":
             logits = self.head(encoding.stacked).index_select(0, encoding.places)
         elif self.head.reads == "candidates":

@@ -16,9 +16,9 @@ from thinstack.core.schedule import (
     schedule_parents,
     schedule_transitions,
 )
-from thinstack.core.top_down import TopDown
 from thinstack.core.transfer import moved
 from thinstack.errors import UnknownNameError
+from thinstack.models.top_down import TopDown
 from thinstack.plugins.subtree_mean import SubtreeMean
 
 __all__ = ["Layer", "TreeEncoder"]

@@ -13,13 +13,15 @@ from thinstack.plugins.shared_weights import one_weight_gradient
 __all__ = ["check_precision", "joint_of"]
 
 
-def joint_of(model: Model, inputs: dict[str, Tensor], config: TrainingConfig) -> Joint:
-    """`model.joint(inputs)`, computed in the precision of the training and given in float32; going
-    back from it, each weight's gradient is one product."""
+def joint_of(
+    model: Model, inputs: dict[str, Tensor], config: TrainingConfig, *, track: bool = True
+) -> Joint:
+    """`model.joint(inputs, track)`, computed in the precision of the training and given in float32;
+    going back from it, each weight's gradient is one product."""
     device = model.embedding.table.device.type
     lower = torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
     with lower, one_weight_gradient():
-        joint = model.joint(inputs)
+        joint = model.joint(inputs, track)
     return Joint(joint.logits.float(), joint.choices.float(), joint.free)
 
 

@@ -53,7 +53,7 @@ def text_losses(
     its minibatch's phrases of the divergence KL(initial || model), so many times.
     """
     inputs = model.inputs(batch.forest)
-    logits = joint_of(model, inputs, config).logits
+    logits = joint_of(model, inputs, config, track=False).logits
     roots = logits
     if model.head.reads == "nodes":
         ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
@@ -72,7 +72,9 @@ def text_losses(
         loss = model.head.loss(logs, targets)
     if initial is not None and config.phrase_penalty > 0:
         with torch.no_grad():
-            wanted = functional.log_softmax(joint_of(initial, inputs, config).logits, 1)
+            wanted = functional.log_softmax(
+                joint_of(initial, inputs, config, track=False).logits, 1
+            )
         found = functional.log_softmax(logits, 1)
         divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
         loss = loss + config.phrase_penalty * batch.size * divergence / len(logits)
