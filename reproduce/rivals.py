@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import Recipe
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.data.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
 from thinstack.training.datasets import read_sentences

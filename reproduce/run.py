@@ -18,7 +18,7 @@ from reproduce.rivals import run_rival
 from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.models import Model

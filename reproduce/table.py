@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from thinstack.config import Recipe, Strict
 from thinstack.config.base import read_toml
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]

@@ -21,14 +21,8 @@ from thinstack.config.model_config import (
 )
 
 if TYPE_CHECKING:
-    from thinstack.config.recipe import (
-        DataConfig,
-        ExportConfig,
-        InitConfig,
-        Recipe,
-        Task,
-        TrainingConfig,
-    )
+    from thinstack.config.data_config import DataConfig, Task
+    from thinstack.config.recipe import ExportConfig, InitConfig, Recipe, TrainingConfig
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -57,7 +51,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What only training needs, which whoever predicts does not wait for."""
     if name in __all__:
-        from thinstack.config import recipe
+        from thinstack.config import data_config, recipe
 
-        return getattr(recipe, name)
+        return getattr(data_config if name in data_config.__all__ else recipe, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

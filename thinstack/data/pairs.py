@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from thinstack.config.recipe import TABLE
+from thinstack.config.data_config import TABLE
 from thinstack.core import Tree
 from thinstack.data.json_lines import binary_tree, read_records
 from thinstack.data.sick import TABLES, SickPair, read_sick

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import DataConfig, EmbeddingConfig, Recipe
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.data.pairs import Pair, read_pairs
 from thinstack.data.treebank import Labelled, read_labelled

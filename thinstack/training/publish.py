@@ -23,7 +23,7 @@ from thinstack.bundle.manifest import (
     WEIGHTS_FILE,
 )
 from thinstack.config import EvaluationSource, Recipe
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
 from thinstack.errors import ExportError
 from thinstack.export.onnx.verify import export_verified_onnx

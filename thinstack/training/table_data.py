@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from thinstack.config import DataConfig, Task
-from thinstack.config.recipe import PAIR_TASKS, TABLE
+from thinstack.config.data_config import PAIR_TASKS, TABLE
 from thinstack.data.tables import columns_of
 from thinstack.errors import DataError, InputError
 from thinstack.training.labels import find_labels

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
 from thinstack.config import DataConfig, ModelConfig, Recipe, Task
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.errors import ConfigError
 from thinstack.training.labels import in_order
 

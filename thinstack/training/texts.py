@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 
 from thinstack.config import DataConfig
-from thinstack.config.recipe import PAIR_TASKS
+from thinstack.config.data_config import PAIR_TASKS
 from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
