@@ -237,7 +237,7 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         (
             partial(reduce_one, words=3, score=0.1),
             False,
-            r"scores 0\.\d+ less than the best one; allowed 1e-05",
+            r"scores 0\.\d+ less than the best one; allowed 1e-04",
         ),
     ],
 )

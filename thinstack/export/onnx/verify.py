@@ -35,7 +35,9 @@ from thinstack.runtime.session import open_session
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
-TOLERANCE, INT8_TOLERANCE = 1e-5, 2e-2
+TOLERANCE, INT8_TOLERANCE = 1e-4, 2e-2
+"""Runtimes round differently: over 512 words a well-trained memory cell has lost 4e-6 of its float64
+scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
 ORT_TYPES: dict[str, type[Any]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 
@@ -114,7 +116,7 @@ def verify_onnx(
 
     `development`: batches of real inputs, such as those of a development file, to compare on as
     well. A quantised file is compared with a copy of the model that has the rounded weights, so the
-    tolerance (1e-5) is the same; what the rounding costs is reported beside it. For a file that
+    tolerance (1e-4) is the same; what the rounding costs is reported beside it. For a file that
     computes in 8 bits it is 0.02, of the mean difference. Raises ExportError if the file is not of
     this configuration, or its scores differ from the model's, or a tree's scores depend on the
     trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
