@@ -36,7 +36,7 @@ __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 TOLERANCE, INT8_TOLERANCE = 1e-4, 2e-2
-"""Runtimes round differently: over 512 words a well-trained memory cell has lost 4e-6 of its float64
+"""Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
 scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
 ORT_TYPES: dict[str, type[Any]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
