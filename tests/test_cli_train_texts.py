@@ -55,6 +55,8 @@ def test_options_of_tables_are_none_of_recipes(cli: Cli, tmp_path: Path) -> None
     answer = cli("train", tmp_path / "r.toml", "--out", tmp_path, "--init", "none", "--skip-bad")
     assert answer.code == 2
     assert "--skip-bad, --init: for tables" in answer.err
+    other = cli("train", tmp_path / "r.txt", "--out", tmp_path)
+    assert (other.code, "or a recipe (.toml), by its name" in other.err) == (2, True)
 
 
 @pytest.fixture(scope="module")

@@ -117,6 +117,9 @@ def train(
         )
         console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
         return
+    if file.suffix.lower() != ".toml":
+        endings = ", ".join(TABLES)
+        raise InputError(f"{file}: expected a table ({endings}) or a recipe (.toml), by its name")
     of_table |= {"text_column": text_column or None, "init": init, "labels": labels}
     if given := [name for name, value in of_table.items() if value is not None]:
         options = ", ".join("--" + name.replace("_", "-") for name in given)
