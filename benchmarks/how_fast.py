@@ -28,7 +28,7 @@ def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
     bundles = (old, "sst") if old else ("sst",)
     return [
         ("The bundled model, own parse, ONNX, one thread", ("own_parse.py", *bundles)),
-        ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "100000")),
+        ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "20000")),
         ("The encoder, one thread", ("encoder.py", *ONE)),
         ("SPINN, one thread", ("spinn.py", *ONE)),
         ("Exported models, one thread", ("onnx_speed.py", *ONE)),
