@@ -4,6 +4,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -31,6 +32,10 @@ large as its rate, and one of 0.05 undoes what the treebank taught."""
 
 NEIGHBOURS: Final = 0.2
 """Of ordered classes; on held-out SST sentences it is worth a point."""
+
+VECTORS: Final = """Word vectors start from the input table of
+sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
+STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
 PAIR_HEADS: Final[dict[Task, dict[str, Any]]] = {
     "entailment": {"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
@@ -65,9 +70,10 @@ def text_recipe(
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
     if init == "none":
-        data = files.model_copy(update={"vectors": "wordpieces", "vector_std": 0.3})
+        vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
+        data = files.model_copy(update=vectors)
     else:
-        data = files
+        data = files.model_copy(update={"statement": STARTED.format(Path(init).name)})
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "description": DESCRIPTIONS[files.task].format(", ".join(labels)),
