@@ -74,7 +74,7 @@ def test_from_a_table_to_predictions(cli: Cli, folder: Path) -> None:
     options = ("--init", folder / "start", "--skip-bad", "--seed", 3)
     answer = cli("train", table, "--out", out, *options)
     assert (answer.code, answer.err) == (0, "")
-    assert "1 rows cannot be used and are left out" in answer.out
+    assert "rows that cannot be used and are left out: 1 " in answer.out
     assert "texts.csv:42: " in (out / "skipped.txt").read_text()
     results = json.loads((out / "results.json").read_text())
     assert list(results["seeds"]) == ["3"]

@@ -37,15 +37,15 @@ def predict(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """Sentiment of each sentence of English texts, and of every phrase in it."""
+    """The class of each sentence of English texts, and of every phrase in it: with `sst` their
+    sentiment."""
     import thinstack
     from thinstack.runtime.text import predict_text
 
     given = texts or _lines_of_input()
     predictor = thinstack.load(model, device=device, threads=threads)
     found: list[Prediction] = []
-    several: dict[int, list[Prediction]] = {}
-    """Texts of several sentences, by the number of their last one."""
+    several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):
         if not sentences:
             print(f"warning: text {number} has no words", file=sys.stderr)

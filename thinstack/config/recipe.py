@@ -35,6 +35,8 @@ class InitConfig(Strict):
     def _table_and_ids_go_together(self) -> Self:
         if "embedding" not in self.parts:
             raise ValueError("parts: the others read the words of 'embedding': name it too")
+        if {"embedding", "encoder", "head"} <= set(self.frozen):
+            raise ValueError("frozen: nothing is left to learn; leave out a part")
         return self
 
 
@@ -233,6 +235,12 @@ class Recipe(Strict):
             raise ValueError("training.sources: 'self' needs a model.parser")
         if self.training.parser_epochs > 0 and self.model.parser is None:
             raise ValueError("training.parser_epochs: there is no model.parser to train alone")
+        if (
+            self.training.parser_epochs > 0
+            and self.init is not None
+            and "parser" in self.init.frozen
+        ):
+            raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
         return self
 
     @classmethod

@@ -10,7 +10,7 @@ from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.measure.figures import Figures
 from thinstack.measure.text_figures import confusion, text_figures
-from thinstack.runtime.prediction import document_scores
+from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -34,7 +34,7 @@ def evaluate_table(
     """
     gold: list[int] = []
 
-    def texts(row: TableRow) -> str:
+    def text_of(row: TableRow) -> str:
         if row.values[label] not in predictor.labels:
             expected = f"one of the model's labels ({', '.join(predictor.labels)})"
             found = row.values[label]
@@ -42,10 +42,10 @@ def evaluate_table(
         gold.append(predictor.labels.index(row.values[label]))
         return row.values[text]
 
-    rows = map(texts, read_table(path, [text, label], encoding=encoding))
+    texts = map(text_of, read_table(path, [text, label], encoding=encoding))
     scores = np.zeros((0, len(predictor.labels)))
     found = []
-    for number, sentences in enumerate(predict_text(predictor, rows, source=source)):
+    for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
         if not sentences:
             raise DataError(f"{path}: expected texts with words, found none in text {number + 1}")
         found.append(document_scores(sentences))

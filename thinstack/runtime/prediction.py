@@ -11,7 +11,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
 
-__all__ = ["Prediction", "document_scores", "scored_spans"]
+__all__ = ["Prediction", "scored_spans"]
 
 # A tokeniser may give words that brackets cannot hold.
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
@@ -121,16 +121,6 @@ class Prediction:
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }
-
-
-def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
-    """The probabilities (C,) of the classes of a text: the mean of those of its sentences, at least
-    one, weighted by their words."""
-    scores = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
-    mean: NDArray[np.float64] = np.average(
-        scores, axis=0, weights=[len(sentence.words) for sentence in sentences]
-    )
-    return mean
 
 
 def scored_spans(

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from thinstack.runtime.prediction import Prediction, document_scores
+from thinstack.runtime.documents import document_scores
+from thinstack.runtime.prediction import Prediction
 from thinstack.show.outline import SIGNS, Row, elide, outline, phrase, tones_of, visible
 
 __all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]

@@ -1,7 +1,7 @@
 """`TreeClassifier`: the spaCy component that learns classes of texts; `factory` describes it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from spacy.language import Language
-from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
@@ -19,8 +18,9 @@ from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
 from thinstack.integrations.spacy import bundle as bundles
 from thinstack.integrations.spacy.doc_bins import chosen_categories
+from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.runtime.prediction import document_scores
+from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.labels import ordered
 
@@ -33,7 +33,7 @@ AVERAGE: Final = 0.15
 """Over which share of all updates the running average of the weights reaches back."""
 
 
-class TreeClassifier(Pipe):
+class TreeClassifier(BatchedPipe):
     """The component. It is blank until `initialize`, then learns; read from a finished pipeline, it
     runs a bundle."""
 
@@ -155,23 +155,6 @@ class TreeClassifier(Pipe):
         if self._learnt and self._learner is not None:
             self._learner.step()
             self._learnt = False
-
-    def __call__(self, doc: Doc) -> Doc:
-        """Set `doc.cats` of one Doc."""
-        self.set_annotations([doc], self.predict([doc]))
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Set `doc.cats` of Docs, `batch_size` in one call of the model. When that fails, its Docs
-        are tried one by one, and one that fails goes to the error handler."""
-        rest = iter(stream)
-        while docs := list(islice(rest, batch_size)):
-            try:
-                self.set_annotations(docs, self.predict(docs))
-            except Exception:
-                yield from super().pipe(docs)
-            else:
-                yield from docs
 
     def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
         """The probabilities (D, C) of the classes of Docs; nothing is set. Raises InputError before

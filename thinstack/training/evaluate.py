@@ -13,9 +13,9 @@ from thinstack.measure.figures import Figures, has_sides
 from thinstack.measure.pair_figures import entailment, relatedness
 from thinstack.measure.text_figures import text_figures
 from thinstack.models.model import Model
+from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
-from thinstack.training.text_loss import text_scores
 
 __all__ = ["Answers", "evaluate_model"]
 
@@ -80,7 +80,7 @@ def _scores(
         if task == "texts":
             roots = model(model.inputs(forest))["root_scores"].cpu().numpy()
             trees = np.array([len(example.trees[source].forest.lengths) for example in part])
-            scores.extend(np.split(text_scores(roots, forest.lengths, trees), len(part)))
+            scores.extend(np.split(mean_scores(roots, forest.lengths, trees), len(part)))
             continue
         rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
         ends = np.cumsum([len(example.trees[source].targets) for example in part])

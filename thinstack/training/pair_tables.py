@@ -12,7 +12,7 @@ from thinstack.data.table_rows import TableRow
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import ConfigError, DataError
 from thinstack.runtime.text import Splitter, splitter
-from thinstack.training.texts import read_rows
+from thinstack.training.texts import located, read_rows
 
 __all__ = ["find_scale", "read_pair_table", "shared_pairs"]
 
@@ -35,7 +35,7 @@ def read_pair_table(
     rated = files.task == "relatedness"
     least = _least(model.labels) if rated else 0
     for row in read_rows(path, files, skipped):
-        try:
+        with located(path, row, skipped):
             first, second = (_tree(row, column, cut, maker) for column in files.pair_columns)
             target = row.values[files.target_column]
             if rated:
@@ -43,11 +43,6 @@ def read_pair_table(
             else:
                 rating = _class(target, files.label_column, model.labels)
             found.append(Pair(str(row.line), (first, second), rating))
-        except DataError as error:
-            located = DataError(f"{path}:{row.line}: {error}")
-            if skipped is None:
-                raise located from None
-            skipped.append(located)
     return found
 
 

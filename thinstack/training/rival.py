@@ -26,7 +26,7 @@ def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str
     learnt = [
         train[place] for place in np.linspace(0, len(train) - 1, min(len(train), MOST), dtype=int)
     ]
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+|\w+")
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
     model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000))
     model.fit([_spaced(text) for text in learnt], [text.label for text in learnt])
     found = model.predict_proba([_spaced(text) for text in dev])

@@ -22,13 +22,14 @@ from thinstack.core.forest import without_trees
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.models import Model, build_model, load_model, weights_of
+from thinstack.runtime.documents import mean_scores
 from thinstack.training.datasets import leaf_table
 from thinstack.training.examples import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.initial import freeze, initial_model
 from thinstack.training.loop import process_settings, update_average
 from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
 from thinstack.training.own_trees import take_own_trees
-from thinstack.training.text_loss import text_losses, text_scores
+from thinstack.training.text_loss import text_losses
 from thinstack.training.text_recipe import text_recipe
 from thinstack.training.texts import Text
 
@@ -188,7 +189,7 @@ class TextLearner:
             read = without_trees(forest) if model.parses else forest
             roots = model(model.inputs(read))["root_scores"].cpu().numpy()
             trees = np.array([len(example.gold.forest.lengths) for example in part])
-            found.append(text_scores(roots, forest.lengths, trees))
+            found.append(mean_scores(roots, forest.lengths, trees))
         return np.concatenate(found)
 
     def files(self) -> dict[str, bytes]:

@@ -1,37 +1,16 @@
 """The loss of texts, whose class is a mean over their sentences."""
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
+from thinstack.runtime.documents import word_shares
 from thinstack.training.examples import Minibatch
 from thinstack.training.precision import joint_of
 
-__all__ = ["near_classes", "sentence_weights", "text_losses", "text_scores"]
-
-
-def sentence_weights(
-    lengths: NDArray[np.int64], trees: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The text (B,) that each sentence belongs to, and the share (B,) of its text's words that it
-    has. `lengths` (B,) are the words of each sentence, `trees` (T,) the sentences of each text."""
-    text = np.repeat(np.arange(len(trees)), trees)
-    words = np.bincount(text, lengths, len(trees))
-    return text, (lengths / words[text]).astype(np.float32)
-
-
-def text_scores(
-    roots: NDArray[np.float32], lengths: NDArray[np.int64], trees: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """The scores (T, C) of texts: the mean of those of their sentences, `roots` (B, C), weighted by
-    their words. `lengths` and `trees` as in `sentence_weights`."""
-    _, share = sentence_weights(lengths, trees)
-    scores: NDArray[np.float32] = np.add.reduceat(roots * share[:, None], np.cumsum(trees) - trees)
-    return scores
+__all__ = ["near_classes", "text_losses"]
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
@@ -58,11 +37,11 @@ def text_losses(
     if model.head.reads == "nodes":
         ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
         roots = logits.index_select(0, ends.to(logits.device))
-    text, share = (
+    text, shares = (
         torch.from_numpy(each).to(logits.device)
-        for each in sentence_weights(batch.forest.lengths, batch.trees)
+        for each in word_shares(batch.forest.lengths, batch.trees)
     )
-    weighted = functional.softmax(roots, 1) * share.unsqueeze(1)
+    weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     targets = torch.from_numpy(batch.targets).to(logits.device)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()

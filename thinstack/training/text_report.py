@@ -29,8 +29,8 @@ def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
     if datasets.skipped:
         lines = "".join(f"{error}\n" for error in datasets.skipped)
         write_atomically(out / SKIPPED_FILE, lines)
-        count = f"{len(datasets.skipped):,} rows cannot be used and are left out"
-        console.print(Line(f"{count}; {out / SKIPPED_FILE} lists them", style="yellow"))
+        count = f"rows that cannot be used and are left out: {len(datasets.skipped):,}"
+        console.print(Line(f"{count} ({out / SKIPPED_FILE} lists them)", style="yellow"))
     if shared := shared_texts(*datasets.texts) + shared_pairs(*datasets.pairs):
         what = "pairs" if datasets.pairs[0] else "texts"
         problem = f"{shared:,} of the {what} to report on stand among those to train on too"

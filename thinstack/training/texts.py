@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from sys import intern
@@ -15,7 +16,7 @@ from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
 
-__all__ = ["Text", "read_rows", "read_texts", "set_aside_share", "shared_texts"]
+__all__ = ["Text", "located", "read_rows", "read_texts", "set_aside_share", "shared_texts"]
 
 PAIR_ADVICE: Final = (
     "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
@@ -75,14 +76,22 @@ def read_texts(
     rows, cut = read_rows(path, files, skipped), splitter(sentences=not files.spans)
     while batch := list(islice(rows, AT_ONCE)):
         for row, sentences in zip(batch, _cut(cut, batch, files), strict=True):
-            try:
+            with located(path, row, skipped):
                 found.append(_text(row, sentences, files, labels))
-            except DataError as error:
-                located = DataError(f"{path}:{row.line}: {error}")
-                if skipped is None:
-                    raise located from None
-                skipped.append(located)
     return found
+
+
+@contextmanager
+def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
+    """Name file and line in a DataError of the block, and add it to `skipped`; without a list it is
+    raised."""
+    try:
+        yield
+    except DataError as error:
+        found = DataError(f"{path}:{row.line}: {error}")
+        if skipped is None:
+            raise found from None
+        skipped.append(found)
 
 
 def set_aside_share(

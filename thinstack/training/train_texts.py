@@ -10,8 +10,8 @@ from rich.console import Console
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.data.tables import read_mappings
-from thinstack.errors import DataError
-from thinstack.training.run_recipe import run_recipe
+from thinstack.errors import ConfigError, DataError
+from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.table_data import find_classes, table_data
 from thinstack.training.text_recipe import commented, text_recipe
 from thinstack.training.texts import read_rows
@@ -46,7 +46,8 @@ def train_table(
     the whole numbers that scores go over; by default those of the table. `threads`: one, for
     minibatches are so small that several wait for each other; on a busy machine they take many
     times as long. Where `out` has the recipe of an earlier call that was stopped, the run goes on.
-    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do.
+    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do, and ConfigError
+    where `out` was trained by another recipe.
     """
     folder = table.resolve().parent
     data = table_data(table, files, text_columns=text_columns)
@@ -59,10 +60,23 @@ def train_table(
         update={"training": recipe.training.model_copy(update={"seeds": tuple(seeds)})}
     )
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=folder)
-    write_atomically(out / RECIPE, commented(recipe, first=first))
+    _write_recipe(out, commented(recipe, first=first), folder)
     recipe = Recipe.read(out / RECIPE)
     run_recipe(recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console)
     return recipe
+
+
+def _write_recipe(out: Path, text: str, folder: Path) -> None:
+    """Write the recipe, but not in place of one that somebody changed or that `out` was trained
+    by."""
+    note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
+    if started and note.exists() and note.read_text(encoding="utf-8") != text:
+        raise ConfigError(
+            f"{note}: is not the recipe of this table and these options, it was changed or is of "
+            f"others; run it itself (thinstack train {note} --data {folder} --out ANOTHER), or "
+            "name another folder"
+        )
+    write_atomically(note, text)
 
 
 def train_rows(

@@ -31,14 +31,13 @@ folder that `model` names is not needed any more. All settings can be overridden
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from operator import mul
 from pathlib import Path
 from typing import Any, Literal
 
 from spacy.language import Language
-from spacy.pipeline import Pipe
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.util import registry
@@ -47,6 +46,7 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import bundle as bundles
+from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
@@ -63,7 +63,7 @@ UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
 """Figures of `Scorer.score_cats` that do not count in the score of a training run."""
 
 
-class TreeSentiment(Pipe):
+class TreeSentiment(BatchedPipe):
     """The component; its model is read by `load`, `from_disk` or `from_bytes`, or at first need."""
 
     def __init__(
@@ -91,26 +91,6 @@ class TreeSentiment(Pipe):
     def labels(self) -> tuple[str, ...]:
         """The classes of the model, once it was read."""
         return self._labels
-
-    def __call__(self, doc: Doc) -> Doc:
-        """Annotate one Doc. Raises InputError where its parses are asked for and cannot be used."""
-        self.set_annotations([doc], self.predict([doc]))
-        return doc
-
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in order, the sentences of `batch_size` Docs in one call of the model.
-
-        When that fails, its Docs are tried one by one. One that fails then goes to the error
-        handler (`nlp.set_error_handler`; the default raises) and is left out.
-        """
-        rest = iter(stream)
-        while docs := list(islice(rest, batch_size)):
-            try:
-                self.set_annotations(docs, self.predict(docs))
-            except Exception:
-                yield from super().pipe(docs)
-            else:
-                yield from docs
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
         """The scored trees of the sentences of each Doc; nothing is set. Raises InputError where

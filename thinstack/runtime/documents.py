@@ -1,0 +1,41 @@
+"""The class of a text of several sentences: the mean of theirs, weighted by their words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.runtime.prediction import Prediction
+
+__all__ = ["document_scores", "mean_scores", "word_shares"]
+
+
+def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
+    """The probabilities (C,) of the classes of a text of these sentences, at least one."""
+    roots = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
+    lengths = np.array([len(sentence.words) for sentence in sentences])
+    found: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
+    return found
+
+
+def mean_scores(
+    roots: NDArray[np.floating], lengths: NDArray[np.integer], counts: NDArray[np.integer]
+) -> NDArray[np.floating]:
+    """The scores (T, C) of texts, from those of their sentences, `roots` (B, C), in order.
+
+    `lengths` (B,) are the words of each sentence, `counts` (T,) the sentences of each text, at
+    least one.
+    """
+    _, shares = word_shares(lengths, counts)
+    weighted = roots * shares.astype(roots.dtype)[:, None]
+    means: NDArray[np.floating] = np.add.reduceat(weighted, np.cumsum(counts) - counts)
+    return means
+
+
+def word_shares(
+    lengths: NDArray[np.integer], counts: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text;
+    `lengths` and `counts` as in `mean_scores`."""
+    text = np.repeat(np.arange(len(counts)), counts)
+    return text, lengths / np.bincount(text, lengths, len(counts))[text]
