@@ -1,6 +1,7 @@
 """Smaller storage of weights, and what it makes of them."""
 
 import copy
+import re
 from typing import Literal
 
 import numpy as np
@@ -16,6 +17,9 @@ Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 """How a file stores weights: as they are; in half precision; the leaf table in 8 bits and matrices
 in half precision; or both in 8 bits, and products with matrices computed so. All but the last
 compute in float32."""
+
+PRODUCT = re.compile(r"embedding\.encoder\.layers\.\d+\.\w+\.w")
+"""Matrices of a pretrained encoder."""
 
 # Not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow.
 WEIGHT_LEVELS = 64
@@ -48,16 +52,21 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
 
     `fp16`: the leaf table and all matrices to half precision. `int8-tables`, `int8`: the leaf table
     to 8 bits, matrices to half precision, the table too where the embedding does more than to look
-    words up in it; what `int8` rounds beyond that, in the products themselves, is not in the copy.
-    Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too
-    large for half precision.
+    words up in it; `int8` the matrices of a pretrained encoder to 8 bits as well. What `int8`
+    rounds beyond that, in the products themselves, is not in the copy. Vectors, such as biases,
+    stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
-    looked_up = rounded.embedding.table if rounded.embedding.lookup != "none" else None
+    embedding = rounded.embedding
+    tables = [] if embedding.lookup == "none" else [embedding.table]
+    tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():
         for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
-            if quantize in ("int8-tables", "int8") and tensor is looked_up:
+            if quantize in ("int8-tables", "int8") and any(tensor is each for each in tables):
                 levels, scale = quantize_rows(tensor.numpy())
+                tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
+            elif quantize == "int8" and PRODUCT.fullmatch(name):
+                levels, scale = quantize_columns(tensor.half().float().numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
                 tensor.copy_(tensor.half())

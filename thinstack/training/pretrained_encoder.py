@@ -31,7 +31,10 @@ PROBES: Final = (
     "a\u0301",
 )
 """Words whose pieces tell an uncased WordPiece tokeniser from others."""
-FEED_FORWARD: Final = {
+PRODUCTS: Final = {
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
     "attention.output.dense": "mix",
     "intermediate.dense": "wider",
     "output.dense": "narrower",
@@ -181,10 +184,7 @@ def _weights(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
         found[f"{own}norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
     for number in range(layers):
         theirs, ours = f"encoder.layer.{number}.", f"{own}layers.{number}."
-        heads = [f"{theirs}attention.self.{each}" for each in ("query", "key", "value")]
-        found[f"{ours}qkv.w"] = torch.cat([state[f"{each}.weight"] for each in heads]).t()
-        found[f"{ours}qkv.b"] = torch.cat([state[f"{each}.bias"] for each in heads])
-        for name, product in FEED_FORWARD.items():
+        for name, product in PRODUCTS.items():
             found[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
             found[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
         for name, norm in NORMS.items():

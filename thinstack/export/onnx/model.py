@@ -15,7 +15,7 @@ from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
-from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
+from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces, written_words
 from thinstack.export.onnx.encoder import Encoding, Words, encode
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
@@ -98,13 +98,14 @@ def export_stages(
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
-    done, products = quantize_products(g, _bounds(stored, words))
+    by_row = model.embedding.lookup == "context"
+    done, products = quantize_products(g, _bounds(stored, words), by_row=by_row)
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:
     """What no vector of words exceeds: the mean of a word's pieces is no larger than they are."""
-    if stored.embedding.lookup == "none":
+    if stored.embedding.lookup not in ("rows", "mean"):
         return {}
     largest = float(stored.embedding.table.detach().abs().max())
     return {vectors.name: largest for vectors in (words.vectors, words.distinct)}
@@ -167,6 +168,8 @@ def _words(
     """Vectors of the words; `stored` is the model with its weights rounded as the file stores
     them."""
     embedding = model.embedding
+    if embedding.lookup == "context":
+        return written_words(g, stored.embedding, inputs, quantize)
     if embedding.lookup == "none":
         indices = [inputs[name].long() for name in embedding.index_names]
         (vectors,) = inline(g, export_embedding(stored.embedding), indices)

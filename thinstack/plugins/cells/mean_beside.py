@@ -64,8 +64,8 @@ class MeanBeside(Cell):
         self.inner, self.columns, self.own = inner, int(width), len(inner.state_sizes)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        state = self.inner.leaf(inputs)
-        return [*state, inputs[:, : self.columns], inputs.new_ones([inputs.shape[0], 1])]
+        number = inputs.new_ones([inputs.shape[0], 1])
+        return self.inner.leaf(inputs) + [inputs[:, : self.columns], number]  # noqa: RUF005
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         state = self.inner.compose(inputs, children[: self.own], links)

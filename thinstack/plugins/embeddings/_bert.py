@@ -13,10 +13,18 @@ EPSILON = 1e-12
 
 
 class Linear(nn.Module):
-    """y = x W + b, with W (in, out)."""
+    """y = x W + b, with W (in, out).
+
+    Attributes:
+        bound: (), what the absolute values of x seldom exceed, 0 if that is not known; exports
+            that compute in 8 bits round x by it.
+    """
+
+    bound: Tensor
 
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
+        self.register_buffer("bound", torch.zeros([]))
         self.w = nn.Parameter(torch.empty(inputs, outputs))
         self.b = nn.Parameter(torch.zeros(outputs))
         fan_in_uniform_(self.w)
@@ -38,7 +46,8 @@ class BertLayer(nn.Module):
     def __init__(self, *, width: int, heads: int, feed_forward: int, dropout: float):
         super().__init__()
         self.heads, self.scale = heads, (width // heads) ** -0.5
-        self.qkv, self.mix = Linear(width, 3 * width), Linear(width, width)
+        self.query, self.key, self.value = (Linear(width, width) for _ in range(3))
+        self.mix = Linear(width, width)
         self.wider, self.narrower = Linear(width, feed_forward), Linear(feed_forward, width)
         self.attended = nn.LayerNorm(width, EPSILON)
         self.transformed = nn.LayerNorm(width, EPSILON)
@@ -46,16 +55,20 @@ class BertLayer(nn.Module):
 
     def forward(self, rows: Tensor, grid: Tensor, mask: Tensor, places: Tensor) -> Tensor:
         # Written out: torch's fused attention is slow going back through short sentences.
-        batch, time, width = grid.shape[0], grid.shape[1], rows.shape[1]
-        padded = self.qkv(rows).index_select(0, grid.flatten())
-        split = padded.view(batch, time, 3, self.heads, width // self.heads)
-        query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
-        weights = ((query @ key.transpose(2, 3)) * self.scale + mask).softmax(-1)
-        mixed = (weights @ value).transpose(1, 2).reshape(batch * time, width)
+        query = self._by_head(self.query(rows), grid) * self.scale
+        key, value = self._by_head(self.key(rows), grid), self._by_head(self.value(rows), grid)
+        weights = (query @ key.transpose(2, 3) + mask).softmax(-1)
+        mixed = (weights @ value).transpose(1, 2).flatten(0, 1).flatten(1)
         rows = self.attended(rows + self.dropout(self.mix(mixed.index_select(0, places))))
         hidden = functional.gelu(self.wider(rows))
         normed: Tensor = self.transformed(rows + self.dropout(self.narrower(hidden)))
         return normed
+
+    def _by_head(self, rows: Tensor, grid: Tensor) -> Tensor:
+        """(B, heads, T, width / heads)."""
+        padded = rows.index_select(0, grid.flatten())
+        sizes = [grid.shape[0], grid.shape[1], self.heads, rows.shape[1] // self.heads]
+        return padded.view(sizes).transpose(1, 2)
 
 
 class Bert(nn.Module):

@@ -90,7 +90,7 @@ class TransformerEmbedding(Embedding):
         super().__init__(
             table_size=(entries, width), size=size, index_names=names, lookup="context"
         )
-        self.first, self.last = int(first), int(last)
+        self.first, self.last, self.far_below = int(first), int(last), FAR_BELOW
         self.rows, beside = rows, torch.empty(entries, static).normal_(std=0.05)
         self.static = nn.Parameter(beside) if static else None
         self.dropout = nn.Dropout(dropout)
@@ -111,7 +111,7 @@ class TransformerEmbedding(Embedding):
         extents = tokens.ends - tokens.starts + 1
         longest = int(extents.max()) if extents.shape[0] > 0 else 1
         grid, inside = grid_of(tokens, torch.arange(longest, device=extents.device))
-        mask = torch.where(inside, 0.0, FAR_BELOW).unsqueeze(1).unsqueeze(1)
+        mask = torch.where(inside, 0.0, self.far_below).unsqueeze(1).unsqueeze(1)
         places = tokens.sentence * longest + tokens.positions
         rows = functional.embedding(tokens.ids, self.table, sparse=True)
         states = self.encoder(rows, tokens.positions, grid, mask, places)
