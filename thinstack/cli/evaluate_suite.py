@@ -81,25 +81,17 @@ def evaluate_on_suite(
 
 
 def _table_of(figures: Mapping[str, Any]) -> "Table":
-    """A row for each kind, the total, what is not in it, and pairs."""
     from rich.table import Column, Table
 
     from thinstack.measure.figures import percent
+    from thinstack.measure.polarity import suite_rows
 
-    right = Column("right", justify="right")
-    table = Table("", right, Column("of", justify="right"), Column("percent", justify="right"))
-
-    def row(name: str, found: Mapping[str, Any], *, last: bool = False) -> None:
+    headings = (Column(name, justify="right") for name in ("right", "of", "percent"))
+    table = Table("", *headings)
+    before_a_line = len(figures["kinds"]), len(figures["kinds"]) + 1
+    for number, (name, found) in enumerate(suite_rows(figures), 1):
         counts = f"{found['right']:,}", f"{found['total']:,}", percent(found["accuracy"])
-        table.add_row(Text(name), *counts, end_section=last)
-
-    kinds = list(figures["kinds"].items())
-    for place, (kind, found) in enumerate(kinds, 1):
-        row(kind.replace("_", " "), found, last=place == len(kinds))
-    row("total", figures, last=True)
-    row("irony, not in the total", figures["irony"])
-    row("pairs that must agree (INV)", figures["tests"]["INV"])
-    row("pairs that must differ as told (DIR)", figures["tests"]["DIR"])
+        table.add_row(Text(name), *counts, end_section=number in before_a_line)
     return table
 
 

@@ -1,7 +1,7 @@
 """How much of a suite of polarities (`thinstack.data.suite`) a model of sentiment understands."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "evaluate_suite",
     "polarity_figures",
     "sides_of",
+    "suite_rows",
 ]
 
 NEUTRAL_MARGIN: Final = 0.2
@@ -109,6 +110,19 @@ def polarity_figures(
     return SuiteFigures(
         figures, [case for case, found in zip(cases, right, strict=True) if not found]
     )
+
+
+def suite_rows(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Figures as the rows of a table, each with what it is called: the kinds, their total, and what
+    is not in it."""
+    kinds = [(kind.replace("_", " "), found) for kind, found in figures["kinds"].items()]
+    return [
+        *kinds,
+        ("total", figures),
+        ("irony, not in the total", figures["irony"]),
+        ("pairs that must agree (INV)", figures["tests"]["INV"]),
+        ("pairs that must differ as told (DIR)", figures["tests"]["DIR"]),
+    ]
 
 
 def _pairs(
