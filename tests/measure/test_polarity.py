@@ -110,14 +110,15 @@ def test_pairs_agree_or_move() -> None:
         case("e", "positive", test="DIR", partner="d", moves="up"),
         case("f", "negative", test="DIR", partner="a", moves="down"),
         case("g", "positive", test="DIR", partner="a", moves="up"),
+        case("h", "positive", test="DIR", partner="a", moves="up"),
     ]
-    # d is wrong by its side and yet moves down; f does not move.
-    positive = np.array([0.8, 0.6, 0.4, 0.7, 0.9, 0.8, 0.7])
+    # d is wrong by its side and yet moves down; f and h do not move.
+    positive = np.array([0.8, 0.6, 0.4, 0.7, 0.9, 0.8, 0.7, 0.8])
     scores = np.stack([1 - positive, positive], axis=1)
     figures, wrong = polarity_figures(cases, scores, ("negative", "positive"))
     assert figures["tests"] == {
         "INV": {"right": 1, "total": 2, "accuracy": 50.0},
-        "DIR": {"right": 2, "total": 4, "accuracy": 50.0},
+        "DIR": {"right": 2, "total": 5, "accuracy": 40.0},
     }
     assert [one.id for one in wrong] == ["c", "d", "f"]
     both_wrong, _ = polarity_figures(cases[:2], scores[:, ::-1], ("negative", "positive"))

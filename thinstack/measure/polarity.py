@@ -74,7 +74,6 @@ def evaluate_suite(
     Raises InputError for a model whose classes are not those of sentiment, and for a source that it
     does not have; DataError for a text without words.
     """
-    _needed_sides(predictor.labels)
     texts = (case.text for case in cases)
     scores = text_scores(predictor, texts, source=source, where="the suite")
     return polarity_figures(cases, scores, predictor.labels)
