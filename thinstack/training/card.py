@@ -5,6 +5,7 @@ from typing import Any
 from thinstack.config import Recipe
 from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
 from thinstack.training.seeds import SeedResult
+from thinstack.training.suite_report import suite_section
 
 __all__ = ["card"]
 
@@ -43,7 +44,7 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 | trees | figures of | {headings} |
 |---|---|{rules}|
 {rows}
-{command}
+{command}{suites}
 ## Data and terms
 
 {statement}
@@ -55,11 +56,12 @@ def card(
     result: SeedResult,
     shipped: dict[str, dict[str, Any]],
     over_seeds: dict[str, Any],
+    suites: dict[str, dict[str, Any]],
     *,
     size: int,
 ) -> str:
     """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
-    seeds, data and terms.
+    seeds, those of suites, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -91,6 +93,7 @@ def card(
         rules="|".join("---" for _ in names),
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
+        suites=suite_section(suites),
         statement=recipe.data.statement.strip(),
     )
 

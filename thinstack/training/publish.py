@@ -40,6 +40,7 @@ from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.seeds import SeedResult
+from thinstack.training.suite_report import measure_suites
 
 __all__ = ["publish"]
 
@@ -66,20 +67,20 @@ def publish(
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees, and plain
     sentences), those of the ONNX file as shipped: with gold trees, with the trees that raw words
-    get, and from raw text. It
+    get, and from raw text; of classes of sentiment also those of the suites' reported half. It
     holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
     first `MOST_VERIFIED` development examples.
     """
     files = _exports(recipe, datasets, result, console)
-    shipped = _measure(files, recipe, datasets, data)
+    shipped, suites = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
-    text = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE]))
+    text = card(recipe, result, shipped, over_seeds, suites, size=len(files[ONNX_FILE]))
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
-    metrics |= {"development": shipped, "over_seeds": over_seeds}
+    metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )
@@ -130,23 +131,31 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
     return found
 
 
-def _measure(files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
-    """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
-    automatic trees; nothing for models that predictors do not take."""
-    plain = recipe.model.trees == "sequence"
-    if not (plain or recipe.model.trees == "binary") or recipe.data.task in PAIR_TASKS:
-        return {}
-    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+def _measure(
+    files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path
+) -> tuple[Figures, Figures]:
+    """The figures of the files as a bundle, on the data and on suites; nothing for models that
+    predictors do not take."""
+    taken = recipe.model.trees in ("sequence", "binary")
+    if not taken or recipe.data.task in PAIR_TASKS:
+        return {}, {}
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        if recipe.data.task == "texts":
-            return {"text": _measure_texts(predictor, recipe, datasets)}
-        development = read_sentences(recipe, data)[2]
-        figures: Figures = {
-            source: evaluate_predictor(predictor, development, source=source) for source in sources
-        }
-        figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
-        return figures
+        return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
+
+
+def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
+    """Accuracy by tree source, and as "text" that of raw text over automatic trees."""
+    if recipe.data.task == "texts":
+        return {"text": _measure_texts(predictor, recipe, datasets)}
+    plain = recipe.model.trees == "sequence"
+    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+    development = read_sentences(recipe, data)[2]
+    figures: Figures = {
+        source: evaluate_predictor(predictor, development, source=source) for source in sources
+    }
+    figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
+    return figures
 
 
 def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:

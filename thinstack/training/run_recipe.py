@@ -48,7 +48,7 @@ def run_recipe(
     console: Console,
 ) -> None:
     """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's
-    bundle, `model-best`.
+    bundle, `model-best`, whose figures on suites are in both.
 
     That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the
     work of another recipe or on other data, or if a seed is repeated; MissingExtraError without
@@ -82,7 +82,7 @@ def run_recipe(
         figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
     elif recipe.data.from_table:
         figures["rival"] = dict([pair_rival(*datasets.pairs)])
-    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+    _write(figures, out)
     if len(results) > 1 or recipe.data.task != "texts":
         _show(results, over_seeds, recipe, console)
     if recipe.data.task == "texts":
@@ -94,7 +94,13 @@ def run_recipe(
         said = line(found, recipe.data.task, recipe.model.labels)
         console.print(f"a plain rival, {name}: {said}")
     path = out / "model-best"
-    publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
+    bundle = publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
+    if suites := bundle.manifest.metrics["suites"]:
+        _write(figures | {"suites": suites}, out)
+
+
+def _write(figures: dict[str, Any], out: Path) -> None:
+    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:
