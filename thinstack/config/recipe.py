@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.data_config import PAIR_TASKS, DataConfig
 from thinstack.config.model_config import MadeTree, ModelConfig
+from thinstack.config.teacher_config import TeacherConfig
 
 __all__ = ["ExportConfig", "InitConfig", "Part", "Recipe", "TrainingConfig"]
 
@@ -129,6 +130,13 @@ class TrainingConfig(Strict):
         description="For a model that parses: weight of the loss of its trees beside that of the "
         "task, (7) of Bowman et al. 2016.",
     )
+    root_weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="Additional weight of whole sentences where phrases are learnt: how much the "
+        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
+        "the root of a tree of 40 nodes counts 1 + 8 times.",
+    )
     precision: Literal["float32", "bf16"] = Field(
         default="float32",
         description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
@@ -204,6 +212,9 @@ class Recipe(Strict):
     init: InitConfig | None = Field(
         default=None, description="Where learning starts; fresh weights without it."
     )
+    teacher: TeacherConfig | None = Field(
+        default=None, description="Bundles that label phrases too; none without it."
+    )
     model: ModelConfig = Field(description="What is trained.")
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
@@ -251,6 +262,26 @@ class Recipe(Strict):
         if of_texts and self.data.task != "texts":
             raise ValueError(
                 "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _teacher_fits(self) -> Self:
+        if self.training.root_weight and self.data.task not in ("phrases", "sentences"):
+            found = f"found data.task = {self.data.task!r}"
+            raise ValueError(f"training.root_weight: of trees of a treebank alone, {found}")
+        if self.teacher is None:
+            return self
+        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
+        if self.data.task != "phrases" or self.model.trees != "binary":
+            raise ValueError(
+                "teacher: it labels phrases of a treebank's binary trees; expected data.task = "
+                f"'phrases', model.trees = 'binary', found {found}"
+            )
+        if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
+            raise ValueError(
+                f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
+                f"{sorted(map(str, shown))}"
             )
         return self
 

@@ -63,4 +63,5 @@ def phrase_of(sentence: LabelledForest, node: int) -> LabelledForest:
         nodes.stop - nodes.start - 1,
         sentence.words[nodes],
         sentence.depths[nodes],
+        None if sentence.soft is None else sentence.soft[nodes],
     )

@@ -23,11 +23,13 @@ def fit_parser(
     on_batch: Callable[[int, int, int], None],
 ) -> None:
     """Train the parser of a model, and nothing else of it, for `parser_epochs` on the treebank's
-    trees. `on_batch` is called as in `training.loop.train`, with the epochs after all others.
+    trees (examples that are `parsed`). `on_batch` is called as in `training.loop.train`, with the
+    epochs after all others.
 
     While the vectors of words change a parser lags behind them: on SST this is worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
+    examples = [example for example in examples if example.parsed]
     optimizer = build_optimizers(model, config)["parser"]
     rates = config.model_copy(update={"epochs": config.parser_epochs})
     lengths = [example.words for example in examples]

@@ -30,6 +30,7 @@ from thinstack.training.initial import freeze
 from thinstack.training.optimizers import build_optimizers, set_rates
 from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
+from thinstack.training.task_loss import task_loss
 from thinstack.training.text_loss import text_losses
 
 __all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
@@ -193,11 +194,8 @@ def _losses(
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum. Without right transitions no parser learns."""
-    labelled = int((batch.targets >= 0).sum())
-    inputs = model.inputs(batch.forest)
-    targets = torch.from_numpy(batch.targets).to(model.embedding.table.device)
-    joint = joint_of(model, inputs, config)
-    task = model.head.loss(joint.logits, targets)
+    joint = joint_of(model, model.inputs(batch.forest), config)
+    task, labelled = task_loss(model.head, joint.logits, batch, config.root_weight)
     if not batch.right.size:
         return (task, task.new_zeros([])), (labelled, 0)
     wanted = torch.from_numpy(batch.right)

@@ -4,6 +4,7 @@ bundle."""
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from thinstack.training.pair_report import pair_rival
 from thinstack.training.publish import publish
 from thinstack.training.rival import NAME, plain_rival
 from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
+from thinstack.training.teaching import lessons
 from thinstack.training.text_report import say_what_is_odd, show_texts
 
 __all__ = ["run_recipe"]
 
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
+TEACHER_FOLDER = "teacher"
 
 PARSER_FIGURES = {
     "choices_right": "right choices along the file's trees",
@@ -61,13 +64,16 @@ def run_recipe(
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe, data)
-    datasets = load_datasets(recipe, data)
+    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console)
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     say_what_is_odd(datasets, out, console)
     console.print(
         f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
         f"on; {len(datasets.table):,} leaf vectors"
     )
+    if recipe.teacher is not None:
+        counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
+        console.print(f"taught by {', '.join(recipe.teacher.bundles)}: {counts}")
     folder = out / SEEDS_FOLDER
     results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
     best = max(results, key=lambda result: result.selection)
@@ -121,12 +127,33 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     write_atomically(note, text)
 
 
+def _load(
+    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+) -> Datasets:
+    """The data sets; what a teacher answers is kept in the folder `cache`."""
+    if recipe.teacher is None:
+        return load_datasets(recipe, data)
+    with _progress(console) as progress:
+        bar = progress.add_task("the teacher reads", total=None)
+
+        def on_read(what: str, done: int, total: int) -> None:
+            description = f"the teacher reads {what}"
+            progress.update(bar, completed=done, total=total, description=description)
+
+        teach = partial(lessons, cache=cache, threads=threads, on_read=on_read)
+        return load_datasets(recipe, data, teach=teach)
+
+
+def _progress(console: Console) -> Progress:
+    text = TextColumn("{task.description}")
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    text = TextColumn("{task.description}")
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _progress(console) as progress:
         bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
         told = recipe.data.task, recipe.model.labels
 
