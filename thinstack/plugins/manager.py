@@ -188,13 +188,12 @@ class PluginManager:
         return source.record("ok" if fault is None else "failed", fault, spec=spec)
 
     def _fault(self, spec: AnySpec, source: Source) -> str | None:
-        """Why what a source provides cannot be had, if so: a bundle may have lost its folder; the
-        name of a built-in stays its own, any other name of two providers is nobody's."""
+        """Why what a source provides cannot be had, if so: the name of a built-in stays its own,
+        any other name of two providers is nobody's; and a bundle may have lost its folder."""
         kind, name = spec.kind, spec.name
-        if isinstance(spec, BundleSpec) and (missing := spec.missing()) is not None:
-            return f"{kind} {name!r} of {source}: {missing}"
         if source.builtin or len(self._providers[kind, name]) == 1:
-            return None
+            missing = spec.missing() if isinstance(spec, BundleSpec) else None
+            return None if missing is None else f"{kind} {name!r} of {source}: {missing}"
         providers = " and by ".join(str(source) for _, source in self._providers[kind, name])
         return (
             f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with "
