@@ -31,12 +31,12 @@ def load(
     device: Literal["cpu", "cuda", "auto"] = "cpu",
     threads: int | None = None,
 ) -> "Predictor":
-    """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack brings
-    along.
+    """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack, or
+    another installed distribution, brings along.
 
     `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
-    `threads` None: as many as the process may use. Raises UnknownNameError, BundleError or
-    MissingExtraError (onnxruntime) where there is nothing to load.
+    `threads` None: as many as the process may use. Raises UnknownNameError, PluginError,
+    BundleError or MissingExtraError (onnxruntime) where there is nothing to load.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
