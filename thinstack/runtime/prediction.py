@@ -1,7 +1,7 @@
 """`Prediction`: the scores of a sentence and of every phrase in its tree, as plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -67,8 +67,8 @@ class Prediction:
             object.__setattr__(self, "parts", ((0, len(self.words)),))
 
     def __reduce__(self) -> tuple[object, ...]:
-        made = self.text, self.words, self.offsets, self.transitions, self.scores
-        return type(self), (*made, self.labels, self.parts)
+        kept = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
+        return type(self), tuple(getattr(self, name) for name in kept)
 
     @classmethod
     def of_words(
@@ -85,7 +85,7 @@ class Prediction:
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
         read, scored = (" ".join(words), tuple(words), offsets), (transitions, scores, labels)
-        return cls(*read, *scored, parts, predictor)
+        return cls(*read, *scored, parts=parts, predictor=predictor)
 
     @property
     def phrases(self) -> bool:

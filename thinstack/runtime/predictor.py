@@ -157,7 +157,7 @@ class Predictor:
         `trees_and_scores`."""
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [
-            Prediction.of_words(words, *each[:2], self.labels, each.parts, self)
+            Prediction.of_words(words, *each[:2], self.labels, parts=each.parts, predictor=self)
             for words, each in found
         ]
 

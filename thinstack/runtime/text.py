@@ -56,7 +56,11 @@ def predict_text(
         flat = list(chain.from_iterable(batch))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
         found = (
-            Prediction(text, tuple(words), offsets, *each[:2], labels, each.parts, predictor)
+            Prediction(
+                *(text, tuple(words), offsets, *each[:2], labels),
+                parts=each.parts,
+                predictor=predictor,
+            )
             for (text, words, offsets), each in zip(flat, scored, strict=True)
         )
         for sentences in batch:

@@ -232,8 +232,8 @@ def _prediction(phrase: _Phrase) -> Prediction:
     tokens, transitions, scores = _arrays(phrase)
     text, offsets = text_of(phrase.doc, tokens)
     words = tuple(phrase.record["words"][phrase.first : phrase.behind])
-    labels = tuple(phrase.labels)
-    return Prediction(text, words, offsets, transitions, scores, labels, _parts(phrase))
+    read, scored = (text, words, offsets), (transitions, scores, tuple(phrase.labels))
+    return Prediction(*read, *scored, parts=_parts(phrase))
 
 
 def _parts(phrase: _Phrase) -> Spans:
