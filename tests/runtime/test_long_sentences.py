@@ -245,6 +245,15 @@ def test_a_sentence_of_many_pieces_is_read_in_parts(pieces: Predictor) -> None:
         assert one.parts[-1][1] == len(words)
 
 
+def test_parts_keep_both_limits(pieces: Predictor) -> None:
+    pieces.max_words = 3
+    words = ["film"] * 9 + ["films"] * 4
+    (found,) = pieces.predict([words])
+    sizes = [end - start for start, end in found.parts]
+    assert max(sizes) <= 3 < sum(sizes) == 13
+    assert all(end <= 9 or end - start <= 2 for start, end in found.parts)
+
+
 def test_what_cannot_be_cut_is_refused(pieces: Predictor) -> None:
     with pytest.raises(
         InputError, match=r"sentence 1 has 6 word pieces; .* 5 at once.*its tree out"
