@@ -30,18 +30,21 @@ def load(
     *,
     device: Literal["cpu", "cuda", "auto"] = "cpu",
     threads: int | None = None,
+    max_words: int = 400,
 ) -> "Predictor":
     """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack, or
     another installed distribution, brings along.
 
     `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
-    `threads` None: as many as the process may use. Raises UnknownNameError, PluginError,
-    BundleError or MissingExtraError (onnxruntime) where there is nothing to load.
+    `threads` None: as many as the process may use. `max_words`: a longer sentence is read in parts.
+    Raises UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime) where there
+    is nothing to load, InputError unless 2 <= `max_words`.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
 
-    return Predictor(open_bundle(path_or_name), device=device, threads=threads)
+    bundle = open_bundle(path_or_name)
+    return Predictor(bundle, device=device, threads=threads, max_words=max_words)
 
 
 def train_texts(

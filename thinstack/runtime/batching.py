@@ -10,7 +10,14 @@ from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
 from thinstack.errors import InputError
 
-__all__ = ["BATCH_NODES", "BATCH_TEXTS", "batches", "joined_transitions"]
+__all__ = [
+    "BATCH_NODES",
+    "BATCH_TEXTS",
+    "batches",
+    "check_words",
+    "joined_transitions",
+    "lengths_of",
+]
 
 IntArray = NDArray[np.int64]
 
@@ -65,3 +72,22 @@ def joined_transitions(
     if fault := first_fault(joined, sizes):
         raise InputError(f"sentence {positions[fault[0]]}: {fault[1]}")
     return joined.astype(np.int64, copy=False)
+
+
+def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
+    or a text in place of words."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if str in set(map(type, sentences)):
+        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
+        raise InputError(f"sentence {position} is a text; expected its words: split it first")
+    if not lengths.all():
+        position = int(lengths.argmin())
+        raise InputError(f"sentence {position} has no words: leave empty sentences out")
+    return lengths
+
+
+def check_words(sentence: Sequence[str], place: int) -> None:
+    """Raise InputError, naming the place of the sentence, if a word is no string."""
+    if odd := [word for word in sentence if not isinstance(word, str)]:
+        raise InputError(f"sentence {place}: a word is a string, found {odd[0]!r:.80}")

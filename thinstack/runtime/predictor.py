@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import BATCH_NODES, batches
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of
+from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
+from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.session import open_session
+from thinstack.runtime.why import Contribution, contributions
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
@@ -42,14 +44,6 @@ _READS = {"root_classifier.v1": "roots"}
 _ORPHANS: list[Any] = []
 
 
-class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
-    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases."""
-
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-
-
 class Predictor:
     """The scores that a bundle's model gives to sentences and, where phrases were trained, to all
     their phrases.
@@ -64,13 +58,26 @@ class Predictor:
             sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
         threads: of one operator on the CPU; None is as many as the process has cores.
+        max_words: of a sentence that is read as a whole; a longer one is cut
+            (`thinstack.runtime.long_sentences`), unless its tree is given.
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
     onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    takes the CPU), InputError unless 1 <= `threads` <= 256.
+    takes the CPU), InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`.
     """
 
-    def __init__(self, bundle: Bundle, *, device: Device = "cpu", threads: int | None = None):
+    def __init__(
+        self,
+        bundle: Bundle,
+        *,
+        device: Device = "cpu",
+        threads: int | None = None,
+        max_words: int = MAX_WORDS,
+    ):
+        if not isinstance(max_words, int) or max_words < 2:
+            raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
+        self.max_words = max_words
+        self._most_pieces: int | None = None  # word pieces that the model reads at once
         self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
@@ -83,7 +90,7 @@ class Predictor:
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), self._requested, self.threads)
+        return _reopen, (str(self.bundle.path), self._requested, self.threads, self.max_words)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -105,20 +112,38 @@ class Predictor:
         the model makes as it scores. Sentences run in batches of `BATCH_NODES` nodes; the others in
         its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
         and REDUCE score alike. A model of plain sentences takes "auto" alone, and makes no tree.
+        A sentence of more than `max_words` words is scored in parts, unless its tree is given.
         Raises InputError for a source that the model does not have, and,
         naming the sentence (from 0), for one without words or whose transitions are no single tree;
         BundleError if the model fails, or its parses are no trees.
         """
-        lengths = _lengths(words)
+        lengths = lengths_of(words)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
+        if cuts := cuts_of(words, lengths, limits, given=not isinstance(trees, str)):
+            parts, owners = parts_of(words, cuts)
+            scored = self._scored(parts, lengths_of(parts), trees, owners)
+            return joined(scored, owners, cuts, phrases=self.phrases)
+        return self._scored(words, lengths, trees)
+
+    def _scored(
+        self,
+        words: Sequence[Sequence[str]],
+        lengths: NDArray[np.int64],
+        trees: Trees,
+        owners: Sequence[int] | None = None,
+    ) -> list[Scored]:
+        """`trees_and_scores` without cutting. `owners`: the sentence that each is a part of, for
+        messages."""
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
         for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES[self.device]):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
-            fields = self._word_fields([words[i] for i in places], places)
+            names = places if owners is None else [owners[place] for place in places]
+            fields = self._word_fields([words[i] for i in places], names)
             forest = Forest(
                 sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
-            batch, ends = self._run(forest, places), np.cumsum(sizes).tolist()
+            batch, ends = self._run(forest, names), np.cumsum(sizes).tolist()
             rows = ends if self.phrases else range(1, len(places) + 1)
             cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
             for place, start, end, first, last in cuts:
@@ -131,7 +156,15 @@ class Predictor:
         """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
-        return [Prediction.of_words(words, *scored, self.labels) for words, scored in found]
+        return [
+            Prediction.of_words(words, *each[:2], self.labels, parts=each.parts, predictor=self)
+            for words, each in found
+        ]
+
+    def why(self, prediction: Prediction) -> list[Contribution]:
+        """What each phrase contributes to the label of a prediction, which this model made. Raises
+        InputError as `thinstack.runtime.why.contributions`."""
+        return contributions(self, prediction)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over binary trees; a model of plain sentences reads their words. Raises
@@ -227,14 +260,12 @@ class Predictor:
                 found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
                 raise BundleError(f"{self._source}: exported with {found}; {MEND}")
 
-    def _word_fields(self, words: list[Sequence[str]], places: list[int]) -> dict[str, Any]:
+    def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
         try:
             return self.vocabulary.fields(list(chain.from_iterable(words)))
         except (TypeError, AttributeError):
             for place, sentence in zip(places, words, strict=True):
-                if odd := [word for word in sentence if not isinstance(word, str)]:
-                    problem = f"sentence {place}: a word is a string, found {odd[0]!r:.80}"
-                    raise InputError(problem) from None
+                check_words(sentence, place)
             raise
 
     def _run(self, forest: Forest, places: list[int]) -> Scored:
@@ -271,18 +302,5 @@ class Predictor:
         return Scored(steps.astype(np.int8), scores)
 
 
-def _lengths(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
-    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
-    or a text in place of words."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    if str in set(map(type, sentences)):
-        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
-        raise InputError(f"sentence {position} is a text; expected its words: split it first")
-    if not lengths.all():
-        position = int(lengths.argmin())
-        raise InputError(f"sentence {position} has no words: leave empty sentences out")
-    return lengths
-
-
-def _reopen(path: str, device: Device, threads: int | None) -> Predictor:
-    return Predictor(open_bundle(path), device=device, threads=threads)
+def _reopen(path: str, device: Device, threads: int | None, max_words: int) -> Predictor:
+    return Predictor(open_bundle(path), device=device, threads=threads, max_words=max_words)

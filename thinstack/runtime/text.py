@@ -48,7 +48,7 @@ def predict_text(
     that they were read with), BundleError if the model fails.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
-    at_once = BATCH_TEXTS[predictor.device]
+    at_once, labels = BATCH_TEXTS[predictor.device], predictor.labels
     while more:  # once without texts too: an unknown source is an error even then
         read = [_checked(text, number) for number, text in islice(numbered, at_once)]
         more = len(read) == at_once
@@ -56,8 +56,12 @@ def predict_text(
         flat = list(chain.from_iterable(batch))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
         found = (
-            Prediction(text, tuple(words), offsets, *scores, predictor.labels)
-            for (text, words, offsets), scores in zip(flat, scored, strict=True)
+            Prediction(
+                *(text, tuple(words), offsets, *each[:2], labels),
+                parts=each.parts,
+                predictor=predictor,
+            )
+            for (text, words, offsets), each in zip(flat, scored, strict=True)
         )
         for sentences in batch:
             yield list(islice(found, len(sentences)))

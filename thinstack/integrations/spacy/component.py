@@ -16,6 +16,8 @@ Settings (the factory's arguments):
   process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
+- `max_words`: a sentence of more words (default 400) is read in parts of at most so many, cut at
+  punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
@@ -48,9 +50,16 @@ from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import bundle as bundles
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.requirements import note_requirement
-from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
+from thinstack.integrations.spacy.results import (
+    Annotated,
+    contributions_of,
+    predictions,
+    register_extensions,
+    store,
+)
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
+from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor, Trees
 
 __all__ = ["UNWEIGHTED", "TreeSentiment", "make_tree_sentiment", "predictions"]
@@ -75,11 +84,12 @@ class TreeSentiment(BatchedPipe):
         threads: int | None = None,
         aggregation: Aggregation = "words",
         scorer: Callable[..., dict[str, Any]] | None = None,
+        max_words: int = MAX_WORDS,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
-        self.threads, self.scorer = threads, scorer
+        self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self._labels: tuple[str, ...] = ()
         self._files: bundles.Files = {}
         self._predictor: Predictor | None = None
@@ -116,6 +126,13 @@ class TreeSentiment(BatchedPipe):
             means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
             doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
 
+    def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
+        """What each phrase of each sentence of a Doc contributes to the label of its sentence, as
+        dicts with `start`, `end` (tokens), `text`, `contribution` and `turning`, which
+        `thinstack.runtime.why.Contribution` describes. The model runs anew, so ask where it
+        matters. Raises InputError as `thinstack.runtime.why.contributions`."""
+        return contributions_of(doc, self.predictor)
+
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
     ) -> dict[str, float]:
@@ -148,7 +165,9 @@ class TreeSentiment(BatchedPipe):
 
     def _start(self, bundle: Bundle) -> None:
         files = bundles.pack(bundle)
-        predictor = Predictor(bundle, device=self.device, threads=self.threads)
+        predictor = Predictor(
+            bundle, device=self.device, threads=self.threads, max_words=self.max_words
+        )
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
@@ -207,6 +226,7 @@ def make_tree_sentiment(
     threads: int | None,
     aggregation: Aggregation,
     scorer: Callable[..., dict[str, Any]] | None,
+    max_words: int,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
@@ -214,7 +234,8 @@ def make_tree_sentiment(
     notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
     or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    component = TreeSentiment(name, model, source, device, threads, aggregation, scorer)
+    settings = source, device, threads, aggregation, scorer, max_words
+    component = TreeSentiment(name, model, *settings)
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
@@ -251,6 +272,7 @@ Language.factory(
         "device": "cpu",
         "threads": None,
         "aggregation": "words",
+        "max_words": MAX_WORDS,
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
     },
     default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
