@@ -49,6 +49,7 @@ class Embedding(nn.Module):
             `thinstack.export.onnx.transformer`.
         table: (V, W), drawn at random.
         entries: V.
+        max_pieces: how many pieces of a sentence it tells apart, 0 if there is no such limit.
 
     Raises ValueError for an unknown `lookup`, and for sizes or names that it does not go with.
     """
@@ -80,6 +81,7 @@ class Embedding(nn.Module):
         self.entries = int(table_size[0])
         self.size = int(size)
         self.lookup: str = lookup
+        self.max_pieces = 0
         self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:

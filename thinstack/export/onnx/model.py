@@ -22,7 +22,7 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
 from thinstack.export.onnx.value import Value
-from thinstack.export.quantize import Quantize, dequantised
+from thinstack.export.quantize import Quantize, dequantised, factor_bounds
 from thinstack.models import Model
 from thinstack.models.build import STRUCTURES
 
@@ -95,11 +95,12 @@ def export_stages(
         "reads": model.head.reads,
         "producer_version": __version__,
     }
+    if model.embedding.max_pieces:
+        metadata["max_pieces"] = str(model.embedding.max_pieces)
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
-    by_row = model.embedding.lookup == "context"
-    done, products = quantize_products(g, _bounds(stored, words), by_row=by_row)
+    done, products = quantize_products(g, _bounds(stored, words), factor_bounds(stored.embedding))
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 

@@ -2,10 +2,9 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from thinstack.core.cell import fan_in_uniform_
-from thinstack.plugins.fast import affine
+from thinstack.plugins.fast import affine, gelu
 
 __all__ = ["Bert", "Linear"]
 
@@ -16,15 +15,15 @@ class Linear(nn.Module):
     """y = x W + b, with W (in, out).
 
     Attributes:
-        bound: (), what the absolute values of x seldom exceed, 0 if that is not known; exports
-            that compute in 8 bits round x by it.
+        bound: (in,), what the absolute values of each column of x seldom exceed, 0 if that is not
+            known; exports that compute in 8 bits round x by it.
     """
 
     bound: Tensor
 
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
-        self.register_buffer("bound", torch.zeros([]))
+        self.register_buffer("bound", torch.zeros(inputs))
         self.w = nn.Parameter(torch.empty(inputs, outputs))
         self.b = nn.Parameter(torch.zeros(outputs))
         fan_in_uniform_(self.w)
@@ -60,7 +59,7 @@ class BertLayer(nn.Module):
         weights = (query @ key.transpose(2, 3) + mask).softmax(-1)
         mixed = (weights @ value).transpose(1, 2).flatten(0, 1).flatten(1)
         rows = self.attended(rows + self.dropout(self.mix(mixed.index_select(0, places))))
-        hidden = functional.gelu(self.wider(rows))
+        hidden = gelu(self.wider(rows))
         normed: Tensor = self.transformed(rows + self.dropout(self.narrower(hidden)))
         return normed
 

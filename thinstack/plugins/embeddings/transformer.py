@@ -90,6 +90,7 @@ class TransformerEmbedding(Embedding):
         super().__init__(
             table_size=(entries, width), size=size, index_names=names, lookup="context"
         )
+        self.max_pieces = positions - 2
         self.first, self.last, self.far_below = int(first), int(last), FAR_BELOW
         self.rows, beside = rows, torch.empty(entries, static).normal_(std=0.05)
         self.static = nn.Parameter(beside) if static else None
