@@ -1,6 +1,8 @@
 """Teachers: what they are asked and say, what is kept of it, and what the loss makes of it."""
 
 import io
+import re
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
 from thinstack.training import run_recipe as run_recipe_module
+from thinstack.training.card import _taught
 from thinstack.training.datasets import Datasets, load_datasets, read_sentences
 from thinstack.training.digests import data_digests
 from thinstack.training.examples import Example, Minibatch, minibatch
@@ -329,6 +332,21 @@ def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts: Path, tmp_path:
     whole = run(recipe, texts, tmp_path / "whole")
     assert same(whole, gone_on(recipe, texts, tmp_path / "stopped"))
     assert whole[1][-1]["loss"] < whole[1][0]["loss"]
+
+
+# -- what is said of it
+
+
+def test_the_page_and_the_card() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+    found = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert found
+    recipe = Recipe.parse(tomllib.loads(found[1]), source="docs/teaching.md")
+    assert recipe.teacher is not None
+    also = "(also on exchanged phrases, negated phrases, `reviews.txt`)"
+    assert _taught(recipe) == f", taught by `runs/large/model-best` {also}"
+    assert _taught(recipe_of({"exchanged": 0, "negated": 0})) == ", taught by `sst`"
+    assert _taught(tiny_recipe.recipe()) == ""
 
 
 # -- what is refused
