@@ -35,7 +35,7 @@ _CARD = """\
   `{model.head.name}`.
 - Trees of raw words: {trees}.
 - ONNX file: {megabytes:.2f} MB, weights stored as `{export.quantize}`.
-- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs.
+- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs{taught}.
 
 ## Figures
 
@@ -84,6 +84,7 @@ def card(
         data=recipe.data,
         export=recipe.export,
         result=result,
+        taught=_taught(recipe),
         labels=", ".join(recipe.model.labels),
         trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
@@ -96,6 +97,16 @@ def card(
         suites=suite_section(suites),
         statement=recipe.data.statement.strip(),
     )
+
+
+def _taught(recipe: Recipe) -> str:
+    """Who taught it, on what beside the training file."""
+    if recipe.teacher is None:
+        return ""
+    names = ", ".join(f"`{name}`" for name in recipe.teacher.bundles)
+    made = [name for name in ("exchanged", "negated") if getattr(recipe.teacher, name)]
+    more = [*(f"{name} phrases" for name in made), *(f"`{file}`" for file in recipe.teacher.texts)]
+    return f", taught by {names}" + (f" (also on {', '.join(more)})" if more else "")
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:

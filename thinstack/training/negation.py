@@ -62,10 +62,10 @@ def negated_in_place(tree: Tree, place: Place, draw: np.random.Generator) -> Tre
     if not place.noun:
         negated = _one(AUXILIARIES[here.words[0]], draw)
         return replaced(tree, place.node, _flat(negated))
-    *first, article = _one(NO, draw).split()
-    if article != "a":
-        return replaced(tree, place.node, joined(_flat(article), _without_article(here)))
-    return replaced(tree, place.node, right_branching([*map(_flat, first), here]))
+    words = [*map(_flat, _one(NO, draw).split())]
+    if words[-1].words == ("a",):  # the phrase's own, which may be "an"
+        return replaced(tree, place.node, right_branching([*words[:-1], here]))
+    return replaced(tree, place.node, right_branching([*words, _without_article(here)]))
 
 
 def filled(template: str, found: Negatable, draw: np.random.Generator) -> Tree:
