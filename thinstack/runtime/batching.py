@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
+from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import InputError
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "check_words",
     "joined_transitions",
     "lengths_of",
+    "piece_counts",
 ]
 
 IntArray = NDArray[np.int64]
@@ -31,24 +33,45 @@ BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
 
+ATTENTION: Final = 1 << 21
+"""Pairs of places that a sentence's words in their context look at, at most, over all sentences of
+a batch as wide as its widest (or one sentence). Each takes four bytes in each head."""
+
+
 def batches(
-    lengths: IntArray, trees: Sequence[NDArray[np.integer]] | None, *, nodes: int
+    lengths: IntArray,
+    trees: Sequence[NDArray[np.integer]] | None,
+    *,
+    nodes: int,
+    widths: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
     (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
 
     A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like
-    length, because the number of steps that a batch takes is the depth of its deepest tree.
+    length, because the number of steps that a batch takes is the depth of its deepest tree. Where
+    words are read in their context, `widths` are the pieces of each sentence; they then take the
+    place of lengths, and `ATTENTION` bounds a batch too.
     """
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(lengths if widths is None else widths, kind="stable")
     ends = np.cumsum(2 * lengths[order] - 1)
     start, before = 0, 0
     while start < len(order):
         end = max(int(np.searchsorted(ends, before + nodes, side="right")), start + 1)
+        if widths is not None:
+            widest = widths[order[start:end]]
+            places = np.arange(1, len(widest) + 1) * widest**2
+            end = start + max(int(np.searchsorted(places, ATTENTION, side="right")), 1)
         positions = order[start:end]
         joined = EMPTY if trees is None else joined_transitions(trees, lengths, positions)
         yield positions, joined
         start, before = end, int(ends[end - 1])
+
+
+def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> IntArray:
+    """The word pieces of each sentence, (B,)."""
+    counts = (int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences)
+    return np.fromiter(counts, np.int64, len(sentences))
 
 
 def joined_transitions(

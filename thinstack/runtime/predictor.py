@@ -17,7 +17,7 @@ from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of
+from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of, piece_counts
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.session import open_session
@@ -77,7 +77,6 @@ class Predictor:
         if not isinstance(max_words, int) or max_words < 2:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
-        self._most_pieces: int | None = None  # word pieces that the model reads at once
         self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
@@ -136,7 +135,9 @@ class Predictor:
         messages."""
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
-        for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES[self.device]):
+        widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
+        most = BATCH_NODES[self.device]
+        for positions, transitions in batches(lengths, steps, nodes=most, widths=widths):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
             names = places if owners is None else [owners[place] for place in places]
             fields = self._word_fields([words[i] for i in places], names)
@@ -235,6 +236,8 @@ class Predictor:
             )
         trees = ["lengths", "transitions"] if self._parses else _TREES[self.config.trees]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
+        if "lengths" in found and "lengths" not in trees:  # for words in their context
+            expected.append("lengths")
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             wanted = f"the int32 or int64 inputs {', '.join(expected)}"
             raise BundleError(f"{self._source}: expected {wanted}; found {found}")
@@ -244,6 +247,8 @@ class Predictor:
                 f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
             )
         self._check_metadata(metadata)
+        most_pieces = metadata.get("max_pieces")
+        self._most_pieces = int(most_pieces) if most_pieces is not None else None
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
 

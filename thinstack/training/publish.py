@@ -39,6 +39,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
 from thinstack.training.examples import Example, forests_of
+from thinstack.training.ranges import observe_ranges
 from thinstack.training.seeds import SeedResult
 from thinstack.training.suite_report import measure_suites
 
@@ -91,6 +92,8 @@ def _exports(
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     quantize = recipe.export.quantize
+    if quantize == "int8":
+        observe_ranges(result.model, datasets.train)
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,
