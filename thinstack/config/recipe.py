@@ -137,10 +137,11 @@ class TrainingConfig(Strict):
         "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
         "the root of a tree of 40 nodes counts 1 + 8 times.",
     )
-    precision: Literal["float32", "bf16"] = Field(
+    precision: Literal["float32", "bf16", "auto"] = Field(
         default="float32",
         description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
-        "Weights, losses and evaluation stay in float32.",
+        '"auto" does where the model and its device can. Weights, losses and evaluation stay in '
+        "float32.",
     )
     buckets: int = Field(
         default=20,

@@ -25,19 +25,20 @@ def joint_of(
 
 def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
     """What computes in the precision of the training."""
-    device = model.embedding.table.device.type
-    return torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
+    device, lower = model.embedding.table.device, config.precision == "bf16"
+    if config.precision == "auto":
+        lower = _has_bf16(device) and not _refusing(model)
+    return torch.autocast(device.type, torch.bfloat16, enabled=lower)
 
 
 def check_precision(model: Model, config: TrainingConfig) -> None:
     """Raise ConfigError if bfloat16 is asked for and a cell of the model does not take it, or its
     device has no arithmetic of it."""
-    if config.precision == "float32":
+    if config.precision != "bf16":
         return
-    for part in model.modules():
-        if isinstance(part, Cell) and not part.bf16:
-            problem = f"the cell {type(part).__name__} does not compute in it"
-            raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
+    if refusing := _refusing(model):
+        problem = f"the cell {refusing[0]} does not compute in it"
+        raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
     device = model.embedding.table.device
     if not _has_bf16(device):
         raise ConfigError(
@@ -45,6 +46,12 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
             "many times slower than float32; leave precision out, or train on a GPU of compute "
             "capability 8.0 or a CPU with AVX512_BF16 or AMX"
         )
+
+
+def _refusing(model: Model) -> list[str]:
+    """The cells of a model that do not compute in bfloat16."""
+    cells = [part for part in model.modules() if isinstance(part, Cell)]
+    return [type(cell).__name__ for cell in cells if not cell.bf16]
 
 
 def _has_bf16(device: torch.device) -> bool:

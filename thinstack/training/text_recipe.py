@@ -30,6 +30,27 @@ OWN_CLASSES: Final = {
 """Settings where the classes are the bundle's own: small steps, for AdaGrad's first ones are as
 large as its rate, and one of 0.05 undoes what the treebank taught."""
 
+SEEN_IN_CONTEXT: Final = 20_000
+CONTEXT: Final = "transformer.v1"
+IN_CONTEXT: Final = {
+    "batch_size": 16,
+    "rule": "adamw",
+    "learning_rate": 1e-3,
+    "encoder_learning_rate": 1e-4,
+    "vector_learning_rate": 1e-4,
+    "vector_rule": "adagrad",
+    "weight_decay": 0.01,
+    "warm_up": 0.1,
+    "clip": 5.0,
+    "precision": "auto",
+}
+"""Settings where a pretrained encoder learns on: few epochs with falling rates."""
+OWN_CLASSES_IN_CONTEXT: Final = {
+    "learning_rate": 2e-4,
+    "encoder_learning_rate": 3e-5,
+    "phrase_penalty": 5.0,
+}
+
 NEIGHBOURS: Final = 0.2
 """Of ordered classes; on held-out SST sentences it is worth a point."""
 
@@ -65,6 +86,7 @@ def text_recipe(
     if not own:
         model["embedding"]["dropout"] = 0.2 if pairs else 0.4
         model["head"] = _head(files)
+    context = model["embedding"].get("name") == CONTEXT
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
@@ -79,8 +101,11 @@ def text_recipe(
         "description": DESCRIPTIONS[files.task].format(", ".join(labels)),
         "data": data.model_dump(exclude_defaults=True),
         "model": model,
-        "training": _training(files, labels, texts=texts, parses=parses, own=own),
-        "export": {"inference_only": not pairs, "quantize": "int8-tables"},
+        "training": _training(files, labels, texts, parses=parses, own=own, context=context),
+        "export": {
+            "inference_only": not pairs,
+            "quantize": "int8" if context and not pairs else "int8-tables",
+        },
     }
     if init != "none":
         frozen = ["parser"] if "parser" in parts else []
@@ -89,18 +114,21 @@ def text_recipe(
 
 
 def _training(
-    files: DataConfig, labels: Sequence[str], *, texts: int, parses: bool, own: bool
+    files: DataConfig, labels: Sequence[str], texts: int, *, parses: bool, own: bool, context: bool
 ) -> dict[str, Any]:
+    seen, least, most = (SEEN_IN_CONTEXT, 3, 12) if context else (SEEN, 4, 20)
     training: dict[str, Any] = {
-        "epochs": min(20, max(4, round(SEEN / max(texts, 1)))),
+        "epochs": min(most, max(least, round(seen / max(texts, 1)))),
         "learning_rate": 0.1 if files.task == "relatedness" else 0.05,
         "vector_learning_rate": 1.0,
         "stop_on": "nothing",
         "average": 0.7,
     }
+    if context:
+        training |= IN_CONTEXT | {"average": 0.0}
     training |= {"gold": False, "sources": ["self"]} if parses else {}
     if own:
-        training |= OWN_CLASSES
+        training |= OWN_CLASSES_IN_CONTEXT if context else OWN_CLASSES
     elif files.task == "texts" and in_order(labels):
         training["neighbours"] = NEIGHBOURS
     return training
