@@ -58,3 +58,12 @@ class TaskHead(nn.Module):
         scores of trees (B,).
         """
         raise NotImplementedError("a TaskHead must define loss")
+
+    def scale_logits(self, factor: float) -> bool:
+        """Change the weights so that `forward` gives `factor` (above 0) times as much, and say that
+        this was done.
+
+        Optional, for heads whose `scores` are the softmax of `forward`: a published model's
+        temperature goes into its weights this way. A head that leaves it out keeps its scores.
+        """
+        return False

@@ -100,6 +100,7 @@ HEAD_CHECKS: dict[str, HeadCheck] = {
         head_checks.loss_is_a_sum,
         head_checks.unlabelled_rows,
         head_checks.few_rows,
+        head_checks.scaled_logits,
         method_checks.rows_are_independent,
         method_checks.gradients,
         export_checks.torchscript_of_head,

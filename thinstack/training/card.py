@@ -3,7 +3,9 @@
 from typing import Any
 
 from thinstack.config import Recipe
+from thinstack.measure.calibration import BINS
 from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
+from thinstack.training.calibrate import Calibration
 from thinstack.training.seeds import SeedResult
 
 __all__ = ["card"]
@@ -12,6 +14,12 @@ PHRASE_COLUMNS = {
     "root_accuracy": "sentences",
     "root_binary_accuracy": "binary",
     "phrase_accuracy": "phrases",
+}
+
+ERRORS = {
+    "root_calibration_error": "sentences",
+    "phrase_calibration_error": "phrases",
+    "calibration_error": "all",
 }
 
 _CHOSEN = {
@@ -44,6 +52,10 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 |---|---|{rules}|
 {rows}
 {command}
+## Calibration
+
+{calibration}
+
 ## Data and terms
 
 {statement}
@@ -55,11 +67,12 @@ def card(
     result: SeedResult,
     shipped: dict[str, dict[str, Any]],
     over_seeds: dict[str, Any],
+    calibration: Calibration,
     *,
     size: int,
 ) -> str:
     """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
-    seeds, data and terms.
+    seeds, its calibration, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -91,6 +104,7 @@ def card(
         rules="|".join("---" for _ in names),
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
+        calibration=_calibration(calibration),
         statement=recipe.data.statement.strip(),
     )
 
@@ -127,3 +141,26 @@ be compared with that of gold trees. These trees have
 {spans}% of the gold trees' phrases, whole sentences and single words not counted, and are equal \
 to them for
 {exact}% of the sentences. {raw if "text" in shipped else ""}"""
+
+
+def _calibration(found: Calibration) -> str:
+    """The temperature, and the calibration errors before and after it."""
+    rows = "\n".join(
+        f"| {ERRORS[name]} | {percent(errors['before'])} | {percent(errors['after'])} |"
+        for name, errors in found.errors.items()
+    )
+    table = f"\n\n| | before | after |\n|---|---|---|\n{rows}" if rows else ""
+    what = f"""Expected calibration error (Guo et al. 2017, (3), {BINS} bins) on the same data, in
+percentage points, trees `{found.trees}`, before quantisation"""
+    if found.temperature is None:
+        return f"No temperature was fitted: {found.reason}. {what if rows else ''}{table}".strip()
+    even, odd = found.of_halves
+    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted on \
+{found.cases:,} cases of the same data; it is
+part of the weights. Which class of a sentence or phrase is the most probable stays; figures of \
+sums and means of scores
+(*binary*, texts of several sentences) may move a little.
+
+{what}; "after": each half of
+the examples (every other one) with the temperature of the other half, {even:.3f} and {odd:.3f}.\
+{table}"""

@@ -36,6 +36,7 @@ from thinstack.measure.text_figures import text_figures
 from thinstack.models import Model, weights_of
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.calibrate import Calibration, calibrated
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
 from thinstack.training.examples import Example, forests_of
@@ -56,12 +57,14 @@ def publish(
     datasets: Datasets,
     result: SeedResult,
     over_seeds: dict[str, Any],
+    calibration: Calibration,
     *,
     data: Path,
     path: Path,
     console: Console,
 ) -> Bundle:
-    """Export a trained model and write its bundle to `path`.
+    """Export a trained model, with its temperature, and write its bundle to `path`. The model of
+    `result` stays as it is.
 
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees, and plain
@@ -69,17 +72,20 @@ def publish(
     get, and from raw text. It
     holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
-    first `MOST_VERIFIED` development examples.
+    first `MOST_VERIFIED` development examples; and as `calibrated` does.
     """
+    model = calibrated(result.model, calibration, datasets.dev)
+    result = dataclasses.replace(result, model=model)
     files = _exports(recipe, datasets, result, console)
     shipped = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
-    text = card(recipe, result, shipped, over_seeds, size=len(files[ONNX_FILE]))
+    text = card(recipe, result, shipped, over_seeds, calibration, size=len(files[ONNX_FILE]))
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
     metrics |= {"development": shipped, "over_seeds": over_seeds}
+    metrics["calibration"] = dataclasses.asdict(calibration)
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )

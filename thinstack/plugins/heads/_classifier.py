@@ -17,7 +17,9 @@ Width = Annotated[int, Field(ge=0)]
 
 class Softmax(TaskHead):
     """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
-    labelled rows."""
+    labelled rows. `linear` is what gives the logits."""
+
+    linear: nn.Linear
 
     def scores(self, rows: Tensor) -> Tensor:
         """Probabilities (n, C) of rows (n, width)."""
@@ -27,6 +29,13 @@ class Softmax(TaskHead):
         """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
         where there is none."""
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
+
+    @torch.no_grad()
+    def scale_logits(self, factor: float) -> bool:
+        """Multiply weight and bias of the last layer."""
+        self.linear.weight.mul_(factor)
+        self.linear.bias.mul_(factor)
+        return True
 
 
 class Classifier(Softmax):
