@@ -148,7 +148,7 @@ def wrong(even: Sequence[Example], odd: Sequence[Example]) -> list[Example]:
 def test_card_manifest_and_results_say_it(tiny: Trained) -> None:
     found = tiny.results["seeds"]["1"]["calibration"]
     assert tiny.bundle.manifest.metrics["calibration"] == found
-    assert f"temperature, {found['temperature']:.3f}, that was fitted on 61 cases" in tiny.card
+    assert f"temperature, {found['temperature']:.3f}, that was fitted\non 61 cases" in tiny.card
     for name, key in (("sentences", "root"), ("phrases", "phrase")):
         errors = found["errors"][f"{key}_calibration_error"]
         row = f"| {name} | {errors['before']:.2f} | {errors['after']:.2f} |"
@@ -172,7 +172,7 @@ def test_without_a_temperature_the_model_stays_and_the_card_says_why(
     data = tiny_recipe.write_data(tmp_path / "data", dev=dev)
     recipe = tiny_recipe.recipe(epochs=1, export=export)
     done = train(recipe, data, tmp_path / "out")
-    assert f"No temperature was fitted: {reason}. " in done.card
+    assert f"No temperature was fitted: {reason}.\n" in done.card
     found = done.results["seeds"]["1"]["calibration"]
     assert (found["temperature"], found["reason"]) == (None, reason)
     before = found["errors"]["root_calibration_error"]["before"]

@@ -153,14 +153,14 @@ def _calibration(found: Calibration) -> str:
     what = f"""Expected calibration error (Guo et al. 2017, (3), {BINS} bins) on the same data, in
 percentage points, trees `{found.trees}`, before quantisation"""
     if found.temperature is None:
-        return f"No temperature was fitted: {found.reason}. {what if rows else ''}{table}".strip()
+        errors = f"\n{what}.{table}" if rows else ""
+        return f"No temperature was fitted: {found.reason}.{errors}"
     even, odd = found.of_halves
-    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted on \
-{found.cases:,} cases of the same data; it is
-part of the weights. Which class of a sentence or phrase is the most probable stays; figures of \
-sums and means of scores
-(*binary*, texts of several sentences) may move a little.
+    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
+on {found.cases:,} cases of the same data; it is part of the weights. Which class of a sentence or
+phrase is the most probable stays; figures of sums and means of scores (*binary*, texts of several
+sentences) may move a little.
 
 {what}; "after": each half of
-the examples (every other one) with the temperature of the other half, {even:.3f} and {odd:.3f}.\
-{table}"""
+the examples (every other one) with the temperature of the other half,
+{even:.3f} and {odd:.3f}.{table}"""

@@ -1,6 +1,6 @@
 """What classifiers share."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import torch
 from pydantic import Field
@@ -19,8 +19,6 @@ class Softmax(TaskHead):
     """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
     labelled rows. `linear` is what gives the logits."""
 
-    linear: nn.Linear
-
     def scores(self, rows: Tensor) -> Tensor:
         """Probabilities (n, C) of rows (n, width)."""
         return torch.softmax(self.forward(rows), 1)
@@ -33,8 +31,9 @@ class Softmax(TaskHead):
     @torch.no_grad()
     def scale_logits(self, factor: float) -> bool:
         """Multiply weight and bias of the last layer."""
-        self.linear.weight.mul_(factor)
-        self.linear.bias.mul_(factor)
+        last = cast(nn.Linear, self.get_submodule("linear"))
+        last.weight.mul_(factor)
+        last.bias.mul_(factor)
         return True
 
 
