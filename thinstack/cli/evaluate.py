@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.cli.options import DeviceOption, JsonOption, ThreadsOption, print_json
+from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
 from thinstack.errors import InputError
@@ -24,6 +24,8 @@ _FIGURES = (
     ("sentences, binary", "root_binary_accuracy", "binary_roots"),
     ("phrases", "phrase_accuracy", "phrases"),
     ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
+    ("calibration error, sentences", "root_calibration_error", "roots"),
+    ("calibration error, phrases", "phrase_calibration_error", "phrases"),
     ("F1 of spans", "span_f1", "spans"),
     ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
     ("trees the same", "exact_trees", "trees"),
@@ -58,6 +60,7 @@ def evaluate(
     text_column: Annotated[str, typer.Option(help="Of a table: the column of texts.")] = "text",
     label_column: Annotated[str, typer.Option(help="Of a table: that of the labels.")] = "label",
     encoding: Annotated[str, typer.Option(help="Of a table: how its text is encoded.")] = "utf-8",
+    classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
@@ -67,6 +70,8 @@ def evaluate(
 
     Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
     words or more, and the share of sentences, of three words or more, whose tree is the same.
+    The expected calibration error is how far probabilities are from the share of right answers, in
+    percentage points.
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
@@ -77,7 +82,7 @@ def evaluate(
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
-    predictor = thinstack.load(model, device=device, threads=threads)
+    predictor = thinstack.load(model, device=device, threads=threads, classes=classes)
     if is_table(file):
         columns = {"text": text_column, "label": label_column, "encoding": encoding}
         if source == "gold":
@@ -117,6 +122,7 @@ def _evaluate_texts(
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
     for key, name in figure_names("texts", predictor.labels).items():
         table.add_row(name, percent(figures[key]))
+    table.add_row("calibration error", percent(figures["calibration_error"]))
     console.print(table)
     if len(predictor.labels) <= WIDEST:
         console.print(matrix(counts, predictor.labels))

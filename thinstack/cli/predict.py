@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import DeviceOption, JsonOption, ModelOption, ThreadsOption, print_json
+from thinstack.cli.options import (
+    ClassesOption,
+    DeviceOption,
+    JsonOption,
+    ModelOption,
+    ThreadsOption,
+    print_json,
+)
 from thinstack.config import TreeSource
 from thinstack.errors import InputError
 
@@ -34,6 +41,11 @@ def predict(
     html: Annotated[
         Path | None, typer.Option(help="Write a self-contained page to this file.")
     ] = None,
+    classes: ClassesOption = None,
+    abstain: Annotated[
+        float | None,
+        typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
+    ] = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
@@ -43,7 +55,9 @@ def predict(
     from thinstack.runtime.text import predict_text
 
     given = texts or _lines_of_input()
-    predictor = thinstack.load(model, device=device, threads=threads)
+    predictor = thinstack.load(
+        model, device=device, threads=threads, classes=classes, abstain=abstain
+    )
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):

@@ -24,13 +24,13 @@ def accuracy(
     their labels (N_i,), -1 = none.
 
     Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy`, `phrase_binary_accuracy`,
-    None over no case, and the numbers of their cases, `roots`, `binary_roots`, `phrases` and
-    `binary_phrases`; and of roots and phrases the `calibration_error`s in percentage points, see
-    `thinstack.measure.calibration`. *Binary* is Socher et al.'s (2013) protocol on the same model, for classes
-    ordered from negative to positive: cases of the middle (neutral) class are left out, and the
-    mass of the classes below it is set against the mass of those above. `binary` False: the classes
-    have no sides (`thinstack.measure.figures.has_sides`), so there is no such case. `phrases`
-    False: only roots are measured.
+    `root_calibration_error` and `phrase_calibration_error` in percentage points (see
+    `thinstack.measure.calibration`), None over no case, and the numbers of their cases, `roots`,
+    `binary_roots`, `phrases` and `binary_phrases`. *Binary* is Socher et al.'s (2013) protocol on
+    the same model, for classes ordered from negative to positive: cases of the middle (neutral)
+    class are left out, and the mass of the classes below it is set against the mass of those above.
+    `binary` False: the classes have no sides (`thinstack.measure.figures.has_sides`), so there is
+    no such case. `phrases` False: only roots are measured.
     """
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])

@@ -30,6 +30,9 @@ class Prediction:
             Empty where the model reads plain sentences.
         scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
         labels: the C class names.
+        abstain: a phrase none of whose classes is as probable as this has no label.
+        weight: what each of its words counts in the mean of a text: all of it (1), but where a view
+            leaves a class out, the share of the sentence's probability that the others have.
     """
 
     text: str
@@ -38,6 +41,8 @@ class Prediction:
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
     labels: tuple[str, ...]
+    abstain: float = 0.0
+    weight: float = 1.0
 
     @classmethod
     def of_words(
@@ -46,12 +51,15 @@ class Prediction:
         transitions: NDArray[np.int8],
         scores: NDArray[np.float32],
         labels: tuple[str, ...],
+        abstain: float = 0.0,
+        weight: float = 1.0,
     ) -> Self:
         """A prediction over words; the text is taken to be the words with a space between."""
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
-        return cls(" ".join(words), tuple(words), offsets, transitions, scores, labels)
+        text, kept = " ".join(words), tuple(words)
+        return cls(text, kept, offsets, transitions, scores, labels, abstain, weight)
 
     @property
     def phrases(self) -> bool:
@@ -70,21 +78,32 @@ class Prediction:
         return best
 
     @property
-    def label(self) -> str:
-        """The most probable class of the sentence."""
-        return self.labels[int(self.scores[-1].argmax())]
+    def certain(self) -> NDArray[np.bool_]:
+        """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
+        if not self.abstain:
+            return np.ones(len(self.scores), np.bool_)
+        found: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
+        return found
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class of the sentence; None where it is not as probable as
+        `abstain`."""
+        row = self.scores[-1]
+        best = int(row.argmax())
+        return None if self.abstain and row[best] < self.abstain else self.labels[best]
 
     @property
     def tree(self) -> Tree | None:
-        """The tree, each node that has scores labelled with the number of its most probable class;
-        None where the model reads plain sentences.
+        """The tree, each node that has scores labelled with the number of its most probable class,
+        or `-` where it is uncertain; None where the model reads plain sentences.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
         if not self.transitions.size:
             return None
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
-        labels = list(map(str, self.label_ids.tolist()))
+        labels = [str(label) if sure else "-" for label, sure in self._chosen()]
         bare = [None] * (len(self.transitions) - len(labels))
         return Tree.from_transitions(self.transitions, words, [*bare, *labels])
 
@@ -97,21 +116,21 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
         `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`
-        (characters of `text`), `text`, `label` and `scores`.
+        (characters of `text`), `text`, `label` (None where it is uncertain) and `scores`.
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
         ends = self.offsets[spans[:, 1] - 1, 1].tolist()
-        best, rows = self.label_ids.tolist(), self.scores.astype(float).round(6).tolist()
+        best, rows = self._chosen(), self.scores.astype(float).round(6).tolist()
         nodes = [
             {
                 "start": start,
                 "end": end,
                 "text": self.text[start:end],
-                "label": self.labels[label],
+                "label": self.labels[label] if sure else None,
                 "scores": dict(zip(self.labels, row, strict=True)),
             }
-            for start, end, label, row in zip(starts, ends, best, rows, strict=True)
+            for start, end, (label, sure), row in zip(starts, ends, best, rows, strict=True)
         ]
         return {
             "text": self.text,
@@ -121,6 +140,10 @@ class Prediction:
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }
+
+    def _chosen(self) -> list[tuple[int, bool]]:
+        """The most probable class of each phrase, and whether it is certain."""
+        return list(zip(self.label_ids.tolist(), self.certain.tolist(), strict=True))
 
 
 def scored_spans(

@@ -20,6 +20,7 @@ from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime.batching import BATCH_NODES, batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.session import open_session
+from thinstack.runtime.views import View
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
@@ -49,6 +50,17 @@ class Scored(NamedTuple):
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
 
+    @property
+    def weight(self) -> float:
+        """What each of its words counts in the mean of a text, see `Prediction.weight`."""
+        return 1.0
+
+
+class _PartlyShown(Scored):
+    """Scores of a view that leaves a class out."""
+
+    weight: float = 1.0
+
 
 class Predictor:
     """The scores that a bundle's model gives to sentences and, where phrases were trained, to all
@@ -59,7 +71,8 @@ class Predictor:
 
     Attributes:
         bundle, config, vocabulary: what it was made from.
-        labels: the C class names.
+        labels: the C class names, those of the view.
+        view: which classes are shown, and whether answers are left out.
         phrases: whether it scores phrases, or, with a task head that reads roots and of plain
             sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
@@ -67,11 +80,22 @@ class Predictor:
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
     onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    takes the CPU), InputError unless 1 <= `threads` <= 256.
+    takes the CPU), InputError unless 1 <= `threads` <= 256, and as `View.choose` does for `classes`
+    and `abstain`.
     """
 
-    def __init__(self, bundle: Bundle, *, device: Device = "cpu", threads: int | None = None):
-        self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
+    def __init__(
+        self,
+        bundle: Bundle,
+        *,
+        device: Device = "cpu",
+        threads: int | None = None,
+        classes: int | None = None,
+        abstain: float | None = None,
+    ):
+        self.bundle, self.config = bundle, bundle.config
+        self.view = View.choose(self.config.labels, classes, abstain)
+        self.labels, self._asked = self.view.labels, (classes, abstain)
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
         self.threads, self._requested = threads, device
@@ -83,7 +107,7 @@ class Predictor:
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), self._requested, self.threads)
+        return _reopen, (str(self.bundle.path), self._requested, self.threads, *self._asked)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -123,15 +147,22 @@ class Predictor:
             cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
             for place, start, end, first, last in cuts:
                 found[place] = Scored(batch.transitions[start:end], batch.scores[first:last])
-        return [found[place] for place in range(len(words))]
+        scored = [found[place] for place in range(len(words))]
+        if self.view.places is None:
+            return scored
+        return [self._shown(one) for one in scored]
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
         """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
+        labels, abstain = self.labels, self.view.abstain
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
-        return [Prediction.of_words(words, *scored, self.labels) for words, scored in found]
+        return [
+            Prediction.of_words(words, *scored, labels, abstain, scored.weight)
+            for words, scored in found
+        ]
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over binary trees; a model of plain sentences reads their words. Raises
@@ -157,6 +188,13 @@ class Predictor:
             return self.trees_and_scores([words], "self")[0].transitions
 
         return tree_maker(self._resolved(source), self._distances, parser if self._parses else None)
+
+    def _shown(self, scored: Scored) -> Scored:
+        """The scores of the classes that are shown."""
+        scores, weight = self.view.scores(scored.scores)
+        found = _PartlyShown(scored.transitions, scores)
+        found.weight = weight
+        return found
 
     def _resolved(self, source: TreeSource) -> str:
         return self.config.tree_source if source == "auto" else source
@@ -218,7 +256,7 @@ class Predictor:
         """With another vocabulary or other labels, ids or names would be wrong."""
         own = {
             "vocabulary_digest": self.vocabulary.digest(),
-            "labels": json.dumps(self.labels, ensure_ascii=False),
+            "labels": json.dumps(self.config.labels, ensure_ascii=False),
             "embedding": self.config.embedding.kind,
             "parses": json.dumps(self._parses),
         }
@@ -254,8 +292,8 @@ class Predictor:
         except Exception as error:  # onnxruntime's errors have no base class of their own
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        if scores.shape != (rows, len(self.labels)) or not np.isfinite(scores).all():
-            expected = f"finite {self._output} of {rows} rows and {len(self.labels)} labels"
+        if scores.shape != (rows, len(self.config.labels)) or not np.isfinite(scores).all():
+            expected = f"finite {self._output} of {rows} rows and {len(self.config.labels)} labels"
             infinite = (~np.isfinite(scores)).sum()
             problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
             raise BundleError(f"{self._source}: {problem}")
@@ -284,5 +322,12 @@ def _lengths(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     return lengths
 
 
-def _reopen(path: str, device: Device, threads: int | None) -> Predictor:
-    return Predictor(open_bundle(path), device=device, threads=threads)
+def _reopen(
+    path: str,
+    device: Device,
+    threads: int | None,
+    classes: int | None = None,
+    abstain: float | None = None,
+) -> Predictor:
+    bundle = open_bundle(path)
+    return Predictor(bundle, device=device, threads=threads, classes=classes, abstain=abstain)

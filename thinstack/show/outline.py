@@ -11,10 +11,13 @@ from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["SIGNS", "Row", "elide", "outline", "phrase", "tones_of", "visible"]
+__all__ = ["SIGNS", "UNCERTAIN", "Row", "elide", "outline", "phrase", "tones_of", "visible"]
 
 SIGNS = ("--", "-", "0", "+", "++")
 """The sign of each tone, 0 (very negative) to 4 (very positive)."""
+
+UNCERTAIN = "uncertain"
+"""In place of a label, where a prediction abstains."""
 
 _TONES = {2: (1, 3), 3: (1, 2, 3), 5: (0, 1, 2, 3, 4)}
 

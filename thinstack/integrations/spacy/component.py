@@ -16,6 +16,10 @@ Settings (the factory's arguments):
   process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
+- `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2
+  leaves out the mass of neutral too. None (default) is the model's own.
+- `abstain`: a phrase or sentence has no label (None) where no class is as probable as this; None
+  (default) is always to have one. Scores stay.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
@@ -75,11 +79,14 @@ class TreeSentiment(BatchedPipe):
         threads: int | None = None,
         aggregation: Aggregation = "words",
         scorer: Callable[..., dict[str, Any]] | None = None,
+        classes: int | None = None,
+        abstain: float | None = None,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
         self.threads, self.scorer = threads, scorer
+        self.classes, self.abstain = classes, abstain
         self._labels: tuple[str, ...] = ()
         self._files: bundles.Files = {}
         self._predictor: Predictor | None = None
@@ -89,7 +96,7 @@ class TreeSentiment(BatchedPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes of the model, once it was read."""
+        """The classes that are shown, once the model was read."""
         return self._labels
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
@@ -104,14 +111,19 @@ class TreeSentiment(BatchedPipe):
             trees = self.source
         words = [sentence.words for _, sentences in read for sentence in sentences]
         scored = iter(predictor.trees_and_scores(words, trees) if words else ())
-        return [[Annotated(item, *next(scored)) for item in sentences] for _, sentences in read]
+        return [
+            [Annotated(item, *(one := next(scored)), one.weight) for item in sentences]
+            for _, sentences in read
+        ]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
         for doc, sentences in zip(docs, found, strict=True):
-            store(doc, sentences, self.labels)
+            store(doc, sentences, self.labels, self.abstain)
             by_words = self.aggregation == "words"
-            weights = [len(item.sentence.words) if by_words else 1 for item in sentences]
+            weights = [
+                item.weight * (len(item.sentence.words) if by_words else 1) for item in sentences
+            ]
             roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
             means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
             doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
@@ -142,13 +154,19 @@ class TreeSentiment(BatchedPipe):
         """Read the bundle that `model` names and start it.
 
         Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the
-        source, and MissingExtraError where onnxruntime is not installed.
+        source or the classes, and MissingExtraError where onnxruntime is not installed.
         """
         self._start(open_bundle(self.model))
 
     def _start(self, bundle: Bundle) -> None:
         files = bundles.pack(bundle)
-        predictor = Predictor(bundle, device=self.device, threads=self.threads)
+        predictor = Predictor(
+            bundle,
+            device=self.device,
+            threads=self.threads,
+            classes=self.classes,
+            abstain=self.abstain,
+        )
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
@@ -207,6 +225,8 @@ def make_tree_sentiment(
     threads: int | None,
     aggregation: Aggregation,
     scorer: Callable[..., dict[str, Any]] | None,
+    classes: int | None,
+    abstain: float | None,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
@@ -214,7 +234,9 @@ def make_tree_sentiment(
     notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
     or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    component = TreeSentiment(name, model, source, device, threads, aggregation, scorer)
+    component = TreeSentiment(
+        name, model, source, device, threads, aggregation, scorer, classes, abstain
+    )
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
@@ -252,6 +274,8 @@ Language.factory(
         "threads": None,
         "aggregation": "words",
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
+        "classes": None,
+        "abstain": None,
     },
     default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
     func=make_tree_sentiment,
