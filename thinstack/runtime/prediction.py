@@ -103,7 +103,8 @@ class Prediction:
         if not self.transitions.size:
             return None
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
-        labels = [str(label) if sure else "-" for label, sure in self._chosen()]
+        best = zip(self.label_ids.tolist(), self.certain.tolist(), strict=True)
+        labels = [str(label) if certain else "-" for label, certain in best]
         bare = [None] * (len(self.transitions) - len(labels))
         return Tree.from_transitions(self.transitions, words, [*bare, *labels])
 
@@ -121,16 +122,18 @@ class Prediction:
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
         ends = self.offsets[spans[:, 1] - 1, 1].tolist()
-        best, rows = self._chosen(), self.scores.astype(float).round(6).tolist()
+        best = zip(self.label_ids.tolist(), self.certain.tolist(), strict=True)
+        names = [self.labels[label] if certain else None for label, certain in best]
+        rows = self.scores.astype(float).round(6).tolist()
         nodes = [
             {
                 "start": start,
                 "end": end,
                 "text": self.text[start:end],
-                "label": self.labels[label] if sure else None,
+                "label": name,
                 "scores": dict(zip(self.labels, row, strict=True)),
             }
-            for start, end, (label, sure), row in zip(starts, ends, best, rows, strict=True)
+            for start, end, name, row in zip(starts, ends, names, rows, strict=True)
         ]
         return {
             "text": self.text,
@@ -140,10 +143,6 @@ class Prediction:
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }
-
-    def _chosen(self) -> list[tuple[int, bool]]:
-        """The most probable class of each phrase, and whether it is certain."""
-        return list(zip(self.label_ids.tolist(), self.certain.tolist(), strict=True))
 
 
 def scored_spans(

@@ -18,7 +18,7 @@ _VIEWS: Final = {
     2: (("negative", "positive"), (0, 0, -1, 1, 1)),
 }
 
-_LEAST: Final = 1e-9
+_LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
 
 
