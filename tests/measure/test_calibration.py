@@ -39,6 +39,8 @@ def test_errors_of_one_bin_cancel_and_those_of_two_do_not() -> None:
     sure = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert calibration_error(sure, np.array([0, 1])) == pytest.approx(50)
     assert calibration_error(np.array([[0.5, 0.5]] * 2), np.array([0, 1])) == pytest.approx(0)
+    edge = np.array([[0.6, 0.4], [0.59, 0.41]])  # 0.6 is the upper edge of the bin of 0.59
+    assert calibration_error(edge, np.array([0, 1])) == pytest.approx((59 - 40) / 2)
     apart = np.array([[1.0, 0.0], [0.6, 0.4]])
     assert calibration_error(apart, np.array([1, 0])) == pytest.approx((100 + 40) / 2)
     assert calibration_error(np.zeros((0, 2)), np.zeros(0, np.int64)) is None

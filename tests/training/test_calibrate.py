@@ -17,10 +17,12 @@ from torch import nn
 from trained import Trained, check_scores, train
 
 from thinstack.errors import ExportError
+from thinstack.measure.calibration import calibration_error
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.calibrate import Cases, calibrate, calibrated, fit_temperature
 from thinstack.training.datasets import load_datasets
+from thinstack.training.evaluate import scores_of
 from thinstack.training.examples import Example
 from thinstack.training.seeds import run_seed
 
@@ -127,6 +129,16 @@ def test_what_is_reported_is_cross_fitted(tiny: Trained) -> None:
     assert changed.of_halves[0] != pytest.approx(found["of_halves"][0], rel=1e-2)
     assert changed.temperature != pytest.approx(found["temperature"], rel=1e-2)
     assert found["cases"] == 61
+    given = [example.trees["balanced"] for example in datasets.dev]
+    rows = scores_of(model, datasets.dev, "balanced", "phrases")
+    others = [found["of_halves"][1 - number % 2] for number in range(61)]
+    after = [
+        softmax(np.log(each[one.whole]) / other)
+        for each, one, other in zip(rows, given, others, strict=True)
+    ]
+    gold = np.array([one.targets[one.whole] for one in given])
+    error = found["errors"]["root_calibration_error"]["after"]
+    assert calibration_error(np.stack(after), gold) == pytest.approx(error, abs=1e-3)
     assert set(found["errors"]) == {"root_calibration_error", "phrase_calibration_error"}
 
 
