@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime.batching import BATCH_NODES, batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.session import open_session
-from thinstack.runtime.views import View
+from thinstack.runtime.views import Scored, View
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
@@ -41,25 +41,6 @@ _READS = {"root_classifier.v1": "roots"}
 
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
-
-
-class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
-    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases."""
-
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-
-    @property
-    def weight(self) -> float:
-        """What each of its words counts in the mean of a text, see `Prediction.weight`."""
-        return 1.0
-
-
-class _PartlyShown(Scored):
-    """Scores of a view that leaves a class out."""
-
-    weight: float = 1.0
 
 
 class Predictor:
@@ -150,7 +131,7 @@ class Predictor:
         scored = [found[place] for place in range(len(words))]
         if self.view.places is None:
             return scored
-        return [self._shown(one) for one in scored]
+        return list(map(self.view.shown, scored))
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
@@ -188,13 +169,6 @@ class Predictor:
             return self.trees_and_scores([words], "self")[0].transitions
 
         return tree_maker(self._resolved(source), self._distances, parser if self._parses else None)
-
-    def _shown(self, scored: Scored) -> Scored:
-        """The scores of the classes that are shown."""
-        scores, weight = self.view.scores(scored.scores)
-        found = _PartlyShown(scored.transitions, scores)
-        found.weight = weight
-        return found
 
     def _resolved(self, source: TreeSource) -> str:
         return self.config.tree_source if source == "auto" else source
