@@ -63,6 +63,52 @@ def test_several_texts_and_the_lines_of_standard_input_are_the_same(cli: Cli, bu
     assert cli("predict", *options, stdin="\n".join(texts).encode()).json == several
 
 
+def test_a_long_sentence_is_read_in_parts(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    options = ("good film ; it is awful", "film", "--model", bundle, "--max-words", 4)
+    first, second = cli("predict", *options, "--json").json
+    assert first["parts"] == [[0, 3], [3, 6]]
+    assert (len(first["nodes"]), "parts" in second) == (11, False)
+    note = "6 words, read in 2 parts; above these stand means"
+    assert cli("predict", *options).out.count(note) == 1
+    cli("predict", *options, "--html", page)
+    assert page.read_text(encoding="utf-8").count(f'<p class="note">{note}.</p>') == 1
+    refused(cli("predict", "good", "--model", bundle, "--max-words", 1), "max_words is 1")
+
+
+def test_why_names_what_turns_the_sentence(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    options = ("predict", "The film is good", "--model", bundle, "--source", "left", "--why")
+    (found,) = cli(*options, "--json").json
+    assert [item["text"] for item in found["why"]][:3] == ["The", "film", "The film"]
+    (turning,) = (item for item in found["why"] if item["turning"])
+    gone = expected("good", 4)["good"] - expected("is", 3)["good"]
+    assert turning == {
+        "start": 12,
+        "end": 16,
+        "text": "good",
+        "contribution": pytest.approx(gone, abs=1e-5),
+        "turning": True,
+    }
+    assert "why" not in cli(*options[:-1], "--json").json[0]
+    lines = cli(*options).out.splitlines()
+    assert lines[1] == "because of: good"
+    assert [line.split()[-2] for line in lines if line.endswith(" ◄")] == ["└╴good"]
+    assert "because of" not in cli(*options[:-1]).out
+    cli(*options, "--html", page)
+    assert "<mark><bdi>good</bdi></mark>" in page.read_text(encoding="utf-8")
+
+
+def test_why_of_a_sentence_in_parts_is_not_told(cli: Cli, bundle: Path) -> None:
+    answer = cli(
+        "predict", "a b c. So good", "--why", "--max-words", 3, "--json", "--model", bundle
+    )
+    first, second = answer.json
+    assert answer.err.startswith("warning: what phrases contribute to a sentence of 4 words, more")
+    assert first["why"] == []
+    assert len(second["why"]) == 2
+
+
 def test_an_empty_text_keeps_its_neighbours(cli: Cli, bundle: Path) -> None:
     answer = cli("predict", "good", "", " \t\n", "awful", "--json", "--model", bundle)
     assert [item["label"] for item in answer.json] == ["good", "bad"]

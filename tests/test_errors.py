@@ -26,7 +26,7 @@ EXAMPLES = [
     *(kind("what went wrong") for kind in PLAIN),
     TreeError("unbalanced", source="dev.txt", line=3, column=14),
     TreeError("no root"),
-    UnknownNameError("cell", "nary", ["b.v1", "a.v1"]),
+    UnknownNameError("cell", "nary", ["b.v1", "a.v1"], ["install it"]),
     MissingExtraError("onnxruntime", "cpu"),
 ]
 

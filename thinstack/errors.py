@@ -66,14 +66,16 @@ class InputError(ThinstackError, ValueError):
 
 
 class UnknownNameError(ThinstackError, LookupError):
-    """A cell, task head or model of this name is not known; the known ones are listed."""
+    """A cell, task head or model of this name is not known; the known ones are listed, and what
+    else there is to say, `more`."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
-        self.kind, self.name, self.known = kind, name, sorted(known)
-        super().__init__(f"unknown {kind} {name!r}; known: {', '.join(self.known) or 'none'}")
+    def __init__(self, kind: str, name: str, known: Iterable[str], more: Iterable[str] = ()):
+        self.kind, self.name, self.known, self.more = kind, name, sorted(known), list(more)
+        listed = f"known: {', '.join(self.known) or 'none'}"
+        super().__init__("; ".join([f"unknown {kind} {name!r}", listed, *self.more]))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return UnknownNameError, (self.kind, self.name, self.known)
+        return UnknownNameError, (self.kind, self.name, self.known, self.more)
 
 
 class PluginError(ThinstackError):

@@ -166,11 +166,10 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     assert bundled_names() == ["other", "tiny"]
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
-    with pytest.raises(UnknownNameError, match="unknown model 'huge'; known: other, tiny"):
-        open_bundle("huge")
-    with pytest.raises(UnknownNameError, match="known: other, tiny"):
-        thinstack.load("huge")
-    with pytest.raises(BundleError, match=r"no such folder.* other, tiny"):
+    for opened in (open_bundle, thinstack.load):
+        with pytest.raises(UnknownNameError, match="unknown model 'huge'; known: "):
+            opened("huge")
+    with pytest.raises(BundleError, match=r"no such folder; `thinstack plugins`"):
         open_bundle("./tiny")
     (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"

@@ -13,8 +13,15 @@ from spacy.training import Example
 
 from thinstack.bundle import Bundle
 from thinstack.config import Device
-from thinstack.errors import BundleError, DeviceError, MissingExtraError, UnknownNameError
+from thinstack.errors import (
+    BundleError,
+    DeviceError,
+    InputError,
+    MissingExtraError,
+    UnknownNameError,
+)
 from thinstack.integrations.spacy import requirements
+from thinstack.integrations.spacy.component import predictions
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +41,42 @@ def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(
     assert doc.cats == pytest.approx(mean_of((".", 1), ("awful", 1)), abs=1e-6)
 
 
+def test_a_long_sentence_is_read_in_parts(bundle: Path) -> None:
+    nlp = pipeline(bundle, max_words=3)
+    doc = nlp("film is good , so awful . Good film")
+    wanted = mean_of(("is", 2), (",", 2), (".", 3), ("film", 2))
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    for found in (doc, again, *nlp.pipe([doc.text])):
+        assert found.cats == pytest.approx(wanted, abs=1e-6)
+        first, second = found.sents
+        spans = first._.sentiment_parts
+        assert [found[a:b].text for a, b in spans] == ["film is", "good ,", "so awful ."]
+        assert second._.sentiment_parts == [(7, 9)]
+        assert (found[0:2]._.sentiment_parts, found[1:3]._.sentiment_parts) == ([(0, 2)], None)
+        assert [len(each.parts) for each in predictions(found)] == [3, 1]
+        assert [each["parts"] for each in found._.tree_sentiment["sentences"][:1]] == [
+            [[0, 2], [2, 4], [4, 7]]
+        ]
+    assert "parts" not in doc._.tree_sentiment["sentences"][1]
+    with pytest.raises(InputError, match="max_words"):
+        pipeline(bundle, max_words=1)
+
+
+def test_why_is_told_in_tokens_of_the_doc(bundle: Path) -> None:
+    nlp = pipeline(bundle, source="left")
+    doc = nlp("A film. So very (good)")
+    _, second = nlp.get_pipe("tree_sentiment").why(doc)
+    assert [(item["start"], item["end"]) for item in second[:3]] == [(3, 4), (4, 5), (3, 5)]
+    for item in second:
+        assert item["text"] == doc[item["start"] : item["end"]].text
+        start, end = item["start"], item["end"]
+        last = ")" if end < 8 else doc[start - 1].text
+        left = 8 - 3 - (end - start)
+        gone = expected(")", 5)["so-so"] - expected(last, left)["so-so"]
+        assert item["contribution"] == pytest.approx(gone, abs=1e-6)
+    assert [item["turning"] for item in second].count(True) <= 1
+
+
 def test_without_sentence_boundaries_the_document_is_one_sentence(bundle: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("tree_sentiment", config={"model": str(bundle)})
@@ -51,7 +94,7 @@ def test_a_document_without_words_has_no_probabilities(nlp: Language, text: str)
 
 
 ODD = [("good", "good", 1), ("  good  ", "good", 1), ("🙂", "🙂", 1), ("🙂🙃 👨‍👩‍👧", "👧", 2)]
-ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 9_999 + "awful", "awful", 2)]
+ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 399 + "awful", "awful", 2)]
 
 
 @pytest.mark.parametrize(("text", "last", "words"), ODD, ids=range(len(ODD)))
@@ -177,7 +220,7 @@ def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
     settings |= {"aggregation": "words", "scorer": scorer, "classes": None, "abstain": None}
-    assert meta.default_config == settings
+    assert meta.default_config == settings | {"max_words": 400}
     assert not meta.retokenizes
     assert meta.default_score_weights["cats_score"] == 1.0
 

@@ -32,6 +32,7 @@ class Site:
         entry: str | None = None,
         names: str = "",
         version: str = "1.2",
+        licence: str = "",
     ) -> None:
         """Write a distribution with an entry point `module`, or the class that it `names` in it,
         called `entry`, or as the module; one more, if it is there."""
@@ -39,7 +40,9 @@ class Site:
         info = self.path / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir(exist_ok=True)
         (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", encoding="utf-8"
+            f"Metadata-Version: 2.4\nName: {distribution}\nVersion: {version}\n"
+            + (f"License-Expression: {licence}\n" if licence else ""),
+            encoding="utf-8",
         )
         points = info / "entry_points.txt"
         known = points.read_text(encoding="utf-8") if points.exists() else "[thinstack]\n"

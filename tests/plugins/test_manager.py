@@ -14,9 +14,10 @@ from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins import HOOK_VERSION
 from thinstack.plugins import manager as manager_module
 from thinstack.plugins.isolation import HOOKS
-from thinstack.plugins.manager import BUILTINS, PluginManager, PluginRecord, PluginWarning
+from thinstack.plugins.manager import BUILTINS, BUNDLES, PluginManager, PluginRecord, PluginWarning
 
 SPECS = """
+from pathlib import Path
 from thinstack.plugins import hookimpl
 def cell(name):
     return type("Fake", (), {"plugin_kind": "cell", "name": name, "summary": __name__})
@@ -76,6 +77,22 @@ BROKEN = {
     "returns_class": (hook("return cell('bare.v1')"), "found <class 'returns_class.Fake'>"),
     "returns_names": (hook("return ['bare.v1']"), "found 'bare.v1'"),
     "mixes_kinds": (hook("return [cell('bare.v1')]", "thinstack_heads"), "core.head.TaskHead"),
+    "names_no_folders": (
+        hook("return ['tiny']", "thinstack_bundles"),
+        "in hook thinstack_bundles: must return a mapping of names to folders, found ['tiny']",
+    ),
+    "no_name_of_a_bundle": (
+        hook("return {'a/b': Path('/')}", "thinstack_bundles"),
+        "bundle name 'a/b': expected letters",
+    ),
+    "here_or_there": (
+        hook("return {'tiny': Path('model')}", "thinstack_bundles"),
+        "bundle 'tiny': expected its folder as an absolute pathlib.Path",
+    ),
+    "no_path": (
+        hook("return {'tiny': '/model'}", "thinstack_bundles"),
+        "such as Path(__file__).parent / 'model', found '/model'",
+    ),
     "bad_name": (cells("Unversioned"), "cell name 'Unversioned' of Fake is not versioned"),
 }
 """Modules of plugins and what is said of them."""
@@ -99,8 +116,10 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case:
     assert f"{case!r} of broken-dist 1.2" in report
     assert error in report
     before, failed, after = plugins.records()
-    assert before == PluginRecord("before.v1", "cell", "a-good-dist", "1.2", "ok", None)
-    assert after == PluginRecord("after.v1", "cell", "z-good-dist", "1.2", "ok", None)
+    assert before == PluginRecord(
+        "before.v1", "cell", "a-good-dist", "1.2", "ok", None, "", "good_before"
+    )
+    assert (after.name, after.distribution, after.status) == ("after.v1", "z-good-dist", "ok")
     assert failed == PluginRecord(case, "plugin", "broken-dist", "1.2", "failed", failed.error)
     assert error in failed.error
     assert plugins.cell("before.v1").summary == "good_before"
@@ -214,7 +233,7 @@ def test_an_entry_point_may_name_a_class(site) -> None:
     with pytest.warns(PluginWarning):
         plugins = site.manager()
     good, *failed = plugins.records()
-    assert good == PluginRecord("mine.v1", "cell", "a-good", "1.2", "ok", None)
+    assert good == PluginRecord("mine.v1", "cell", "a-good", "1.2", "ok", None, "", "m_mine")
     assert plugins.cell("mine.v1").summary == "m_mine"
     said = ["cell name 'bad'", "upgrade thinstack", "'Yours'"]
     assert all(part in each.error for part, each in zip(said, failed, strict=True))
@@ -288,7 +307,7 @@ def test_the_manager_finds_installed_entry_points_and_loads_once(
         manager_module.manager.cache_clear()
 
 
-@pytest.mark.parametrize("module", BUILTINS)
+@pytest.mark.parametrize("module", [module for module in BUILTINS if module != BUNDLES])
 def test_a_builtin_module_provides_one_class_named_after_its_file(module: str) -> None:
     plugins = PluginManager(builtins=(module,), entry_points=(), blocked=())
     [record] = plugins.records()
@@ -302,5 +321,5 @@ def test_a_builtin_module_provides_one_class_named_after_its_file(module: str) -
 def test_every_file_of_each_kind_is_a_builtin() -> None:
     folder = Path(manager_module.__file__).parent
     files = [f"thinstack.plugins.{p.parent.name}.{p.stem}" for p in folder.glob("*/[!_]*.py")]
-    assert sorted(BUILTINS) == sorted(files)
-    assert len(PluginManager(entry_points=(), blocked=()).records()) == len(files)
+    assert sorted(BUILTINS) == sorted([*files, BUNDLES])
+    assert len(PluginManager(entry_points=(), blocked=()).records()) == len(files) + 1

@@ -54,6 +54,16 @@ def test_label_spans_and_tree(prediction) -> None:
     assert prediction.tree == from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
 
 
+def test_parts_are_told_where_a_sentence_was_cut(prediction) -> None:
+    assert prediction.parts == ((0, 3),)
+    words, steps, scores = ("Not", "bad", "!"), left(3), np.array(SCORES, np.float32)
+    found = Prediction.of_words(words, steps, scores, LABELS, parts=((0, 2), (2, 3)))
+    assert found.parts == ((0, 2), (2, 3))
+    data = found.to_dict()
+    assert data.pop("parts") == [[0, 2], [2, 3]]
+    assert data.keys() == prediction.to_dict().keys()
+
+
 @pytest.mark.parametrize("shape", [left, right, balanced])
 @pytest.mark.parametrize("words", [["one"], ["a", "bc", "déf", "🙂", "-LRB-", "g"]])
 def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:

@@ -114,6 +114,19 @@ def test_spacy_has_the_results_of_sentences_alone(
     assert from_brackets(second._.sentiment_tree).words == ("awful",)
 
 
+LONG = ["good", "film", ";", "awful", "film", ".", "good"]
+
+
+def test_a_long_sentence_has_the_mean_of_its_parts(roots: SentenceModel) -> None:
+    found, short = Predictor(roots.bundle, max_words=4).predict([LONG, ["film"]])
+    halves = [(words, transitions.left(len(words))) for words in (LONG[:3], LONG[3:])]
+    means = np.average([roots.scores(*half) for half in halves], axis=0, weights=[3, 4])
+    np.testing.assert_allclose(found.scores, [means], atol=1e-5)
+    assert found.transitions.tolist() == [*halves[0][1], *halves[1][1], 1]
+    assert (found.parts, short.parts) == (((0, 3), (3, 7)), ((0, 1),))
+    assert found.to_dict()["nodes"][0]["text"] == " ".join(LONG)
+
+
 # -- plain sentences
 
 
@@ -136,6 +149,13 @@ def test_plain_sentences_are_scored_and_have_no_tree(plain: SentenceModel) -> No
     assert predictor.tree_maker()(SENTENCES[0]).tolist() == []
     ((text,),) = predict_text(predictor, ["good film."])
     np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
+
+
+def test_a_long_plain_sentence_has_the_mean_of_its_parts(plain: SentenceModel) -> None:
+    found, short = Predictor(plain.bundle, max_words=4).predict([LONG, ["film"]])
+    means = np.average([plain.scores(LONG[:3]), plain.scores(LONG[3:])], axis=0, weights=[3, 4])
+    np.testing.assert_allclose(found.scores, [means], atol=1e-5)
+    assert (found.parts, found.tree, short.parts) == (((0, 3), (3, 7)), None, ((0, 1),))
 
 
 def test_plain_sentences_take_no_trees(plain: SentenceModel) -> None:

@@ -8,6 +8,7 @@ from drawn import LABELS, predict, uniform
 
 from thinstack.core import transitions
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.why import Contribution
 from thinstack.show.html import MAX_DEPTH, page
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
@@ -161,6 +162,18 @@ def test_a_long_sentence_is_cut_in_its_heading_and_whole_below():
     assert re.fullmatch(r"w0 w1 .* … .* w299", heading)
     assert len(heading) <= 300
     assert "whole sentence" not in page([predict(BRACKETS)])
+
+
+def test_the_phrase_that_turns_the_sentence_is_named_and_marked():
+    one, other = predict(BRACKETS), predict("(3 (2 <so>) (3 good))")
+    whys = [[Contribution(9, (6, 7), "dull", 1.0, turning=True)]]
+    whys += [[Contribution(0, (0, 1), "<so>", 1.0, turning=True)]]
+    markup = page([one, other], whys=whys)
+    reader = Reader(markup)
+    assert re.findall("<mark><bdi>(.*?)</bdi></mark>", markup) == ["dull", "&lt;so&gt;"]
+    assert re.findall("Because of: (.*)\n", reader.text) == ["dull", "<so>"]
+    assert [phrase["bdi"] for phrase in reader.phrases][-3:] == ["<so> good", "<so>", "good"]
+    assert "Because" not in page([one, other], whys=[[], []]) + page([one])
 
 
 def test_bars_lie_side_by_side():

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from thinstack.core import transitions
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.why import Contribution
 from thinstack.show.terminal import MAX_PHRASES, render, render_text
 
 BRACKETS = (
@@ -18,11 +19,11 @@ BRACKETS = (
 )
 
 
-def draw(prediction, width=80, encoding="utf-8", **options):
+def draw(prediction, width=80, encoding="utf-8", why=(), **options):
     """What a file of this encoding gets: exactly the bytes, decoded again."""
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
-    Console(file=file, width=width, **options).print(render(prediction))
+    Console(file=file, width=width, **options).print(render(prediction, why))
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -193,3 +194,20 @@ def test_a_text_that_no_class_fits_is_uncertain():
     assert str(render_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
     said = str(render_text([uncertain(0.7)] * 2))
     assert said.startswith("the 2 sentences together: uncertain (positive 60%")
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", " ◄"), ("ascii", " <-")])
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_phrase_that_turns_the_sentence_is_named_and_marked(encoding, mark, width):
+    prediction = predict(BRACKETS)
+    node = prediction.spans.tolist().index([8, 9])
+    why = [Contribution(node, (8, 9), "never", 1.0, turning=True)]
+    lines = draw(prediction, width, encoding, why=why).splitlines()
+    assert "because of: never" in lines
+    (marked,) = (line for line in lines if line.endswith(mark))
+    assert marked.removesuffix(mark).endswith("╴never" if mark == " ◄" else "-never")
+    assert max(map(cell_len, lines)) <= width
+    assert [line for line in draw(prediction, width, encoding).splitlines() if mark in line] == []
+    nasty = draw(prediction, width, why=[why[0]._replace(text="x\x1b[31m " * 50)])
+    assert r"because of: x\x1b[31m" in nasty
+    assert max(map(cell_len, nasty.splitlines())) <= width

@@ -99,6 +99,18 @@ class NoGradient(Good):
         return super().loss(logits.detach(), labels)
 
 
+class Shares(Good):
+    """Takes soft labels for shares of one label."""
+
+    soft_labels = True
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if labels.is_floating_point():
+            labels = labels / labels.sum(1, keepdim=True).clamp(min=1e-9)
+            return functional.cross_entropy(logits, labels, reduction="sum")
+        return super().loss(logits, labels)
+
+
 class Normalises(Good):
     """Cannot be trained on a last batch of one row."""
 

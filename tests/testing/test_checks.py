@@ -67,6 +67,7 @@ HEADS = {
     "Mean": ("loss_is_a_sum", "no sum over rows"),
     "CountsUnlabelled": ("unlabelled_rows", "rows labelled -1 count"),
     "NoGradient": ("unlabelled_rows", "no gradient with respect to the scores"),
+    "Shares": ("soft_labels", "of soft labels and of the labels that they are made of"),
     "Normalises": ("few_rows", "forward of shapes {'rows': [(1, 4)]} raises ValueError"),
     "CountsRows": ("rows_are_independent", "forward depends on the number of rows"),
     "Detached": ("gradients", "the gradient of forward "),

@@ -62,12 +62,13 @@ def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> Non
 
 def test_the_gold_tree_is_kept_as_it_is() -> None:
     first, second = indexed("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
-    forest, *rest = first.gold
+    forest, *rest, soft = first.gold
     known = [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
     assert (forest.transitions.tolist(), forest.token_ids.tolist()) == ([0, 0, 0, 1, 1], known)
     assert (forest.lengths.tolist(), forest.sizes.tolist(), first.words) == ([3], [5], 3)
     targets, words, depths = [1, 2, 1, 2, 2], [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
     assert [np.asarray(part).tolist() for part in rest] == [targets, 4, words, depths]
+    assert soft is None
     assert second.gold.targets.tolist() == [0]
     assert list(first.trees) == ["gold"]
 

@@ -60,7 +60,7 @@ def filled(given: LabelledForest, *others: str) -> dict[str, list[int]]:
 
 
 def lists(given: LabelledForest) -> list[Any]:
-    _, targets, whole, words, depths = given
+    _, targets, whole, words, depths, _ = given
     return [targets.tolist(), whole, words.tolist(), depths.tolist()]
 
 

@@ -18,9 +18,11 @@ from trained import Trained, check_scores, train
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.config import EvaluationSource
+from thinstack.data.suite import halves, read_suite
 from thinstack.data.treebank import read_trees
 from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
+from thinstack.measure.polarity import evaluate_suite
 from thinstack.models import Model, weights_of
 from thinstack.training import publish, run_recipe
 from thinstack.training.seeds import SeedResult
@@ -94,6 +96,25 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     assert ", with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
+
+
+def test_card_and_results_have_the_reported_half_of_the_suite(trained: Trained) -> None:
+    predictor = thinstack.load(trained.out / "model-best")
+    figures = evaluate_suite(predictor, halves(read_suite("polarity"), "reported")).figures
+    assert trained.bundle.manifest.metrics["suites"] == {"polarity": figures}
+    assert trained.results["suites"] == {"polarity": figures}
+    never = figures["kinds"]["never"]
+    assert f"| never | {never['right']} | 12 | {never['accuracy']:.2f} |" in trained.card
+    assert f"| total | {figures['right']} | 256 | {figures['accuracy']:.2f} |" in trained.card
+    assert "`thinstack evaluate BUNDLE --suite polarity`" in trained.card
+
+
+def test_a_model_of_other_classes_has_no_suite(data: Path, tmp_path: Path) -> None:
+    recipe = tiny_recipe.recipe(epochs=1, model={"labels": ["bad", "so-so", "good"]})
+    done = train(recipe, data, tmp_path)
+    assert done.bundle.manifest.metrics["suites"] == {}
+    assert "suites" not in done.results
+    assert "suite" not in done.card
 
 
 def test_a_bundle_knows_what_classes_of_the_file_were_called(data: Path, tmp_path: Path) -> None:
@@ -195,7 +216,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
-    monkeypatch.setattr(run_recipe, "publish", lambda *_, **__: None)
+    monkeypatch.setattr(run_recipe, "publish", lambda *_, **__: words.bundle)
     again(words, tmp_path / "ascii", Console(file=output, width=200))
     found = json.loads((tmp_path / "ascii" / "results.json").read_text(encoding="utf-8"))
     spread = found["dev"]["gold"]["phrase_accuracy"]
@@ -210,11 +231,16 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
 def test_a_second_call_trains_nothing_and_gives_the_same(
     words: Trained, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = (words.out / "results.json").read_bytes()
+    before = words.results
     published: list[SeedResult] = []
-    monkeypatch.setattr(run_recipe, "publish", lambda *given, **_: published.append(given[2]))
+
+    def publish(*given: Any, **_: Any) -> Bundle:
+        published.append(given[2])
+        return words.bundle
+
+    monkeypatch.setattr(run_recipe, "publish", publish)
     assert "epoch" not in train(words.recipe, words.data, words.out).printed
-    assert (words.out / "results.json").read_bytes() == before
+    assert words.results == before
     assert weights_of(published[0].model) == words.bundle.read("model.safetensors")
 
 

@@ -90,12 +90,13 @@ class Bundle:
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
-    """Open a bundle by the path of its folder or by the name of one that thinstack brings along.
+    """Open a bundle by the path of its folder or by the name of one that thinstack or another
+    installed distribution brings along.
 
     A string without a path separator is a name if there is such a model, else a folder: `./sst` is
-    always a folder. Raises UnknownNameError, which lists the known names; BundleError if anything
-    is missing, damaged, not listed in the manifest (hidden files aside), a link, or of a newer
-    schema.
+    always a folder. Raises UnknownNameError, which lists the known names; PluginError if two
+    distributions bring the name along, or one without its folder; BundleError if anything is
+    missing, damaged, not listed in the manifest (hidden files aside), a link, or of a newer schema.
     """
     folder = _locate(path_or_name)
     manifest = read_manifest(folder)
@@ -144,9 +145,12 @@ def unlisted(folder: Path, manifest: Manifest) -> list[str]:
 
 def _locate(path_or_name: str | Path) -> Path:
     plain = isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
-    names = bundled_names()
-    if plain and path_or_name in names:
-        return BUNDLED / path_or_name
+    unknown: UnknownNameError | None = None
+    if plain:
+        try:
+            return _named(str(path_or_name))
+        except UnknownNameError as error:
+            unknown = error
     folder = Path(path_or_name)
     try:
         for candidate in (folder, aside(folder)):
@@ -157,10 +161,18 @@ def _locate(path_or_name: str | Path) -> Path:
         raise BundleError(f"{str(folder)!r:.200}: no path of a bundle: {error}") from None
     if is_file:
         raise BundleError(f"{folder}: a file; expected the folder of a bundle")
-    if plain:
-        raise UnknownNameError("model", str(path_or_name), names)
-    bundled = f"bundled models have the names {', '.join(names) or '(none)'}"
-    raise BundleError(f"{folder}: no such folder; {bundled}")
+    if unknown is not None:
+        raise unknown
+    raise BundleError(f"{folder}: no such folder; `thinstack plugins` lists models that have names")
+
+
+def _named(name: str) -> Path:
+    if name in bundled_names():
+        return BUNDLED / name
+    # Not before: a bundle of our own starts without what finds those of others.
+    from thinstack.plugins.manager import bundles
+
+    return bundles().bundle(name).folder
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:

@@ -1,12 +1,13 @@
 """`thinstack evaluate`: how right a bundle is about a labelled file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
 from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
@@ -35,8 +36,8 @@ _FIGURES = (
 
 def evaluate(
     model: Annotated[
-        str, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
-    ],
+        str | None, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
+    ] = None,
     file: Annotated[
         str | None,
         typer.Argument(
@@ -44,6 +45,12 @@ def evaluate(
             ".parquet)."
         ),
     ] = None,
+    named: Annotated[
+        str | None, typer.Option("--model", "-m", help="The bundle, named by an option.")
+    ] = None,
+    suite: SuiteOption = None,
+    half: HalfOption = "reported",
+    list_wrong: ListWrongOption = False,
     source: Annotated[
         EvaluationSource | None,
         typer.Option(
@@ -72,17 +79,24 @@ def evaluate(
     words or more, and the share of sentences, of three words or more, whose tree is the same.
     The expected calibration error is how far probabilities are from the share of right answers, in
     percentage points.
+
+    With --suite no file but texts of known polarity: what a model of sentiment understands, by
+    kind.
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
 
-    model, file = ("sst", model) if file is None else (model, file)
+    model, file = _model_and_file((model, file), named, suite)
     read = None
     if tree_format != "brackets.v1":
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
     predictor = thinstack.load(model, device=device, threads=threads, classes=classes)
+    if suite is not None:
+        told = {"list_wrong": list_wrong, "as_json": as_json}
+        evaluate_on_suite(predictor, model, suite, half, source or "auto", **told)
+        return
     if is_table(file):
         columns = {"text": text_column, "label": label_column, "encoding": encoding}
         if source == "gold":
@@ -98,6 +112,22 @@ def evaluate(
     title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
+
+
+def _model_and_file(
+    given: Iterable[str | None], named: str | None, suite: str | None
+) -> tuple[str, str]:
+    """The bundle and the file that the arguments name; no file ("") with a suite. Raises
+    BadParameter for too few or too many."""
+    names = [name for name in given if name is not None]
+    files = 0 if suite else 1
+    most = files + (named is None)
+    if not files <= len(names) <= most:
+        what = "a suite, and so no file" if suite else "a file"
+        left = "" if named is None else ", and the model by --model"
+        raise typer.BadParameter(f"expected {what}{left}; found {' '.join(names) or 'nothing'}")
+    model = named or (names[0] if len(names) > files else "sst")
+    return model, names[-1] if files else ""
 
 
 def _evaluate_texts(

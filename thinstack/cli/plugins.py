@@ -9,8 +9,8 @@ __all__ = ["plugins"]
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the registered cells, task heads, leaf embeddings and readers, and the plugins that
-    failed."""
+    """List the registered cells, task heads, leaf embeddings, readers and bundles, which are models
+    that have names, and the plugins that failed."""
     from dataclasses import asdict
 
     from rich.table import Column, Table
@@ -21,8 +21,9 @@ def plugins(as_json: JsonOption = False) -> None:
     if as_json:
         print_json([asdict(record) for record in records])
         return
-    columns = ("name", "kind", "distribution", "version", "status", "error")
-    table = Table(*(Column(name, overflow="fold") for name in columns))
+    columns = ("name", "kind", "distribution", "version", "status")
+    table = Table(*(Column(name, overflow="fold") for name in (*columns, "about")))
     for record in records:
-        table.add_row(*(Text(getattr(record, column) or "") for column in columns))
+        about = record.error or "; ".join(filter(None, (record.licence, record.summary)))
+        table.add_row(*(Text(getattr(record, column)) for column in columns), Text(about))
     Console().print(table)

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ from thinstack.errors import InputError
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.why import Contribution
 
 __all__ = ["predict"]
 
@@ -46,6 +47,12 @@ def predict(
         float | None,
         typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
     ] = None,
+    max_words: Annotated[
+        int, typer.Option(help="Read a sentence of more words in parts of at most so many.")
+    ] = 400,
+    why: Annotated[
+        bool, typer.Option("--why", help="Say what each phrase contributes to the label.")
+    ] = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
@@ -56,7 +63,7 @@ def predict(
 
     given = texts or _lines_of_input()
     predictor = thinstack.load(
-        model, device=device, threads=threads, classes=classes, abstain=abstain
+        model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
     )
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
@@ -70,20 +77,38 @@ def predict(
         raise InputError(
             'there are no words to predict from: give a text such as "The acting is superb."'
         )
+    whys = [_contributions(prediction, max_words) if why else [] for prediction in found]
     if html is not None:
         from thinstack.show.html import page
 
-        html.write_text(page(found), encoding="utf-8")
+        html.write_text(page(found, whys=whys), encoding="utf-8")
     if as_json:
-        print_json([prediction.to_dict() for prediction in found])
+        print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
     elif html is None:
         from thinstack.show.terminal import render, render_text
 
         console = Console()
         for place, prediction in enumerate(found):
-            console.print(render(prediction))
+            console.print(render(prediction, whys[place]))
             if place in several:
                 console.print(render_text(several[place]), "")
+
+
+def _contributions(prediction: "Prediction", max_words: int) -> "list[Contribution]":
+    if len(prediction.words) <= max_words:
+        return prediction.why()
+    many = f"a sentence of {len(prediction.words):,} words, more than {max_words:,}"
+    print(f"warning: what phrases contribute to {many}, is not told", file=sys.stderr)
+    return []
+
+
+def _data(
+    prediction: "Prediction", contributions: "list[Contribution]", *, why: bool
+) -> dict[str, Any]:
+    from thinstack.runtime.why import why_data
+
+    data = prediction.to_dict()
+    return data | {"why": why_data(prediction, contributions)} if why else data
 
 
 def _lines_of_input() -> list[str]:

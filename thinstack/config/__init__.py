@@ -23,6 +23,7 @@ from thinstack.config.model_config import (
 if TYPE_CHECKING:
     from thinstack.config.data_config import DataConfig, Task
     from thinstack.config.recipe import ExportConfig, InitConfig, Recipe, TrainingConfig
+    from thinstack.config.teacher_config import SourceWeights, TeacherConfig
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -39,8 +40,10 @@ __all__ = [
     "ModelConfig",
     "ParserConfig",
     "Recipe",
+    "SourceWeights",
     "Strict",
     "Task",
+    "TeacherConfig",
     "TrackerConfig",
     "TrainingConfig",
     "TreeKind",
@@ -51,7 +54,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What only training needs, which whoever predicts does not wait for."""
     if name in __all__:
-        from thinstack.config import data_config, recipe
+        from thinstack.config import data_config, recipe, teacher_config
 
-        return getattr(data_config if name in data_config.__all__ else recipe, name)
+        modules = (data_config, recipe, teacher_config)
+        return getattr(next(each for each in modules if name in each.__all__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -94,6 +94,12 @@ class DataConfig(Strict):
         'the first columns are taken, as many as the leaf table has. "" is the same as none. A '
         "wordpiece model needs them, for they bring the pieces.",
     )
+    encoder: str | None = Field(
+        default=None,
+        description="Pretrained encoder of `transformer.v1`, which brings its pieces too: a folder "
+        "with a BERT and an uncased WordPiece tokeniser, or the name of one on the Hugging Face "
+        "hub. `vectors` then fill its static columns.",
+    )
     vector_std: float | None = Field(
         default=None,
         gt=0,

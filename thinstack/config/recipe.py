@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from thinstack.config.base import Rate, Strict, read_toml
 from thinstack.config.data_config import PAIR_TASKS, DataConfig
 from thinstack.config.model_config import MadeTree, ModelConfig
+from thinstack.config.teacher_config import TeacherConfig
 
 __all__ = ["ExportConfig", "InitConfig", "Part", "Recipe", "TrainingConfig"]
 
@@ -51,9 +52,10 @@ class TrainingConfig(Strict):
     )
     epochs: int = Field(default=10, gt=0, description="Passes over the training data, at most.")
     batch_size: int = Field(default=25, gt=0, description="Sentences, or pairs, of a minibatch.")
-    rule: Literal["adagrad", "rmsprop", "adam"] = Field(
+    rule: Literal["adagrad", "rmsprop", "adam", "adamw"] = Field(
         default="adagrad",
-        description="The optimiser of all weights but the leaf table and `model.parser`.",
+        description="The optimiser of all weights but the leaf table and `model.parser`. "
+        '"adamw" takes `weight_decay` from matrices alone, and not by way of their gradients.',
     )
     learning_rate: float = Field(default=0.05, gt=0, description="Learning rate of `rule`.")
     vector_learning_rate: float = Field(
@@ -71,6 +73,36 @@ class TrainingConfig(Strict):
         default=0,
         ge=0,
         description="Further epochs for `model.parser` alone, once the weights to keep are chosen.",
+    )
+    encoder_learning_rate: float = Field(
+        default=1.5e-4,
+        gt=0,
+        description="Learning rate of the top layer of the pretrained encoder of `transformer.v1`.",
+    )
+    layer_decay: float = Field(
+        default=0.9,
+        gt=0,
+        le=1,
+        description="Each layer of the pretrained encoder has so many times the learning rate of "
+        "the one above it.",
+    )
+    warm_up: Rate = Field(
+        default=0.0,
+        description="Over this share of the training all learning rates but the parser's rise from "
+        "0, then they fall in a line to 0. With 0 they stay as they are.",
+    )
+    clip: float | None = Field(
+        default=None,
+        gt=0,
+        description="Gradients of the weights that `rule` learns are shortened to this length, "
+        "over the sum of the losses of a minibatch divided by its number of sentences. Without it "
+        "they are left as they are.",
+    )
+    alone: float = Field(
+        default=0.0,
+        ge=0,
+        description="So many labelled phrases for each sentence and epoch are read by themselves "
+        "as well, without their sentence: words in their context then know phrases as wholes too.",
     )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
@@ -97,6 +129,13 @@ class TrainingConfig(Strict):
         ge=0,
         description="For a model that parses: weight of the loss of its trees beside that of the "
         "task, (7) of Bowman et al. 2016.",
+    )
+    root_weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="Additional weight of whole sentences where phrases are learnt: how much the "
+        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
+        "the root of a tree of 40 nodes counts 1 + 8 times.",
     )
     precision: Literal["float32", "bf16"] = Field(
         default="float32",
@@ -179,6 +218,9 @@ class Recipe(Strict):
     init: InitConfig | None = Field(
         default=None, description="Where learning starts; fresh weights without it."
     )
+    teacher: TeacherConfig | None = Field(
+        default=None, description="Bundles that label phrases too; none without it."
+    )
     model: ModelConfig = Field(description="What is trained.")
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
@@ -215,10 +257,37 @@ class Recipe(Strict):
             if self.training.trees != (("self",) if self.model.parses else ("gold",)):
                 wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
                 raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
+        if self.training.alone and (
+            (self.data.task, self.model.trees, self.training.gold) != ("phrases", "binary", True)
+        ):
+            raise ValueError(
+                "training.alone: phrases of a treebank's binary trees are read by themselves; "
+                "expected data.task = 'phrases', model.trees = 'binary', training.gold = true"
+            )
         of_texts = self.training.phrase_penalty or self.training.neighbours
         if of_texts and self.data.task != "texts":
             raise ValueError(
                 "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _teacher_fits(self) -> Self:
+        if self.training.root_weight and self.data.task not in ("phrases", "sentences"):
+            found = f"found data.task = {self.data.task!r}"
+            raise ValueError(f"training.root_weight: of trees of a treebank alone, {found}")
+        if self.teacher is None:
+            return self
+        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
+        if self.data.task != "phrases" or self.model.trees != "binary":
+            raise ValueError(
+                "teacher: it labels phrases of a treebank's binary trees; expected data.task = "
+                f"'phrases', model.trees = 'binary', found {found}"
+            )
+        if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
+            raise ValueError(
+                f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
+                f"{sorted(map(str, shown))}"
             )
         return self
 

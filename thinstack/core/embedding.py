@@ -10,11 +10,12 @@ from thinstack.core.forest import WORD_FIELDS
 
 __all__ = ["Embedding", "Lookup"]
 
-Lookup = Literal["rows", "mean", "none"]
+Lookup = Literal["rows", "mean", "context", "none"]
 """What `Embedding.forward` gives in evaluation mode:
 
 - `rows`: a word's own row of the table.
 - `mean`: the mean of the rows of a word's pieces.
+- `context`: what the module that `Embedding.onnx` names writes, of rows of the table.
 - `none`: what the module computes of its table in a way of its own; it is exported as it is
   written.
 """
@@ -26,15 +27,16 @@ class Embedding(nn.Module):
     """Gives words vectors (L, X), from a table (V, W) with a row for each entry of the vocabulary.
 
     Training fills the table with the first W columns of pretrained vectors, and gives it a learning
-    rate and rule of its own; it may have sparse gradients, further weights may not. A word's vector
-    depends on no other word in evaluation mode, and L = 0 must work. For the sake of TorchScript
-    and ONNX the rules of a `Cell` hold.
+    rate and rule of its own; it may have sparse gradients, further weights may not. In evaluation
+    mode a word's vector depends on no other word, or, if it reads `lengths`, on those of its
+    sentence; L = 0 must work. For the sake of TorchScript and ONNX the rules of a `Cell` hold.
 
     Args:
         table_size: V and W.
         size: width X of a word's vector.
         index_names: names of the index inputs that it reads: `token_ids` of words, or `piece_ids`
-            and `pieces_per_word`.
+            and `pieces_per_word`; after them `lengths`, the words of each sentence, if a word's
+            vector depends on its sentence.
         lookup: what it gives; with `rows` and `mean`, W is X, and exports can store the table in 8
             bits.
 
@@ -43,8 +45,11 @@ class Embedding(nn.Module):
             it.
         summary: one line on the embedding.
         vocabulary: whose ids a registered embedding reads: `words`, or `wordpieces`.
+        onnx: of lookup `context`, the module that exports it, as a dotted path; it has `words`, see
+            `thinstack.export.onnx.transformer`.
         table: (V, W), drawn at random.
         entries: V.
+        max_pieces: how many pieces of a sentence it tells apart, 0 if there is no such limit.
 
     Raises ValueError for an unknown `lookup`, and for sizes or names that it does not go with.
     """
@@ -53,6 +58,7 @@ class Embedding(nn.Module):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     vocabulary: ClassVar[Literal["words", "wordpieces"]] = "words"
+    onnx: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -63,9 +69,9 @@ class Embedding(nn.Module):
         lookup: Lookup = "none",
     ):
         super().__init__()
-        if lookup != "none" and lookup not in READ:
-            raise ValueError(f"lookup must be rows, mean or none, found {lookup!r}")
-        if lookup != "none" and (table_size[1] != size or index_names != READ[lookup]):
+        if lookup not in (*READ, "context", "none"):
+            raise ValueError(f"lookup must be rows, mean, context or none, found {lookup!r}")
+        if lookup in READ and (table_size[1] != size or index_names != READ[lookup]):
             raise ValueError(
                 f"lookup {lookup!r} needs a table of size = {size} columns and reads "
                 f"{READ[lookup]}, "
@@ -75,9 +81,11 @@ class Embedding(nn.Module):
         self.entries = int(table_size[0])
         self.size = int(size)
         self.lookup: str = lookup
+        self.max_pieces = 0
         self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words, from the index inputs by name, int32 or int64: `token_ids` (L,),
-        or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each."""
+        or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each; and `lengths`
+        (B,), at least 1 each, where it names them."""
         raise NotImplementedError("an Embedding must define forward")

@@ -149,7 +149,8 @@ class Encoder(nn.Module):
         Args:
             choices, free: of the encoding.
             wanted: (N,) the transitions of `oracle`, on the host; of a dynamic one, -1 where either
-                is right.
+                is right or none is known, of a static one those of the first trees alone where the
+                others' are not known.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 

@@ -30,11 +30,13 @@ class TaskHead(nn.Module):
     Attributes:
         name: versioned, such as `my_head.v1`; saved models ask for a registered head by it.
         summary: one line on the head.
+        soft_labels: whether its `loss` takes soft labels too.
     """
 
     plugin_kind: ClassVar[str] = "head"
     name: ClassVar[str]
     summary: ClassVar[str] = ""
+    soft_labels: ClassVar[bool] = False
 
     def __init__(self, *, hidden_size: int, classes: int, reads: Reads = "nodes"):
         super().__init__()
@@ -55,7 +57,9 @@ class TaskHead(nn.Module):
         is none.
 
         A head may document labels of its own, such as ratings; one that reads candidates takes
-        scores of trees (B,).
+        scores of trees (B,). Of a head with `soft_labels`, labels float (n, C) are how often each
+        class counts in each row: the loss is then the sum over rows and classes of the loss of the
+        class times its entry, in which a row of zeros is one without a label.
         """
         raise NotImplementedError("a TaskHead must define loss")
 

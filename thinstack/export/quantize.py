@@ -7,10 +7,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from thinstack.core.embedding import Embedding
 from thinstack.errors import ExportError
 from thinstack.models import Model
+from thinstack.models.weights import smoothing
 
-__all__ = ["Quantize", "dequantised", "quantize_columns", "quantize_rows"]
+__all__ = ["Quantize", "dequantised", "factor_bounds", "quantize_columns", "quantize_rows"]
 
 Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 """How a file stores weights: as they are; in half precision; the leaf table in 8 bits and matrices
@@ -34,6 +36,23 @@ def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDA
     return levels, scale[0]
 
 
+def factor_bounds(embedding: Embedding) -> dict[str, NDArray[np.float32]]:
+    """What the absolute values of each column (K,) of what a matrix (K, W) is multiplied with
+    seldom exceed, by the matrix's name in the embedding: those of a pretrained encoder, once they
+    were observed."""
+    return {
+        f"{name}.w": module.bound.cpu().numpy()
+        for name, module in embedding.named_modules()
+        if isinstance(getattr(module, "bound", None), torch.Tensor) and bool(module.bound.any())
+    }
+
+
+def _dequantised_factor(weight: NDArray[np.float32], bound: NDArray[np.float32]) -> torch.Tensor:
+    smooth = smoothing(bound)[:, np.newaxis]
+    levels, scale = quantize_columns(weight * smooth)
+    return torch.from_numpy(levels.astype(np.float32) * scale / smooth)
+
+
 def _whole_numbers(
     values: NDArray[np.float32], largest: int, axis: int
 ) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -48,17 +67,22 @@ def dequantised(model: Model, quantize: Quantize) -> Model:
 
     `fp16`: the leaf table and all matrices to half precision. `int8-tables`, `int8`: the leaf table
     to 8 bits, matrices to half precision, the table too where the embedding does more than to look
-    words up in it; what `int8` rounds beyond that, in the products themselves, is not in the copy.
-    Vectors, such as biases, stay as they are. Raises ExportError if a weight is not finite, or too
-    large for half precision.
+    words up in it; `int8` to 8 bits also the matrices of `factor_bounds`. What `int8`
+    rounds beyond that, in the products themselves, is not in the copy. Vectors, such as biases,
+    stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
-    looked_up = rounded.embedding.table if rounded.embedding.lookup != "none" else None
+    embedding = rounded.embedding
+    factors = {f"embedding.{name}": bound for name, bound in factor_bounds(embedding).items()}
+    tables = [] if embedding.lookup == "none" else [embedding.table]
+    tables += [w for w in embedding.parameters(recurse=False) if embedding.lookup == "context"]
     with torch.no_grad():
         for name, tensor in (*rounded.named_parameters(), *rounded.named_buffers()):
-            if quantize in ("int8-tables", "int8") and tensor is looked_up:
+            if quantize in ("int8-tables", "int8") and any(tensor is each for each in tables):
                 levels, scale = quantize_rows(tensor.numpy())
                 tensor.copy_(torch.from_numpy(levels.astype(np.float32) * scale))
+            elif quantize == "int8" and name in factors:
+                tensor.copy_(_dequantised_factor(tensor.half().float().numpy(), factors[name]))
             elif quantize != "none" and tensor.dim() > 1 and tensor.is_floating_point():
                 tensor.copy_(tensor.half())
             if not bool(torch.isfinite(tensor).all()):

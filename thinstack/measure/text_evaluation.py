@@ -1,5 +1,6 @@
 """How right an ONNX bundle is about the texts of a table, without torch."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
-__all__ = ["evaluate_table"]
+__all__ = ["evaluate_table", "text_scores"]
 
 
 def evaluate_table(
@@ -46,14 +47,22 @@ def evaluate_table(
         return row.values[text]
 
     texts = map(text_of, read_table(path, [text, label], encoding=encoding))
-    scores = np.zeros((0, len(predictor.labels)))
-    found = []
-    for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
-        if not sentences:
-            raise DataError(f"{path}: expected texts with words, found none in text {number + 1}")
-        found.append(document_scores(sentences))
-    scores = np.concatenate([scores, *(each[None] for each in found)])
+    scores = text_scores(predictor, texts, source=source, where=path)
     known = predictor.view.classes(np.array(gold, np.int64))
     scores, known = scores[known >= 0], known[known >= 0]
     matrix = confusion(scores.argmax(1), known, len(predictor.labels))
     return text_figures(scores, known, predictor.labels), matrix
+
+
+def text_scores(
+    predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: str | Path
+) -> NDArray[np.floating]:
+    """The scores (T, C) of texts, each the mean over its sentences; `where` they stand leads
+    messages. Raises DataError for a text without words."""
+    found = []
+    for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
+        if not sentences:
+            raise DataError(f"{where}: expected texts with words, found none in text {number + 1}")
+        found.append(document_scores(sentences))
+    none = np.zeros((0, len(predictor.labels)))
+    return np.concatenate([none, *(each[None] for each in found)])

@@ -52,7 +52,7 @@ class Model(nn.Module):
         self.embedding, self.head, self.encoder = embedding, head, encoder
         self.parses = encoder.parses
         self.oracle = encoder.oracle if encoder.parses else None
-        self.input_names = [*embedding.index_names, *encoder.input_names]
+        self.input_names = list(dict.fromkeys([*embedding.index_names, *encoder.input_names]))
         outputs = {
             "pairs": ["pair_scores", "sentence_vectors"],
             "candidates": ["node_scores", "tree_scores"],
@@ -103,8 +103,8 @@ class Model(nn.Module):
         return encoding
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of the words. Raises ValueError for pieces that do not fit their words,
-        which an embedding would read as those of other words."""
+        """Vectors (L, X) of the words. Raises ValueError for pieces that do not fit their words, or
+        words that do not fit their sentences, which an embedding would read as those of others."""
         if "pieces_per_word" in self.input_names:
             counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]
             if bool((counts < 1).any()) or int(counts.sum()) != pieces:
@@ -112,6 +112,13 @@ class Model(nn.Module):
                     f"pieces_per_word must be at least 1 each and {pieces} in all, as many as "
                     f"there are piece_ids; found a sum of {int(counts.sum())}"
                 )
+            if "lengths" in self.embedding.index_names:
+                lengths = inputs["lengths"]
+                if bool((lengths < 1).any()) or int(lengths.sum()) != counts.shape[0]:
+                    raise ValueError(
+                        f"lengths must be at least 1 each and {counts.shape[0]} in all, as many as "
+                        f"there are words; found a sum of {int(lengths.sum())}"
+                    )
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             device, names = self.embedding.table.device, self.embedding.index_names
             inputs = {name: inputs[name].to(device, non_blocking=True) for name in names}

@@ -1,6 +1,7 @@
 """Weights as safetensors: out of a model, and back into one that is built from a bundle."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from thinstack.errors import BundleError, ThinstackError
 from thinstack.models.build import build_model
 from thinstack.models.model import Model
 
-__all__ = ["LEVELS", "SCALE", "load_model", "load_state", "state_of", "weights_of"]
+__all__ = ["LEVELS", "SCALE", "load_model", "load_state", "smoothing", "state_of", "weights_of"]
 
 LEVELS, SCALE = ".int8", ".scale"
 """Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
@@ -60,8 +61,9 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
         return save(state)
     held, places = _held(beside), {}
     for name, value in list(state.items()):
+        scaled = value.numpy() * _scale_of_rows(name, state)
         place = next(
-            (other for other, found in held.items() if np.array_equal(found, value.numpy())), None
+            (other for other, found in held.items() if np.array_equal(found, scaled)), None
         )
         if place is not None:
             places[name] = place
@@ -124,7 +126,27 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
             f"expected the names that weights have in the ONNX file, found {places!r:.80}"
         )
     held = _held(bundle.read(ONNX_FILE)) if places else {}
-    return state | {name: torch.from_numpy(held[place]) for name, place in places.items()}
+    return state | {
+        name: torch.from_numpy(held[place] / _scale_of_rows(name, state))
+        for name, place in places.items()
+    }
+
+
+def smoothing(bound: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What the columns (K,) of activations with these bounds are divided by, and the rows of the
+    matrix multiplied, before a product is rounded (Xiao et al. 2023, "SmoothQuant", (4), of the
+    activations alone): powers of two near the root of the bounds, by which no digit is lost."""
+    powers = np.rint(np.log2(np.maximum(bound, np.float32(2**-16))) / 2)
+    return np.exp2(powers).astype(np.float32)
+
+
+def _scale_of_rows(name: str, state: Mapping[str, Tensor]) -> NDArray[np.float32]:
+    """What the rows of a weight are multiplied by in an ONNX file, (K, 1), or 1."""
+    prefix, _, last = name.rpartition(".")
+    bound = state.get(f"{prefix}.bound") if last == "w" else None
+    if bound is None or not bool(bound.any()):
+        return np.ones(1, np.float32)
+    return smoothing(bound.float().numpy())[:, np.newaxis]
 
 
 def _held(exported: bytes) -> dict[str, NDArray[np.float32]]:

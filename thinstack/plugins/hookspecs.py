@@ -1,4 +1,5 @@
-"""The hooks that a plugin may implement; each takes nothing and returns classes.
+"""The hooks that a plugin may implement; each takes nothing. All return classes but one, which
+returns folders.
 
 A plugin that uses a hook, or a part of a contract, that came with version N of the hooks says so in
 its module, as `THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin
@@ -6,10 +7,11 @@ out, calls none of its hooks and says what to upgrade. A plugin that does not sa
 written for any version. The versions:
 
 1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_encoders`,
-   `thinstack_parsers`, `thinstack_readers`.
+   `thinstack_parsers`, `thinstack_readers`, `thinstack_bundles`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pluggy
@@ -27,6 +29,7 @@ __all__ = [
     "HOOK_VERSION",
     "hookimpl",
     "hookspec",
+    "thinstack_bundles",
     "thinstack_cells",
     "thinstack_embeddings",
     "thinstack_encoders",
@@ -77,4 +80,15 @@ def thinstack_parsers() -> "Iterable[type[Parser]]":
 @hookspec
 def thinstack_readers() -> Iterable[type[Reader]]:
     """The readers of tree files that this plugin provides."""
+    raise NotImplementedError
+
+
+@hookspec
+def thinstack_bundles() -> Mapping[str, Path]:
+    """The bundles that this distribution brings along: their folders, by the names that
+    `thinstack.load` and `--model` know them by.
+
+    The entry point names the module of the hook. A model is looked up without importing torch, or
+    any entry point that names a class: let the module import nothing that takes long.
+    """
     raise NotImplementedError

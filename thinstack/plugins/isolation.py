@@ -4,7 +4,7 @@ plugin."""
 import difflib
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import pluggy
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
 from thinstack.plugins import hookspecs
+from thinstack.plugins.bundle_spec import BundleSpec
 from thinstack.plugins.hookspecs import HOOK_VERSION
 from thinstack.plugins.specs import (
     CellSpec,
@@ -25,7 +26,7 @@ from thinstack.plugins.specs import (
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
-AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ParserSpec | ReaderSpec
+AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ParserSpec | ReaderSpec | BundleSpec
 Status = Literal["ok", "failed", "blocked", "unavailable"]
 
 HOOKS: dict[str, Any] = {
@@ -35,8 +36,9 @@ HOOKS: dict[str, Any] = {
     "thinstack_encoders": EncoderSpec,
     "thinstack_parsers": ParserSpec,
     "thinstack_readers": ReaderSpec,
+    "thinstack_bundles": BundleSpec,
 }
-"""Hooks and what is made of each class that they return."""
+"""Hooks and what is made of all that they return."""
 
 OTHER_VERSION = (
     f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
@@ -48,17 +50,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, head, embedding, encoder, parser or reader, or of a plugin that
-    never got so far.
+    """What became of one cell, head, embedding, encoder, parser, reader or bundle, or of a plugin
+    that never got so far.
 
     Attributes:
         name: versioned name of what the plugin provides, or the entry point's name.
-        kind: `cell`, `head`, `embedding`, `encoder`, `parser`, `reader` or `plugin`.
+        kind: `cell`, `head`, `embedding`, `encoder`, `parser`, `reader`, `bundle` or `plugin`.
         distribution: the installed distribution that it came with.
         version: version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
             not installed).
         error: why it is not `ok`, else None.
+        licence: that of the distribution, as it says itself; empty where it does not.
+        summary: one line on it, if it is `ok`.
     """
 
     name: str
@@ -67,6 +71,12 @@ class PluginRecord:
     version: str
     status: Status
     error: str | None = None
+    licence: str = ""
+    summary: str = ""
+
+    def __str__(self) -> str:
+        origin = f"{self.kind} {self.name!r} of {self.distribution} {self.version}"
+        return f"{origin} was left out: {self.error}" if self.error else origin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +88,7 @@ class Source:
     version: str
     load: Callable[[], object]
     builtin: bool = False
+    licence: str = ""
 
     def __str__(self) -> str:
         origin = "built in" if self.builtin else f"entry point {self.name!r}"
@@ -88,7 +99,8 @@ class Source:
     ) -> PluginRecord:
         """Record of one spec of this plugin, or of the plugin as a whole."""
         name, kind = (self.name, "plugin") if spec is None else (spec.name, spec.kind)
-        return PluginRecord(name, kind, self.distribution, self.version, status, error)
+        about = {"licence": self.licence, "summary": spec.summary if spec and not error else ""}
+        return PluginRecord(name, kind, self.distribution, self.version, status, error, **about)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
         """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable,
@@ -187,19 +199,27 @@ def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
 
 
 def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
-    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns an
-    iterable of classes of its contract."""
+    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns what it
+    should."""
     caller: pluggy.HookCaller = getattr(plugins.hook, hook)
     implementations = [
         impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)
     ]
     results: list[Any] = caller()
-    spec = HOOKS[hook]
     if len(results) < len(implementations):  # pluggy drops every None
         results.append(None)
-    for result in results:
-        if isinstance(result, type) or not hasattr(result, "__iter__"):
-            raise PluginError(
-                f"must return a list of classes derived from {spec.contract}, found {result!r:.80}"
-            )
-    return [spec(plugin) for result in results for plugin in result]
+    return [each for result in results for each in _specs(HOOKS[hook], result)]
+
+
+def _specs(spec: Any, result: Any) -> list[AnySpec]:
+    """What a hook returned, one by one. Raises PluginError unless that is an iterable of classes of
+    its contract, or a mapping of names to folders."""
+    if spec is BundleSpec:
+        if not isinstance(result, Mapping):
+            raise PluginError(f"must return a mapping of names to folders, found {result!r:.80}")
+        return [BundleSpec(name, folder) for name, folder in result.items()]
+    if isinstance(result, type) or not hasattr(result, "__iter__"):
+        raise PluginError(
+            f"must return a list of classes derived from {spec.contract}, found {result!r:.80}"
+        )
+    return [spec(plugin) for plugin in result]

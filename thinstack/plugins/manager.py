@@ -3,6 +3,7 @@ other."""
 
 import os
 import re
+import textwrap
 import warnings
 from collections.abc import Iterable
 from functools import cache, partial
@@ -13,6 +14,7 @@ from typing import TypeVar, cast
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
+from thinstack.plugins.bundle_spec import BundleSpec
 from thinstack.plugins.isolation import AnySpec, PluginRecord, Source, collect
 from thinstack.plugins.specs import (
     CellSpec,
@@ -30,6 +32,7 @@ __all__ = [
     "PluginManager",
     "PluginRecord",
     "PluginWarning",
+    "bundles",
     "manager",
     "readers",
 ]
@@ -53,16 +56,28 @@ def _found(*folders: str) -> tuple[str, ...]:
     )
 
 
-BUILTINS = _found("cells", "embeddings", "heads", "parsers", "readers")
-"""Modules of the built-in plugins, in each one public class that has a name."""
+BUNDLES = "thinstack.bundled"
+"""The module whose hook names the built-in bundles."""
+
+BUILTINS = (*_found("cells", "embeddings", "heads", "parsers", "readers"), BUNDLES)
+"""Modules of the built-in plugins, in each but the last one public class that has a name."""
 
 READERS = _found("readers")
 """The built-in plugins that need no torch."""
 
 AnySpecType = TypeVar(
-    "AnySpecType", CellSpec, HeadSpec, EmbeddingSpec, EncoderSpec, ParserSpec, ReaderSpec
+    "AnySpecType",
+    CellSpec,
+    HeadSpec,
+    EmbeddingSpec,
+    EncoderSpec,
+    ParserSpec,
+    ReaderSpec,
+    BundleSpec,
 )
 Key = tuple[str, str]  # kind, name
+LICENCES = ("License-Expression", "License")  # fields of a distribution's metadata
+MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 
 
 class PluginWarning(UserWarning):
@@ -70,8 +85,8 @@ class PluginWarning(UserWarning):
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings, encoders, parsers and readers of the built-in plugins and
-    of the entry points of group `thinstack`.
+    """The cells, heads, leaf embeddings, encoders, parsers, readers and bundles of the built-in
+    plugins and of the entry points of group `thinstack`.
 
     Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
     and one PluginWarning.
@@ -107,8 +122,7 @@ class PluginManager:
             self._records += records or [source.record("ok")]
         for record in self._records:
             if record.status == "failed":
-                origin = f"{record.kind} {record.name!r} of {record.distribution} {record.version}"
-                warnings.warn(f"{origin} was left out: {record.error}", PluginWarning, stacklevel=2)
+                warnings.warn(str(record), PluginWarning, stacklevel=2)
 
     def cell(self, name: str) -> CellSpec:
         """The cell of this name.
@@ -140,6 +154,18 @@ class PluginManager:
         readers need no torch."""
         return self._find(ReaderSpec, name)
 
+    def bundle(self, name: str) -> BundleSpec:
+        """The bundle of this name.
+
+        Raises UnknownNameError, which lists the known ones and the plugins that were left out;
+        PluginError if two plugins provide it or its folder is not there.
+        """
+        try:
+            return self._find(BundleSpec, name)
+        except UnknownNameError as error:
+            left_out = (str(each) for each in self._records if each.kind == "plugin" and each.error)
+            raise UnknownNameError("model", name, error.known, [MORE, *left_out]) from None
+
     def records(self) -> list[PluginRecord]:
         """What became of every plugin, in the order of loading."""
         return list(self._records)
@@ -148,26 +174,27 @@ class PluginManager:
         key = (wanted.kind, name)
         if key not in self._providers:
             lacking = any(record.status == "unavailable" for record in self._records)
-            if lacking and wanted is not ReaderSpec:
+            if lacking and wanted not in (ReaderSpec, BundleSpec):
                 raise MissingExtraError("torch", "train")
             known = [known for kind, known in self._providers if kind == wanted.kind]
             raise UnknownNameError(wanted.kind, name, known)
         spec, source = self._providers[key][0]
-        if (contest := self._contest(key, source)) is not None:
-            raise PluginError(contest)
+        if (fault := self._fault(spec, source)) is not None:
+            raise PluginError(fault)
         return cast(AnySpecType, spec)
 
     def _settle(self, spec: AnySpec, source: Source) -> PluginRecord:
-        contest = self._contest((spec.kind, spec.name), source)
-        return source.record("ok" if contest is None else "failed", contest, spec=spec)
+        fault = self._fault(spec, source)
+        return source.record("ok" if fault is None else "failed", fault, spec=spec)
 
-    def _contest(self, key: Key, source: Source) -> str | None:
-        """Why the source cannot have the name, if so: that of a built-in stays its own, any other
-        name of two providers is nobody's."""
-        if source.builtin or len(self._providers[key]) == 1:
-            return None
-        kind, name = key
-        providers = " and by ".join(str(source) for _, source in self._providers[key])
+    def _fault(self, spec: AnySpec, source: Source) -> str | None:
+        """Why what a source provides cannot be had, if so: the name of a built-in stays its own,
+        any other name of two providers is nobody's; and a bundle may have lost its folder."""
+        kind, name = spec.kind, spec.name
+        if source.builtin or len(self._providers[kind, name]) == 1:
+            missing = spec.missing() if isinstance(spec, BundleSpec) else None
+            return None if missing is None else f"{kind} {name!r} of {source}: {missing}"
+        providers = " and by ".join(str(source) for _, source in self._providers[kind, name])
         return (
             f"{kind} {name!r} is provided by {providers}: uninstall one, or block it with "
             f"{BLOCK_VARIABLE}"
@@ -187,6 +214,14 @@ def readers() -> PluginManager:
     return PluginManager(builtins=READERS)
 
 
+@cache
+def bundles() -> PluginManager:
+    """A plugin manager of bundles: without the built-ins but theirs, and without what names a
+    class, so that it imports no torch, unless a module of hooks does."""
+    modules = [point for point in metadata.entry_points(group=GROUP) if not point.attr]
+    return PluginManager(builtins=(BUNDLES,), entry_points=modules)
+
+
 def _builtin(module: str) -> Source:
     load = partial(_class_of, module)
     return Source(module.rpartition(".")[2], "thinstack", __version__, load, builtin=True)
@@ -201,8 +236,11 @@ def _class_of(module: str) -> object:
 
 def _installed(entry_point: metadata.EntryPoint) -> Source:
     found = entry_point.dist
-    origin = (found.name, found.version) if found else ("unknown", "unknown")
-    return Source(entry_point.name, *origin, entry_point.load)
+    if found is None:
+        return Source(entry_point.name, "unknown", "unknown", entry_point.load)
+    said = [found.metadata[key] for key in LICENCES if key in found.metadata]
+    licence = textwrap.shorten(said[0], 40, placeholder=" ...") if said else ""
+    return Source(entry_point.name, found.name, found.version, entry_point.load, licence=licence)
 
 
 def _load(source: Source, barred: set[str]) -> tuple[list[AnySpec], list[PluginRecord]]:

@@ -212,7 +212,12 @@ class EmbeddingSpec(Spec["Embedding"]):
                 f"embedding {self.name!r} has no dropout, found {dropout}: leave it out"
             )
         product = self._create(options, entries=entries, size=size, dropout=dropout)
-        expected = {"index_names": WORD_FIELDS[self.vocabulary], "entries": entries, "size": size}
+        names = list(WORD_FIELDS[self.vocabulary])
+        if getattr(product, "lookup", "") in ("context", "none") and "lengths" in getattr(
+            product, "index_names", ()
+        ):
+            names.append("lengths")
+        expected = {"index_names": names, "entries": entries, "size": size}
         found = {name: getattr(product, name, None) for name in expected}
         if found != expected:
             raise PluginError(

@@ -8,9 +8,18 @@ from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
+from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import InputError
 
-__all__ = ["BATCH_NODES", "BATCH_TEXTS", "batches", "joined_transitions"]
+__all__ = [
+    "BATCH_NODES",
+    "BATCH_TEXTS",
+    "batches",
+    "check_words",
+    "joined_transitions",
+    "lengths_of",
+    "piece_counts",
+]
 
 IntArray = NDArray[np.int64]
 
@@ -24,24 +33,45 @@ BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
 
+ATTENTION: Final = 1 << 21
+"""Pairs of places that a sentence's words in their context look at, at most, over all sentences of
+a batch as wide as its widest (or one sentence). Each takes four bytes in each head."""
+
+
 def batches(
-    lengths: IntArray, trees: Sequence[NDArray[np.integer]] | None, *, nodes: int
+    lengths: IntArray,
+    trees: Sequence[NDArray[np.integer]] | None,
+    *,
+    nodes: int,
+    widths: IntArray | None = None,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
     (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
 
     A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like
-    length, because the number of steps that a batch takes is the depth of its deepest tree.
+    length, because the number of steps that a batch takes is the depth of its deepest tree. Where
+    words are read in their context, `widths` are the pieces of each sentence; they then take the
+    place of lengths, and `ATTENTION` bounds a batch too.
     """
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(lengths if widths is None else widths, kind="stable")
     ends = np.cumsum(2 * lengths[order] - 1)
     start, before = 0, 0
     while start < len(order):
         end = max(int(np.searchsorted(ends, before + nodes, side="right")), start + 1)
+        if widths is not None:
+            widest = widths[order[start:end]]
+            places = np.arange(1, len(widest) + 1) * widest**2
+            end = start + max(int(np.searchsorted(places, ATTENTION, side="right")), 1)
         positions = order[start:end]
         joined = EMPTY if trees is None else joined_transitions(trees, lengths, positions)
         yield positions, joined
         start, before = end, int(ends[end - 1])
+
+
+def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> IntArray:
+    """The word pieces of each sentence, (B,)."""
+    counts = (int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences)
+    return np.fromiter(counts, np.int64, len(sentences))
 
 
 def joined_transitions(
@@ -65,3 +95,22 @@ def joined_transitions(
     if fault := first_fault(joined, sizes):
         raise InputError(f"sentence {positions[fault[0]]}: {fault[1]}")
     return joined.astype(np.int64, copy=False)
+
+
+def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
+    or a text in place of words."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if str in set(map(type, sentences)):
+        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
+        raise InputError(f"sentence {position} is a text; expected its words: split it first")
+    if not lengths.all():
+        position = int(lengths.argmin())
+        raise InputError(f"sentence {position} has no words: leave empty sentences out")
+    return lengths
+
+
+def check_words(sentence: Sequence[str], place: int) -> None:
+    """Raise InputError, naming the place of the sentence, if a word is no string."""
+    if odd := [word for word in sentence if not isinstance(word, str)]:
+        raise InputError(f"sentence {place}: a word is a string, found {odd[0]!r:.80}")

@@ -1,8 +1,8 @@
 """`Prediction`: the scores of a sentence and of every phrase in its tree, as plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,30 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.brackets import to_brackets
+from thinstack.errors import InputError
 
-__all__ = ["Prediction", "scored_spans"]
+if TYPE_CHECKING:
+    from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.why import Contribution
+
+__all__ = ["Prediction", "Scored", "Spans", "scored_spans"]
+
+Spans = tuple[tuple[int, int], ...]
+"""Words [start, end) of each part of a sentence, in order."""
 
 # A tokeniser may give words that brackets cannot hold.
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
+
+
+class Scored(NamedTuple):
+    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
+    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases. What
+    its words count is `Prediction.weight`; only a sentence that was cut has parts."""
+
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    weight: float = 1.0
+    parts: Spans = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +52,9 @@ class Prediction:
         abstain: a phrase none of whose classes is as probable as this has no label.
         weight: what each of its words counts in the mean of a text: all of it (1), but where a view
             leaves a class out, the share of the sentence's probability that the others have.
+        parts: words [start, end) of the parts that a sentence too long for the model was cut into
+            and read in, with a balanced tree over theirs; one part where it was not cut.
+        predictor: what made it, for `why`; None from elsewhere, and of a pickle or a copy.
     """
 
     text: str
@@ -43,6 +65,16 @@ class Prediction:
     labels: tuple[str, ...]
     abstain: float = 0.0
     weight: float = 1.0
+    parts: Spans = ()
+    predictor: "Predictor | None" = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            object.__setattr__(self, "parts", ((0, len(self.words)),))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        kept = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
+        return type(self), tuple(getattr(self, name) for name in kept)
 
     @classmethod
     def of_words(
@@ -53,13 +85,15 @@ class Prediction:
         labels: tuple[str, ...],
         abstain: float = 0.0,
         weight: float = 1.0,
+        parts: Spans = (),
+        predictor: "Predictor | None" = None,
     ) -> Self:
         """A prediction over words; the text is taken to be the words with a space between."""
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
-        text, kept = " ".join(words), tuple(words)
-        return cls(text, kept, offsets, transitions, scores, labels, abstain, weight)
+        read, scored = (" ".join(words), tuple(words), offsets), (transitions, scores, labels)
+        return cls(*read, *scored, abstain, weight, parts, predictor)
 
     @property
     def phrases(self) -> bool:
@@ -114,10 +148,25 @@ class Prediction:
         tree = self.tree
         return None if tree is None else to_brackets(tree, labelled=self.phrases)
 
+    def text_of(self, start: int, end: int) -> str:
+        """The text of the words [start, end)."""
+        return self.text[int(self.offsets[start, 0]) : int(self.offsets[end - 1, 1])]
+
+    def why(self) -> "list[Contribution]":
+        """What each phrase contributes to the label (`thinstack.runtime.why.contributions`). Raises
+        InputError as that does, and without a predictor."""
+        if self.predictor is None:
+            raise InputError(
+                "this prediction does not know what made it, as one of a Doc, a pickle or a copy: "
+                "call predictor.why(prediction)"
+            )
+        return self.predictor.why(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
         `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`
-        (characters of `text`), `text`, `label` (None where it is uncertain) and `scores`.
+        (characters of `text`), `text`, `label` (None where it is uncertain) and `scores`; and of a
+        sentence that was cut its `parts`, words [start, end).
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
@@ -135,7 +184,8 @@ class Prediction:
             }
             for start, end, name, row in zip(starts, ends, names, rows, strict=True)
         ]
-        return {
+        cut = {"parts": [list(part) for part in self.parts]} if len(self.parts) > 1 else {}
+        data = {
             "text": self.text,
             "label": self.label,
             "scores": nodes[-1]["scores"],
@@ -143,6 +193,7 @@ class Prediction:
             "transitions": self.transitions.tolist(),
             "nodes": nodes,
         }
+        return data | cut
 
 
 def scored_spans(

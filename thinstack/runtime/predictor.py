@@ -17,10 +17,12 @@ from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import BATCH_NODES, batches
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of, piece_counts
+from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
+from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.session import open_session
-from thinstack.runtime.views import Scored, View
+from thinstack.runtime.views import View
+from thinstack.runtime.why import Contribution, contributions
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
@@ -58,11 +60,13 @@ class Predictor:
             sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
         threads: of one operator on the CPU; None is as many as the process has cores.
+        max_words: of a sentence that is read as a whole; a longer one is cut
+            (`thinstack.runtime.long_sentences`), unless its tree is given.
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
     onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    takes the CPU), InputError unless 1 <= `threads` <= 256, and as `View.choose` does for `classes`
-    and `abstain`.
+    takes the CPU), InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, and as
+    `View.choose` does for `classes` and `abstain`.
     """
 
     def __init__(
@@ -73,7 +77,11 @@ class Predictor:
         threads: int | None = None,
         classes: int | None = None,
         abstain: float | None = None,
+        max_words: int = MAX_WORDS,
     ):
+        if not isinstance(max_words, int) or max_words < 2:
+            raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
+        self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
         self.view = View.choose(self.config.labels, classes, abstain)
         self.labels, self._asked = self.view.labels, (classes, abstain)
@@ -88,7 +96,8 @@ class Predictor:
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), self._requested, self.threads, *self._asked)
+        settings = self._requested, self.threads, *self._asked, self.max_words
+        return _reopen, (str(self.bundle.path), *settings)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -110,40 +119,65 @@ class Predictor:
         the model makes as it scores. Sentences run in batches of `BATCH_NODES` nodes; the others in
         its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
         and REDUCE score alike. A model of plain sentences takes "auto" alone, and makes no tree.
+        A sentence of more than `max_words` words is scored in parts, unless its tree is given.
         Raises InputError for a source that the model does not have, and,
         naming the sentence (from 0), for one without words or whose transitions are no single tree;
         BundleError if the model fails, or its parses are no trees.
         """
-        lengths = _lengths(words)
+        lengths = lengths_of(words)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
+        if cuts := cuts_of(words, lengths, limits, given=not isinstance(trees, str)):
+            parts, owners = parts_of(words, cuts)
+            scored = self._scored(parts, lengths_of(parts), trees, owners)
+            scored = joined(scored, owners, cuts, phrases=self.phrases)
+        else:
+            scored = self._scored(words, lengths, trees)
+        # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
+        return scored if self.view.places is None else list(map(self.view.shown, scored))
+
+    def _scored(
+        self,
+        words: Sequence[Sequence[str]],
+        lengths: NDArray[np.int64],
+        trees: Trees,
+        owners: Sequence[int] | None = None,
+    ) -> list[Scored]:
+        """`trees_and_scores` of the model's own classes, without cutting. `owners`: the sentence
+        that each is a part of, for messages."""
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
-        for positions, transitions in batches(lengths, steps, nodes=BATCH_NODES[self.device]):
+        widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
+        most = BATCH_NODES[self.device]
+        for positions, transitions in batches(lengths, steps, nodes=most, widths=widths):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
-            fields = self._word_fields([words[i] for i in places], places)
+            names = places if owners is None else [owners[place] for place in places]
+            fields = self._word_fields([words[i] for i in places], names)
             forest = Forest(
                 sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
-            batch, ends = self._run(forest, places), np.cumsum(sizes).tolist()
+            batch, ends = self._run(forest, names), np.cumsum(sizes).tolist()
             rows = ends if self.phrases else range(1, len(places) + 1)
             cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
             for place, start, end, first, last in cuts:
                 found[place] = Scored(batch.transitions[start:end], batch.scores[first:last])
-        scored = [found[place] for place in range(len(words))]
-        if self.view.places is None:
-            return scored
-        return list(map(self.view.shown, scored))
+        return [found[place] for place in range(len(words))]
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
         """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
-        labels, abstain = self.labels, self.view.abstain
+        shown = self.labels, self.view.abstain
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [
-            Prediction.of_words(words, *scored, labels, abstain, scored.weight)
-            for words, scored in found
+            Prediction.of_words(words, *each[:2], *shown, each.weight, each.parts, self)
+            for words, each in found
         ]
+
+    def why(self, prediction: Prediction) -> list[Contribution]:
+        """What each phrase contributes to the label of a prediction, which this model made. Raises
+        InputError as `thinstack.runtime.why.contributions`."""
+        return contributions(self, prediction)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions over binary trees; a model of plain sentences reads their words. Raises
@@ -214,6 +248,8 @@ class Predictor:
             )
         trees = ["lengths", "transitions"] if self._parses else _TREES[self.config.trees]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
+        if "lengths" in found and "lengths" not in trees:  # for words in their context
+            expected.append("lengths")
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             wanted = f"the int32 or int64 inputs {', '.join(expected)}"
             raise BundleError(f"{self._source}: expected {wanted}; found {found}")
@@ -223,6 +259,8 @@ class Predictor:
                 f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
             )
         self._check_metadata(metadata)
+        most_pieces = metadata.get("max_pieces")
+        self._most_pieces = int(most_pieces) if most_pieces is not None else None
         self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
         self._process = os.getpid()
 
@@ -239,14 +277,12 @@ class Predictor:
                 found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
                 raise BundleError(f"{self._source}: exported with {found}; {MEND}")
 
-    def _word_fields(self, words: list[Sequence[str]], places: list[int]) -> dict[str, Any]:
+    def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
         try:
             return self.vocabulary.fields(list(chain.from_iterable(words)))
         except (TypeError, AttributeError):
             for place, sentence in zip(places, words, strict=True):
-                if odd := [word for word in sentence if not isinstance(word, str)]:
-                    problem = f"sentence {place}: a word is a string, found {odd[0]!r:.80}"
-                    raise InputError(problem) from None
+                check_words(sentence, place)
             raise
 
     def _run(self, forest: Forest, places: list[int]) -> Scored:
@@ -283,25 +319,19 @@ class Predictor:
         return Scored(steps.astype(np.int8), scores)
 
 
-def _lengths(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
-    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
-    or a text in place of words."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    if str in set(map(type, sentences)):
-        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
-        raise InputError(f"sentence {position} is a text; expected its words: split it first")
-    if not lengths.all():
-        position = int(lengths.argmin())
-        raise InputError(f"sentence {position} has no words: leave empty sentences out")
-    return lengths
-
-
 def _reopen(
     path: str,
     device: Device,
     threads: int | None,
-    classes: int | None = None,
-    abstain: float | None = None,
+    classes: int | None,
+    abstain: float | None,
+    max_words: int,
 ) -> Predictor:
-    bundle = open_bundle(path)
-    return Predictor(bundle, device=device, threads=threads, classes=classes, abstain=abstain)
+    return Predictor(
+        open_bundle(path),
+        device=device,
+        threads=threads,
+        classes=classes,
+        abstain=abstain,
+        max_words=max_words,
+    )

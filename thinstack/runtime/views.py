@@ -1,4 +1,4 @@
-"""What is said of a sentence, and views of a model's classes: five classes of sentiment as three or
+"""Views of a model's classes: five classes of sentiment as three or
 two, and answers that are left out where no class is probable enough."""
 
 from typing import Final, NamedTuple, Self
@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError
+from thinstack.runtime.prediction import Scored
 
-__all__ = ["FIVE", "Scored", "View"]
+__all__ = ["FIVE", "View"]
 
 FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
 """The classes of the Stanford Sentiment Treebank, whose numbers are "0" to "4"."""
@@ -20,25 +21,6 @@ _VIEWS: Final = {
 
 _LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
-
-
-class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
-    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases."""
-
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-
-    @property
-    def weight(self) -> float:
-        """What each of its words counts in the mean of a text, see `Prediction.weight`."""
-        return 1.0
-
-
-class _PartlyShown(Scored):
-    """Scores of a view that leaves a class out."""
-
-    weight: float = 1.0
 
 
 class View(NamedTuple):
@@ -93,9 +75,7 @@ class View(NamedTuple):
     def shown(self, scored: Scored) -> Scored:
         """A sentence with the scores of the classes shown."""
         scores, weight = self.scores(scored.scores)
-        found = _PartlyShown(scored.transitions, scores)
-        found.weight = weight
-        return found
+        return scored._replace(scores=scores, weight=weight)
 
     def classes(self, known: NDArray[np.int64]) -> NDArray[np.int64]:
         """The classes shown (K,) of the model's (K,); -1 where there is none."""

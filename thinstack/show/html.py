@@ -3,10 +3,21 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.outline import SIGNS, UNCERTAIN, Row, elide, outline, phrase, tones_of, visible
+from thinstack.runtime.why import Contribution, turning
+from thinstack.show.outline import (
+    SIGNS,
+    UNCERTAIN,
+    Row,
+    elide,
+    outline,
+    parts_note,
+    phrase,
+    tones_of,
+    visible,
+)
 
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
@@ -34,17 +45,24 @@ _HEAD = """<!DOCTYPE html>
 """
 
 
-def page(predictions: Sequence[Prediction], *, title: str = "Sentences, phrase by phrase") -> str:
+def page(
+    predictions: Sequence[Prediction],
+    *,
+    title: str = "Sentences, phrase by phrase",
+    whys: Sequence[Sequence[Contribution]] = (),
+) -> str:
     """An HTML5 page with the label, the probabilities and, where phrases have scores, the tree of
     each sentence; it needs no other file and no script.
 
     A tree is nested lists, each phrase once, with its label as text and the probability of every
     class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
-    the page says so.
+    the page says so. `whys`: what the phrases of each prediction contribute; the one that turns the
+    sentence is named and marked.
     """
     parts = [_HEAD.format(title=_text(title), style=_STYLE)]
-    for number, prediction in enumerate(predictions, 1):
-        parts += _sentence(_Marks(prediction), number)
+    pairs = zip(predictions, whys or repeat(()), strict=False)
+    for number, (prediction, why) in enumerate(pairs, 1):
+        parts += _sentence(_Marks(prediction, turning(why)), number)
     if not predictions:
         parts.append("<p>There are no sentences.</p>\n")
     parts.append("</main>\n</body>\n</html>\n")
@@ -58,8 +76,8 @@ def _text(text: str) -> str:
 class _Marks:
     """The pieces of markup that the phrases of one prediction are made of."""
 
-    def __init__(self, prediction: Prediction):
-        self.prediction = prediction
+    def __init__(self, prediction: Prediction, turning: Contribution | None):
+        self.prediction, self.turning = prediction, turning
         self.names = [_text(label) for label in prediction.labels]
         self.tones = tones_of(prediction.labels)
         plain = ["plain"] * len(self.names)
@@ -96,10 +114,12 @@ class _Marks:
 
     def phrase(self, node: int) -> str:
         start, end = self.spans[node]
-        text = escape(phrase(self.prediction, start, end, MAX_TEXT))
         uncertain = f'<span class="chip plain">{UNCERTAIN}</span>'
         chip = self.chip(self.label_ids[node]) if self.certain[node] else uncertain
-        return f'<div class="row">{chip} {self.bar(node)} <bdi>{text}</bdi></div>'
+        text = f"<bdi>{escape(phrase(self.prediction, start, end, MAX_TEXT))}</bdi>"
+        if self.turning and node == self.turning.node:
+            text = f"<mark>{text}</mark>"
+        return f'<div class="row">{chip} {self.bar(node)} {text}</div>'
 
 
 def _sentence(marks: _Marks, number: int) -> Iterator[str]:
@@ -113,6 +133,11 @@ def _sentence(marks: _Marks, number: int) -> Iterator[str]:
         yield "<details>\n<summary>The whole sentence</summary>\n"
         yield f"<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
     yield f'<p class="verdict">Label: <strong>{name}</strong></p>\n'
+    if marks.turning:
+        because = escape(elide(visible(marks.turning.text), MAX_HEADING))
+        yield f"<p>Because of: <strong><bdi>{because}</bdi></strong></p>\n"
+    if note := parts_note(marks.prediction):
+        yield f'<p class="note">{note}.</p>\n'
     yield "<table>\n<caption>Probability of each class</caption>\n"
     for label, score in enumerate(scores):
         block = f'<rect class="{marks.classes[label]}" width="{100 * score:.1f}%" height="100%"/>'

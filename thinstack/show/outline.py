@@ -10,16 +10,25 @@ from rich.cells import cell_len, set_cell_size
 from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.tones import tones_of
 
-__all__ = ["SIGNS", "UNCERTAIN", "Row", "elide", "outline", "phrase", "tones_of", "visible"]
+__all__ = [
+    "SIGNS",
+    "UNCERTAIN",
+    "Row",
+    "elide",
+    "outline",
+    "parts_note",
+    "phrase",
+    "tones_of",
+    "visible",
+]
 
 SIGNS = ("--", "-", "0", "+", "++")
 """The sign of each tone, 0 (very negative) to 4 (very positive)."""
 
 UNCERTAIN = "uncertain"
 """In place of a label, where a prediction abstains."""
-
-_TONES = {2: (1, 3), 3: (1, 2, 3), 5: (0, 1, 2, 3, 4)}
 
 # C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates: what could act on
 # a terminal or a page.
@@ -58,16 +67,11 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
     return [Row(i, int(levels[i]), bool(last[i]), int(inside[i])) for i in order.tolist()]
 
 
-def tones_of(labels: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The tone of each class, an index into SIGNS, or None where the labels are no scale: 2, 3 or 5
-    classes from a name with "negative" through "neutral" to one with "positive".
-    """
-    names = [label.lower() for label in labels]
-    if len(names) not in _TONES or "negative" not in names[0] or "positive" not in names[-1]:
-        return None
-    if len(names) % 2 and "neutral" not in names[len(names) // 2]:
-        return None
-    return _TONES[len(names)]
+def parts_note(prediction: Prediction) -> str:
+    """What is said of a sentence that was read in parts; nothing of any other."""
+    count = len(prediction.parts)
+    words = f"{len(prediction.words):,} words, read in {count:,} parts; above these stand means"
+    return words if count > 1 else ""
 
 
 def visible(text: str) -> str:
@@ -81,8 +85,7 @@ def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str =
     `elide`)."""
 
     def cut(first: int, behind: int) -> str:
-        begin, close = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
-        return visible(prediction.text[int(begin) : int(close)])
+        return visible(prediction.text_of(first, behind))
 
     # Words at either end that are sure to fill the width: a long phrase costs no more than those.
     ends = max(width, 1)

@@ -10,7 +10,18 @@ from rich.text import Text
 
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.outline import SIGNS, UNCERTAIN, Row, elide, outline, phrase, tones_of, visible
+from thinstack.runtime.why import Contribution, turning
+from thinstack.show.outline import (
+    SIGNS,
+    UNCERTAIN,
+    Row,
+    elide,
+    outline,
+    parts_note,
+    phrase,
+    tones_of,
+    visible,
+)
 
 __all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
@@ -26,7 +37,7 @@ _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
 _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
-def render(prediction: Prediction) -> RenderableType:
+def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
     """What a terminal shows of one sentence: its label, the probability of each class, and, where
     phrases have scores, its tree.
 
@@ -34,9 +45,10 @@ def render(prediction: Prediction) -> RenderableType:
     negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
     deeper than guides in half the width can go; a phrase with `(+n)` has n more inside. It fits the
     width and the encoding of its console and reads without colour. Where the prediction abstains,
-    the label is `uncertain`, the sign `?`.
+    the label is `uncertain`, the sign `?`. `why`: what its phrases contribute; the one that turns
+    the sentence is named and marked.
     """
-    return _Drawing(prediction)
+    return _Drawing(prediction, turning(why))
 
 
 def render_text(sentences: Sequence[Prediction]) -> Text:
@@ -53,10 +65,11 @@ def render_text(sentences: Sequence[Prediction]) -> Text:
 @dataclass(frozen=True, slots=True)
 class _Drawing:
     prediction: Prediction
+    turning: Contribution | None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        pen = _Pen(self.prediction, options)
-        yield from (pen.headline(), Text(), *pen.classes())
+        pen = _Pen(self.prediction, options, self.turning)
+        yield from (pen.headline(), *pen.notes(), Text(), *pen.classes())
         if self.prediction.phrases:
             yield from (Text(), *pen.tree())
 
@@ -64,7 +77,10 @@ class _Drawing:
 class _Pen:
     """Draws one prediction for one width and encoding."""
 
-    def __init__(self, prediction: Prediction, options: ConsoleOptions):
+    def __init__(
+        self, prediction: Prediction, options: ConsoleOptions, turning: Contribution | None
+    ):
+        self.turning = turning
         self.prediction, self.width, self.encoding = prediction, options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
         self.dots = " ... " if self.ascii else " … "
@@ -100,6 +116,17 @@ class _Pen:
         style = "" if label is None else self.style(self.labels[-1], _TEXT_STYLES)
         text = elide(self.fit(self.prediction.text), 5 * self.width, self.dots)
         return Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), ": ", (text, "bold"))
+
+    def notes(self) -> list[Text]:
+        lines = []
+        if self.turning:
+            because = "because of: "
+            room = self.width - len(because)
+            text = elide(self.fit(self.turning.text), room, self.dots)
+            lines.append(Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop"))
+        if note := parts_note(self.prediction):
+            lines.append(Text(note, style="dim"))
+        return lines
 
     def classes(self) -> list[Text]:
         scores = self.prediction.scores[-1]
@@ -150,6 +177,8 @@ class _Pen:
             guides = "".join("  " if last else pipe for last in above[1:])
             line.append(guides + (corner if row.last else tee), "dim")
         more = f" (+{row.hidden:,})" if row.hidden else ""
+        if self.turning and row.node == self.turning.node:
+            more += " <-" if self.ascii else " ◄"
         room = self.width - line.cell_len - len(more)
         start, end = self.spans[row.node]
         text = self.fit(phrase(self.prediction, start, end, room, self.dots))

@@ -1,5 +1,6 @@
 """`TreeClassifier`: the spaCy component that learns classes of texts; `factory` describes it."""
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -209,7 +210,9 @@ class TreeClassifier(BatchedPipe):
     def _open(self, bundle: Bundle) -> None:
         files = bundles.pack(bundle)
         if ONNX_FILE in files:
-            self._predictor = Predictor(bundle, device=self.device, threads=self.threads)
+            # As it learnt, it reads sentences of any length as a whole.
+            settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
+            self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)
             self._files, self._learner = files, None
             self._labels = tuple(self._predictor.labels)
             return

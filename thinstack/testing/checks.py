@@ -99,6 +99,7 @@ HEAD_CHECKS: dict[str, HeadCheck] = {
         method_checks.inputs_are_kept,
         head_checks.loss_is_a_sum,
         head_checks.unlabelled_rows,
+        head_checks.soft_labels,
         head_checks.few_rows,
         head_checks.scaled_logits,
         method_checks.rows_are_independent,

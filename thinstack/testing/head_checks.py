@@ -7,7 +7,7 @@ from thinstack.testing.forests import require_alike
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import HeadSubject
 
-__all__ = ["few_rows", "loss_is_a_sum", "scaled_logits", "unlabelled_rows"]
+__all__ = ["few_rows", "loss_is_a_sum", "scaled_logits", "soft_labels", "unlabelled_rows"]
 
 
 def loss_is_a_sum(subject: HeadSubject) -> None:
@@ -48,6 +48,23 @@ def unlabelled_rows(subject: HeadSubject) -> None:
         raise AssertionError(
             "the loss has no gradient with respect to the scores; take out detach and .data"
         )
+
+
+def soft_labels(subject: HeadSubject) -> None:
+    """Of a head that takes `soft_labels`: twice a label and half of another have twice the loss of
+    the one and half of that of the other; rows of zeros have none."""
+    head = subject.random()
+    if not head.soft_labels:
+        return
+    scores, labels = subject.labelled(head)
+    known = labels >= 0
+    others = torch.where(known, (labels + 1) % head.classes, labels)
+    hard = 2 * head.loss(scores, labels) + 0.5 * head.loss(scores, others)
+    soft = scores.new_zeros(scores.shape)
+    for amount, each in ((2.0, labels), (0.5, others)):
+        soft[known, each[known]] += amount
+    what = "the losses of soft labels and of the labels that they are made of"
+    require_alike([head.loss(scores, soft)], [hard], what, "sum labels times losses of the classes")
 
 
 def _gradient(loss: Tensor, scores: Tensor) -> Tensor:

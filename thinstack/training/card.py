@@ -7,6 +7,7 @@ from thinstack.measure.calibration import BINS
 from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
 from thinstack.training.calibrate import Calibration
 from thinstack.training.seeds import SeedResult
+from thinstack.training.suite_report import suite_section
 
 __all__ = ["card"]
 
@@ -42,7 +43,7 @@ _CARD = """\
   `{model.head.name}`.
 - Trees of raw words: {trees}.
 - ONNX file: {megabytes:.2f} MB, weights stored as `{export.quantize}`.
-- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs.
+- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs{taught}.
 
 ## Figures
 
@@ -55,7 +56,7 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 ## Calibration
 
 {calibration}
-
+{suites}
 ## Data and terms
 
 {statement}
@@ -68,11 +69,12 @@ def card(
     shipped: dict[str, dict[str, Any]],
     over_seeds: dict[str, Any],
     calibration: Calibration,
+    suites: dict[str, dict[str, Any]],
     *,
     size: int,
 ) -> str:
     """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
-    seeds, its calibration, data and terms.
+    seeds, its calibration, those of suites, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -95,6 +97,7 @@ def card(
         data=recipe.data,
         export=recipe.export,
         result=result,
+        taught=_taught(recipe),
         labels=", ".join(recipe.model.labels),
         trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
@@ -105,8 +108,19 @@ def card(
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
         calibration=_calibration(calibration),
+        suites=suite_section(suites),
         statement=recipe.data.statement.strip(),
     )
+
+
+def _taught(recipe: Recipe) -> str:
+    """Who taught it, on what beside the training file."""
+    if recipe.teacher is None:
+        return ""
+    names = ", ".join(f"`{name}`" for name in recipe.teacher.bundles)
+    made = [name for name in ("exchanged", "negated") if getattr(recipe.teacher, name)]
+    more = [*(f"{name} phrases" for name in made), *(f"`{file}`" for file in recipe.teacher.texts)]
+    return f", taught by {names}" + (f" (also on {', '.join(more)})" if more else "")
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:

@@ -1,33 +1,37 @@
 """The data sets of a recipe, read from its files."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
-from thinstack.config import DataConfig, EmbeddingConfig, Recipe
+from thinstack.config import DataConfig, Recipe
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core import Tree
+from thinstack.core.head import TaskHead
 from thinstack.data.pairs import Pair, read_pairs
 from thinstack.data.treebank import Labelled, read_labelled
-from thinstack.data.vectors import read_vectors, standardise, vectors_file
-from thinstack.data.vocabulary import WordVocabulary, mean_unknown
+from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of, text_examples_of
-from thinstack.training.initial import vocabulary_of
+from thinstack.training.leaves import first_leaves
 from thinstack.training.pair_tables import read_pair_table
+from thinstack.training.teaching import Lesson, lessons, taught_examples
 from thinstack.training.texts import Text, read_texts, set_aside_share
 
 __all__ = [
     "Convert",
     "Datasets",
     "Split",
+    "Teach",
     "load_datasets",
     "read_pair_files",
     "read_sentences",
@@ -37,10 +41,11 @@ __all__ = [
 HELD_PART = 10
 """One in so many training sentences is held out for early stopping."""
 
-UNSEEN_STD = 0.05
-
 Convert = Callable[[Sequence[Labelled]], list[Labelled]]
 """Gives sentences other trees, with the classes of their nodes."""
+
+Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Lesson]]
+"""What makes the lessons of a teacher, as `teaching.lessons`."""
 
 Item = TypeVar("Item")
 Split = tuple[list[Item], list[Item], list[Item]]
@@ -57,6 +62,8 @@ class Datasets:
         texts: of task "texts", what is trained and reported on.
         skipped: rows of tables that were left out, each with the reason.
         pairs: of pairs from tables, what is trained and reported on.
+        weights: others of the leaf embedding that are pretrained, by name.
+        taught: where a teacher labels: how many examples to train on come from each source.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -67,37 +74,41 @@ class Datasets:
     texts: tuple[Sequence[Text], Sequence[Text]] = ((), ())
     skipped: Sequence[DataError] = ()
     pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
+    weights: Mapping[str, Tensor] = field(default_factory=dict)
+    taught: Mapping[str, int] = field(default_factory=dict)
 
 
-def load_datasets(recipe: Recipe, data: Path, convert: Convert | None = None) -> Datasets:
+def load_datasets(
+    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = lessons
+) -> Datasets:
     """Read the files of a recipe from the folder `data`; `convert` is applied to the trees of a
-    task without pairs. Raises DataError, TreeError or ConfigError."""
+    task without pairs, and `teach` asks the recipe's teacher, if it has one. Raises DataError,
+    TreeError, ConfigError, or what opening the bundles of a teacher raises."""
     # Settings that do not fit one another are refused here, before any file is read.
     model = build_model(recipe.model, entries=1)
-    reads, width = model.head.reads, model.embedding.table.shape[1]
-    _check_head(recipe, reads)
+    width = model.embedding.table.shape[1]
+    _check_head(recipe, model.head)
     if recipe.data.task == "texts":
         return _load_texts(recipe, data, width)
-    skipped: list[DataError] = []
-    tabled: tuple[list[Pair], list[Pair]] = [], []
     if recipe.data.task in PAIR_TASKS:
-        pairs = read_pair_files(recipe, data, skipped)
-        tabled = (pairs[0], pairs[2]) if recipe.data.from_table else tabled
-        trees = [tree for pair in pairs[0] for tree in pair.trees]
-        vocabulary, table = leaf_table(recipe, data, _words(trees), width)
-        train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
-    else:
-        sentences = read_sentences(recipe, data, convert)
-        trees = [tree for tree, _ in sentences[0]]
-        vocabulary, table = leaf_table(recipe, data, _words(trees), width)
-        sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
-        files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-        train, held, dev = (
-            examples_of(part, vocabulary, recipe.model, reads, sources, data / file)
-            for part, file in zip(sentences, files, strict=True)
-        )
+        return _load_pairs(recipe, data, width)
+    sentences = read_sentences(recipe, data, convert)
+    taught: list[Lesson] = []
+    if recipe.teacher is not None:
+        taught = teach(recipe, sentences[0], sentences[1] + sentences[2], data)
+    trees = [lesson.tree for lesson in taught] or [tree for tree, _ in sentences[0]]
+    vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width)
+    sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
+    files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
+    parts = [] if taught else sentences[0], *sentences[1:]
+    train, held, dev = (
+        examples_of(part, vocabulary, recipe.model, model.head.reads, sources, data / file)
+        for part, file in zip(parts, files, strict=True)
+    )
+    train += taught_examples(taught, vocabulary, recipe.model, sources, data / files[0])
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    return Datasets(vocabulary, table, train, watched, dev, skipped=skipped, pairs=tabled)
+    counts = Counter(lesson.source for lesson in taught)
+    return Datasets(vocabulary, table, train, watched, dev, taught=counts, weights=weights)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
@@ -113,17 +124,35 @@ def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
 
     train, _, dev = _split(recipe, read, data)
     words = (word for text in train for sentence in text.sentences for word in sentence)
-    vocabulary, table = leaf_table(recipe, data, words, width)
+    vocabulary, table, weights = first_leaves(recipe, data, words, width)
     given, reported = (text_examples_of(part, vocabulary, recipe.model) for part in (train, dev))
     watched = reported if recipe.training.stop_on == "dev" else []
-    return Datasets(vocabulary, table, given, watched, reported, (train, dev), skipped)
+    found = Datasets(vocabulary, table, given, watched, reported, weights=weights)
+    return replace(found, texts=(train, dev), skipped=skipped)
 
 
-def _check_head(recipe: Recipe, reads: str) -> None:
+def _load_pairs(recipe: Recipe, data: Path, width: int) -> Datasets:
+    skipped: list[DataError] = []
+    pairs = read_pair_files(recipe, data, skipped)
+    trees = [tree for pair in pairs[0] for tree in pair.trees]
+    vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width)
+    train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
+    watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
+    found = Datasets(vocabulary, table, train, watched, dev, skipped=skipped, weights=weights)
+    return replace(found, pairs=(pairs[0], pairs[2])) if recipe.data.from_table else found
+
+
+def _check_head(recipe: Recipe, head: TaskHead) -> None:
+    reads, soft = head.reads, head.soft_labels
     expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
     if reads not in expected:
         needed = f"data.task = {recipe.data.task!r} needs a head that reads {' or '.join(expected)}"
         raise ConfigError(f"model.head: {needed}; {recipe.model.head.name} reads {reads}")
+    if (recipe.teacher or recipe.training.root_weight) and not (reads == "nodes" and soft):
+        raise ConfigError(
+            "model.head: a teacher and training.root_weight need a head of nodes that takes soft "
+            f"labels, such as node_classifier.v1; found {recipe.model.head.name}"
+        )
     chains = recipe.model.trees == "sequence" and reads == "nodes"
     if chains and recipe.model.encoder.top_down is not None:
         raise ConfigError(
@@ -225,48 +254,3 @@ def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item
     for place, item in enumerate(items):
         parts[place in aside].append(item)
     return parts
-
-
-def leaf_table(
-    recipe: Recipe, data: Path, words_used: Iterable[str], width: int
-) -> tuple[WordVocabulary | WordpieceVocabulary, NDArray[np.float32]]:
-    """The vocabulary and the first leaf table (V, W) of a recipe; `width` is W.
-
-    A word table holds the pretrained words and, drawn at random, those of the training data,
-    `words_used`, that they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if
-    there are none). Where learning starts from a bundle, the vocabulary is its own and the table is
-    not read. Raises ConfigError if the vectors are narrower than the table, DataError if they
-    cannot be read.
-    """
-    pieces = recipe.model.embedding.kind == "wordpieces"
-    if recipe.init is not None:
-        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind)
-        return vocabulary, np.zeros((len(vocabulary), width), np.float32)
-    if recipe.data.vectors is not None:
-        words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
-    elif pieces:
-        raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and vectors")
-    else:
-        words, vectors = (), np.zeros((0, width), np.float32)
-    if pieces:
-        return WordpieceVocabulary(words), vectors
-    known = WordVocabulary(words)
-    every = set(words_used)
-    unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
-    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
-    unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
-    return WordVocabulary((*words, *unseen)), np.concatenate([unknown, drawn.astype(np.float32)])
-
-
-def _pretrained(
-    files: DataConfig, embedding: EmbeddingConfig, data: Path, width: int
-) -> tuple[tuple[str, ...], NDArray[np.float32]]:
-    """Words and the first `width` columns of their vectors."""
-    assert files.vectors is not None
-    words, vectors = read_vectors(vectors_file(files.vectors, data))
-    if vectors.shape[1] < width:
-        table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
-        found = f"{files.vectors} has {vectors.shape[1]}"
-        raise ConfigError(f"model.embedding: {table}, but {found}")
-    kept = vectors[:, :width]
-    return words, kept if files.vector_std is None else standardise(kept, files.vector_std)

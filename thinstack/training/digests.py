@@ -19,17 +19,23 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
     """SHA-256 of every file that a recipe names, and of `more`, in the folder `data`. Raises
     DataError for one that cannot be read.
 
-    That of the bundle where learning starts is that of its manifest, which has the others'. That of
-    a folder is over the names and digests of its files, and of the table of SICK that
-    stands beside it.
+    That of the bundle where learning starts, or of a teacher, is that of its manifest, which has
+    the others'. That of a folder is over the names and digests of its files, and of the table of
+    SICK that stands beside it.
     """
     files = recipe.data
     paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, data)
+    if recipe.teacher is not None:
+        paths |= {name: data / name for name in recipe.teacher.texts}
     if recipe.init is not None:
         manifest = open_bundle(recipe.init.bundle).path / MANIFEST_FILE
         paths["the bundle of init"] = manifest
+    if recipe.teacher is not None:
+        parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
+        for name in (*recipe.teacher.bundles, *parser):
+            paths[f"the teacher {name}"] = open_bundle(name).path / MANIFEST_FILE
     # Not resolved, for a folder that is a link is read with the table beside the link.
     return {name: _digest(Path(os.path.abspath(path))) for name, path in paths.items()}
 

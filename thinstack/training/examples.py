@@ -45,9 +45,11 @@ class Example:
 
     Attributes:
         trees: its words over the trees of each tree source, "gold" among them.
+        parsed: whether a parser learns from its gold tree.
     """
 
     trees: dict[str, LabelledForest]
+    parsed: bool = True
 
     @property
     def gold(self) -> LabelledForest:
@@ -61,14 +63,18 @@ class Example:
 
 
 class Minibatch(NamedTuple):
-    """Several examples.
+    """Several examples, those that a parser learns from first.
 
     Attributes:
         forest: their words and trees.
         targets: (t,) what the task head's loss takes.
-        right: (N,) the right transitions for a parser, -1 unknown; empty for other models.
+        right: (N,) the right transitions for a parser, -1 unknown; those of the first trees alone
+            for a static oracle if no others are known, empty for other models.
         trees: (size,) the number of trees of each example.
         size: the number of examples.
+        counts: (size,) the number of targets of each example.
+        whole: (size,) which target is that of each whole example.
+        soft: (t, C) the soft labels that take the place of `targets`, or None.
     """
 
     forest: Forest
@@ -76,6 +82,9 @@ class Minibatch(NamedTuple):
     right: IntArray
     trees: IntArray
     size: int
+    counts: IntArray
+    whole: IntArray
+    soft: NDArray[np.float32] | None
 
 
 def examples_of(
@@ -143,18 +152,25 @@ def minibatch(
 ) -> Minibatch:
     """Join examples, the i-th over the trees of `sources[i]`. `oracle`: that of a model that
     parses, and so needs the right transitions, see `core.encoder.Encoder`."""
-    chosen = [example.trees[source] for example, source in zip(examples, sources, strict=True)]
+    pairs = zip(examples, sources, strict=True)
+    drawn = sorted(pairs, key=lambda pair: not pair[0].parsed)
+    chosen = [example.trees[source] for example, source in drawn]
     right: list[IntArray] = []
     if oracle == "static":
-        right = [example.gold.forest.transitions for example in examples]
+        right = [example.gold.forest.transitions for example, _ in drawn if example.parsed]
     elif oracle == "dynamic":
-        right = [_right(*pair) for pair in zip(examples, chosen, strict=True)]
+        right = [_right(example, one) for (example, _), one in zip(drawn, chosen, strict=True)]
+    counts = np.array([len(one.targets) for one in chosen])
+    soft = [one.soft for one in chosen if one.soft is not None]
     return Minibatch(
         join(one.forest for one in chosen),
         np.concatenate([one.targets for one in chosen]),
         np.concatenate([np.zeros(0, np.int64), *right]),
         np.array([len(one.forest.lengths) for one in chosen]),
         len(examples),
+        counts,
+        np.cumsum(counts) - counts + [one.whole for one in chosen],
+        np.concatenate(soft).astype(np.float32) if soft else None,
     )
 
 
@@ -182,8 +198,10 @@ def forests_of(
 
 
 def _right(example: Example, chosen: LabelledForest) -> IntArray:
-    """The right transitions along the chosen trees."""
+    """The right transitions along the chosen trees, all unknown where none are learnt."""
     gold, taken = example.gold.forest, chosen.forest.transitions
+    if not example.parsed:
+        return np.full(len(taken), -1)
     if taken is gold.transitions:
         return taken
     pairs = zip(gold.by_tree(gold.transitions), gold.by_tree(taken), strict=True)

@@ -11,6 +11,7 @@ from thinstack.models.model import Model
 from thinstack.models.parsing_encoder import ParsingEncoder
 from thinstack.training.examples import Example, minibatch, minibatch_places
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.precision import lower_precision
 
 __all__ = ["fit_parser"]
 
@@ -23,11 +24,13 @@ def fit_parser(
     on_batch: Callable[[int, int, int], None],
 ) -> None:
     """Train the parser of a model, and nothing else of it, for `parser_epochs` on the treebank's
-    trees. `on_batch` is called as in `training.loop.train`, with the epochs after all others.
+    trees (examples that are `parsed`). `on_batch` is called as in `training.loop.train`, with the
+    epochs after all others.
 
     While the vectors of words change a parser lags behind them: on SST this is worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
+    examples = [example for example in examples if example.parsed]
     optimizer = build_optimizers(model, config)["parser"]
     rates = config.model_copy(update={"epochs": config.parser_epochs})
     lengths = [example.words for example in examples]
@@ -41,8 +44,8 @@ def fit_parser(
         for chosen in minibatch_places(order, lengths, config, draw):
             batch = minibatch([examples[i] for i in chosen], ["gold"] * len(chosen), "static")
             inputs = model.inputs(batch.forest)
-            with torch.no_grad():
-                words = model.embed(inputs)
+            with torch.no_grad(), lower_precision(model, config):
+                words = model.embed(inputs).float()
             choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
             wanted = torch.from_numpy(batch.right)
             loss = encoder.judge(choices, wanted[:0], wanted).loss / batch.size

@@ -1,10 +1,11 @@
 """Starting from a bundle: its vocabulary, its leaf table, and weights of its model."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from thinstack.bundle import open_bundle
 from thinstack.config import InitConfig, Recipe
@@ -30,14 +31,20 @@ def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVoca
     return bundle.vocabulary()
 
 
-def initial_model(recipe: Recipe, table: NDArray[np.float32]) -> Model:
-    """The model of a recipe before it learns: weights of its bundle, or fresh ones and the leaf
-    table (V, W). Raises what `build_model` and `start_from` do."""
+def initial_model(
+    recipe: Recipe, table: NDArray[np.float32], weights: Mapping[str, Tensor] | None = None
+) -> Model:
+    """The model of a recipe before it learns: weights of its bundle, or fresh ones but for the leaf
+    table (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
+    do."""
     model = build_model(recipe.model, entries=len(table))
     if recipe.init is not None:
         start_from(model, recipe.init)
     else:
         model.embedding.table.data.copy_(torch.from_numpy(table))
+        own = dict(model.named_parameters())
+        for name, value in (weights or {}).items():
+            own[name].data.copy_(value)
     return model
 
 

@@ -31,6 +31,8 @@ class LabelledForest(NamedTuple):
         words: (t,) how many words each is about; of a pair, the mean of both sentences.
         depths: (t,) edges to the deepest leaf below (-1 unknown); of a pair, the mean of both
             trees.
+        soft: (t, C) where a teacher labels: how often each class counts in the loss of a target, 0
+            where nothing is known. They take the place of `targets` in training.
     """
 
     forest: Forest
@@ -38,6 +40,7 @@ class LabelledForest(NamedTuple):
     whole: int
     words: NDArray[np.floating]
     depths: NDArray[np.floating]
+    soft: NDArray[np.float16] | None = None
 
     def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
         """The same words over other binary trees: phrases that the old trees have too keep their
@@ -50,11 +53,14 @@ class LabelledForest(NamedTuple):
         gold = self.forest.transitions
         if len(self.targets) < len(gold):
             return self._replace(forest=forest)
-        spans, wanted = spans_of(gold), spans_of(steps)
-        targets = labels_by_span(spans, self.targets, wanted)
-        depths = labels_by_span(spans, self.depths.astype(np.int64), wanted)
+        wanted = spans_of(steps)
+        nodes = labels_by_span(spans_of(gold), np.arange(len(gold)), wanted)
+        there = nodes >= 0
+        targets = np.where(there, self.targets[nodes], -1)
+        depths = np.where(there, self.depths[nodes], -1.0)
         words = (wanted[:, 1] - wanted[:, 0]) * 1.0
-        return LabelledForest(forest, targets, len(steps) - 1, words, depths * 1.0)
+        soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
+        return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
 
 
 def labelled_tree(

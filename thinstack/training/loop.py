@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from thinstack.config import Recipe, TrainingConfig
@@ -20,15 +20,17 @@ from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.measure.figures import selection
 from thinstack.models.model import Model
+from thinstack.training.alone import phrases_alone
 from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
 from thinstack.training.fit_parser import fit_parser
 from thinstack.training.initial import freeze
-from thinstack.training.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.optimizers import build_optimizers, set_rates
 from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
+from thinstack.training.task_loss import task_loss
 from thinstack.training.text_loss import text_losses
 
 __all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
@@ -148,26 +150,33 @@ def _one_epoch(
         take_own_trees(model, examples, None if treeless else epoch)
     draw = np.random.default_rng([seed, epoch])
     torch.manual_seed(int(draw.integers(2**31)))
-    order = draw.permutation(len(examples))
     kinds = config.trees
-    sources = draw.integers(len(kinds), size=len(examples))
+    sources = [kinds[number] for number in draw.integers(len(kinds), size=len(examples))]
+    if config.alone > 0:
+        alone = phrases_alone(examples, config.alone, len(recipe.model.labels), draw)
+        examples, sources = [*examples, *alone], [*sources, *["gold"] * len(alone)]
+    order = draw.permutation(len(examples))
     model.train()
     totals, cases, done = np.zeros(2), np.zeros(2), 0
     lengths = [example.words for example in examples]
     for chosen in minibatch_places(order, lengths, config, draw):
         batch = minibatch(
             [examples[i] for i in chosen],
-            [kinds[sources[i]] for i in chosen],
+            [sources[i] for i in chosen],
             None if treeless else model.oracle,
         )
         if recipe.data.task == "texts":
             losses, counts = text_losses(model, batch, config, initial)
         else:
             losses, counts = _losses(model, batch, config)
-        lower_parser_rate(optimizers, config, epoch - 1 + done / len(examples))
+        middle = done + len(chosen) / 2
+        set_rates(optimizers, config, epoch - 1 + middle / len(examples))
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         ((losses[0] + config.alpha * losses[1]) / batch.size).backward()  # type: ignore[no-untyped-call]
+        if config.clip is not None:
+            learnt = [w for group in optimizers["model"].param_groups for w in group["params"]]
+            nn.utils.clip_grad_norm_(learnt, config.clip)
         for optimizer in optimizers.values():
             optimizer.step()
         totals, cases = totals + [float(loss.detach()) for loss in losses], cases + counts
@@ -185,11 +194,8 @@ def _losses(
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum. Without right transitions no parser learns."""
-    labelled = int((batch.targets >= 0).sum())
-    inputs = model.inputs(batch.forest)
-    targets = torch.from_numpy(batch.targets).to(model.embedding.table.device)
-    joint = joint_of(model, inputs, config)
-    task = model.head.loss(joint.logits, targets)
+    joint = joint_of(model, model.inputs(batch.forest), config)
+    task, labelled = task_loss(model.head, joint.logits, batch, config.root_weight)
     if not batch.right.size:
         return (task, task.new_zeros([])), (labelled, 0)
     wanted = torch.from_numpy(batch.right)

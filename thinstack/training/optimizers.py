@@ -3,28 +3,32 @@ for a parser that stands in front of the encoder."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
-from torch.optim import SGD, Adagrad, Adam, Optimizer, RMSprop
+from torch import nn
+from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
 
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
 
-__all__ = ["build_optimizers", "lower_parser_rate"]
+__all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
+
+Named = list[tuple[str, nn.Parameter]]
+ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1) or Adam with L2 on every weight but the leaf table
-    and the parser's, Adam on the parser's, and plain SGD or AdaGrad on the table's sparse
+    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1), Adam with L2 or AdamW on every weight but the leaf
+    table and the parser's, Adam on the parser's, and plain SGD or AdaGrad on the table's sparse
     gradient."""
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
     parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
-    rest = [weight for name, weight in named if not name.startswith("encoder.parser.")]
+    rest = [(name, weight) for name, weight in named if not name.startswith("encoder.parser.")]
     rules: dict[str, Callable[..., Optimizer]]
-    rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam}
-    settings = {"lr": config.learning_rate, "weight_decay": config.weight_decay, "foreach": True}
-    optimizers = {"model": rules[config.rule](rest, **settings)}
+    rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
+    optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
@@ -32,7 +36,45 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
         optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
     else:
         table.requires_grad_(False)
+    for optimizer in optimizers.values():
+        for group in optimizer.param_groups:
+            group["full_lr"] = group["lr"]
     return optimizers
+
+
+def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
+    """The weights of each learning rate and weight decay: a pretrained encoder's layers have rates
+    of their own, from the top down (Howard & Ruder 2018, 3.2)."""
+    encoder = [name for name, _ in named if name.startswith(LAYERS)]
+    layers = len({name.removeprefix(LAYERS).partition(".")[0] for name in encoder})
+    groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
+    for name, weight in named:
+        rate, decay = config.learning_rate, config.weight_decay
+        if name.startswith(LAYERS):
+            number = int(name.removeprefix(LAYERS).partition(".")[0])
+            rate = config.encoder_learning_rate * config.layer_decay ** (layers - 1 - number)
+        elif name.startswith(ENCODER):
+            rate = config.encoder_learning_rate * config.layer_decay**layers
+        if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
+            decay = 0.0
+        groups[rate, decay].append(weight)
+    return [
+        {"params": weights, "lr": rate, "weight_decay": decay}
+        for (rate, decay), weights in groups.items()
+    ]
+
+
+def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
+    """Set all learning rates to those after so many epochs, as `warm_up` and `lower_parser_rate`
+    say."""
+    lower_parser_rate(optimizers, config, epochs)
+    if config.warm_up == 0:
+        return
+    done = epochs / config.epochs
+    share = min(done / config.warm_up, (1 - done) / (1 - config.warm_up))
+    for name, optimizer in optimizers.items():
+        for group in optimizer.param_groups if name != "parser" else ():
+            group["lr"] = group["full_lr"] * share
 
 
 def lower_parser_rate(

@@ -10,7 +10,7 @@ from thinstack.errors import ConfigError
 from thinstack.models.model import Joint, Model
 from thinstack.plugins.shared_weights import one_weight_gradient
 
-__all__ = ["check_precision", "joint_of"]
+__all__ = ["check_precision", "joint_of", "lower_precision"]
 
 
 def joint_of(
@@ -18,11 +18,15 @@ def joint_of(
 ) -> Joint:
     """`model.joint(inputs, track)`, computed in the precision of the training and given in float32;
     going back from it, each weight's gradient is one product."""
-    device = model.embedding.table.device.type
-    lower = torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
-    with lower, one_weight_gradient():
+    with lower_precision(model, config), one_weight_gradient():
         joint = model.joint(inputs, track)
     return Joint(joint.logits.float(), joint.choices.float(), joint.free)
+
+
+def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
+    """What computes in the precision of the training."""
+    device = model.embedding.table.device.type
+    return torch.autocast(device, torch.bfloat16, enabled=config.precision == "bf16")
 
 
 def check_precision(model: Model, config: TrainingConfig) -> None:

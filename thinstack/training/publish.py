@@ -40,7 +40,9 @@ from thinstack.training.calibrate import Calibration, calibrated
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
 from thinstack.training.examples import Example, forests_of
+from thinstack.training.ranges import observe_ranges
 from thinstack.training.seeds import SeedResult
+from thinstack.training.suite_report import measure_suites
 
 __all__ = ["publish"]
 
@@ -69,7 +71,7 @@ def publish(
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees, and plain
     sentences), those of the ONNX file as shipped: with gold trees, with the trees that raw words
-    get, and from raw text. It
+    get, and from raw text; of classes of sentiment also those of the suites' reported half. It
     holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
     first `MOST_VERIFIED` development examples; and as `calibrated` does.
@@ -77,14 +79,15 @@ def publish(
     model = calibrated(result.model, calibration, datasets.dev)
     result = dataclasses.replace(result, model=model)
     files = _exports(recipe, datasets, result, console)
-    shipped = _measure(files, recipe, datasets, data)
+    shipped, suites = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
-    text = card(recipe, result, shipped, over_seeds, calibration, size=len(files[ONNX_FILE]))
+    size = len(files[ONNX_FILE])
+    text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
-    metrics |= {"development": shipped, "over_seeds": over_seeds}
+    metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
     metrics["calibration"] = dataclasses.asdict(calibration)
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
@@ -96,6 +99,8 @@ def _exports(
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     quantize = recipe.export.quantize
+    if quantize == "int8":
+        observe_ranges(result.model, datasets.train)
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,
@@ -136,23 +141,31 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
     return found
 
 
-def _measure(files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
-    """Accuracy of the files as a bundle, by tree source, and as "text" that of raw text over
-    automatic trees; nothing for models that predictors do not take."""
-    plain = recipe.model.trees == "sequence"
-    if not (plain or recipe.model.trees == "binary") or recipe.data.task in PAIR_TASKS:
-        return {}
-    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+def _measure(
+    files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path
+) -> tuple[Figures, Figures]:
+    """The figures of the files as a bundle, on the data and on suites; nothing for models that
+    predictors do not take."""
+    taken = recipe.model.trees in ("sequence", "binary")
+    if not taken or recipe.data.task in PAIR_TASKS:
+        return {}, {}
     with TemporaryDirectory() as folder:
         predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        if recipe.data.task == "texts":
-            return {"text": _measure_texts(predictor, recipe, datasets)}
-        development = read_sentences(recipe, data)[2]
-        figures: Figures = {
-            source: evaluate_predictor(predictor, development, source=source) for source in sources
-        }
-        figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
-        return figures
+        return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
+
+
+def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
+    """Accuracy by tree source, and as "text" that of raw text over automatic trees."""
+    if recipe.data.task == "texts":
+        return {"text": _measure_texts(predictor, recipe, datasets)}
+    plain = recipe.model.trees == "sequence"
+    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+    development = read_sentences(recipe, data)[2]
+    figures: Figures = {
+        source: evaluate_predictor(predictor, development, source=source) for source in sources
+    }
+    figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
+    return figures
 
 
 def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,14 @@ from thinstack.training.pair_report import pair_rival
 from thinstack.training.publish import publish
 from thinstack.training.rival import NAME, plain_rival
 from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
+from thinstack.training.teaching import lessons
 from thinstack.training.text_report import say_what_is_odd, show_texts
 
 __all__ = ["run_recipe"]
 
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
+TEACHER_FOLDER = "teacher"
 
 PARSER_FIGURES = {
     "choices_right": "right choices along the file's trees",
@@ -50,7 +53,7 @@ def run_recipe(
     console: Console,
 ) -> None:
     """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's
-    bundle, `model-best`.
+    bundle, `model-best`, whose figures on suites are in both.
 
     That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the
     work of another recipe or on other data, or if a seed is repeated; MissingExtraError without
@@ -63,13 +66,16 @@ def run_recipe(
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe, data)
-    datasets = load_datasets(recipe, data)
+    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console)
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     say_what_is_odd(datasets, out, console)
     console.print(
         f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
         f"on; {len(datasets.table):,} leaf vectors"
     )
+    if recipe.teacher is not None:
+        counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
+        console.print(f"taught by {', '.join(recipe.teacher.bundles)}: {counts}")
     folder = out / SEEDS_FOLDER
     results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
     best = max(results, key=lambda result: result.selection)
@@ -85,7 +91,7 @@ def run_recipe(
         figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
     elif recipe.data.from_table:
         figures["rival"] = dict([pair_rival(*datasets.pairs)])
-    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+    _write(figures, out)
     if len(results) > 1 or recipe.data.task != "texts":
         _show(results, over_seeds, recipe, console)
     if recipe.data.task == "texts":
@@ -97,7 +103,7 @@ def run_recipe(
         said = line(found, recipe.data.task, recipe.model.labels)
         console.print(f"a plain rival, {name}: {said}")
     path = out / "model-best"
-    publish(
+    bundle = publish(
         recipe,
         datasets,
         best,
@@ -107,6 +113,12 @@ def run_recipe(
         path=path,
         console=console,
     )
+    if suites := bundle.manifest.metrics["suites"]:
+        _write(figures | {"suites": suites}, out)
+
+
+def _write(figures: dict[str, Any], out: Path) -> None:
+    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
 
 
 def _seeds(
@@ -140,12 +152,33 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     write_atomically(note, text)
 
 
+def _load(
+    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+) -> Datasets:
+    """The data sets; what a teacher answers is kept in the folder `cache`."""
+    if recipe.teacher is None:
+        return load_datasets(recipe, data)
+    with _progress(console) as progress:
+        bar = progress.add_task("the teacher reads", total=None)
+
+        def on_read(what: str, done: int, total: int) -> None:
+            description = f"the teacher reads {what}"
+            progress.update(bar, completed=done, total=total, description=description)
+
+        teach = partial(lessons, cache=cache, threads=threads, on_read=on_read)
+        return load_datasets(recipe, data, teach=teach)
+
+
+def _progress(console: Console) -> Progress:
+    text = TextColumn("{task.description}")
+    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
-    text = TextColumn("{task.description}")
-    columns = (text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with _progress(console) as progress:
         bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
         told = recipe.data.task, recipe.model.labels
 

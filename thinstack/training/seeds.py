@@ -57,7 +57,7 @@ def run_seed(
     """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
     the development file."""
     torch.manual_seed(seed)
-    model = initial_model(recipe, datasets.table)
+    model = initial_model(recipe, datasets.table, datasets.weights)
     model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
     model = model.cpu()
     sources, task = recipe.measured_trees, recipe.data.task

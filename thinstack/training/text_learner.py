@@ -23,9 +23,9 @@ from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.models import Model, build_model, load_model, weights_of
 from thinstack.runtime.documents import mean_scores
-from thinstack.training.datasets import leaf_table
 from thinstack.training.examples import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.initial import freeze, initial_model
+from thinstack.training.leaves import first_leaves
 from thinstack.training.loop import process_settings, update_average
 from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
 from thinstack.training.own_trees import take_own_trees
@@ -110,7 +110,7 @@ class TextLearner:
         files = DataConfig(train="texts", dev="texts", task="texts")
         recipe = text_recipe("texts", files, labels, texts=1, init=init)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
-        vocabulary, table = leaf_table(recipe, Path(), (), size)
+        vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
         return cls(
             initial_model(recipe, table),
             vocabulary,

@@ -1,32 +1,39 @@
 """Leaf embeddings as ONNX: words looked up in a table, or put together from their pieces."""
 
+from importlib import import_module
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.embedding import Embedding
+from thinstack.errors import ExportError
 from thinstack.export.onnx.encoder import Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
 from thinstack.models.weights import LEVELS, SCALE
 
-__all__ = ["Table", "distinct", "mean_of_pieces"]
+__all__ = ["Table", "distinct", "mean_by_word", "mean_of_pieces", "words_of", "written_words"]
 
 TABLE = "embedding.table"
 
 
 class Table:
-    """A table (V, X) of vectors, stored as `quantize` says; only the rows that are looked up are
-    brought back to float32."""
+    """A table (V, X) of vectors, stored as `quantize` says under this name; only the rows that are
+    looked up are brought back to float32."""
 
-    def __init__(self, g: Graph, values: NDArray[np.float32], quantize: Quantize):
+    def __init__(
+        self, g: Graph, values: NDArray[np.float32], quantize: Quantize, name: str = TABLE
+    ):
         self._scale: Value | None = None
         stored: NDArray[np.generic] = values
         if quantize in ("int8-tables", "int8"):
             stored, scale = quantize_rows(values)
-            self._scale = g.store(scale, f"{TABLE}{SCALE}")
+            self._scale = g.store(scale, f"{name}{SCALE}")
         elif quantize == "fp16":
             stored = values.astype(np.float16)
-        self._rows = g.store(stored, f"{TABLE}{LEVELS}" if self._scale else TABLE)
+        self._rows = g.store(stored, f"{name}{LEVELS}" if self._scale else name)
         self._is_float = quantize == "none"
 
     def rows(self, ids: Value) -> Value:
@@ -37,6 +44,22 @@ class Table:
         return rows * self._scale.index_select(0, ids) if self._scale else rows
 
 
+def written_words(
+    g: Graph, embedding: Embedding, inputs: dict[str, Value], quantize: Quantize
+) -> Words:
+    """Vectors of the words by the module that the embedding names, by its function `words` of the
+    same arguments. Raises ExportError if it cannot be exported."""
+    try:
+        written = import_module(embedding.onnx).words
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ExportError(
+            f"{type(embedding).__name__} cannot be exported to ONNX: it names {embedding.onnx!r}, "
+            f"where there is no function `words` ({error})"
+        ) from error
+    found: Words = written(g, embedding, inputs, quantize)
+    return found
+
+
 def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Words:
     """Vectors of L words: the mean of the vectors of their pieces (P,), of which each has at least
     one.
@@ -45,18 +68,38 @@ def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Wo
     Words that are the same piece are equal, those of several pieces are not looked at.
     """
     counts = pieces_per_word.long()
-    shares = counts.maximum(1).float()  # a word without pieces would be 0 / 0
-    starts = counts.op("CumSum", 0, exclusive=1)
-    is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
-    word = is_first.cumsum(0) - 1
-    further = Value.arange(piece_ids.size(0)).masked_select(is_first < 1)
-    added = table.rows(piece_ids.index_select(0, further))
-    owner = word.index_select(0, further).unsqueeze(1).op("Expand", added.op("Shape"))
-    firsts = piece_ids.index_select(0, starts)
-    vectors = table.rows(firsts).scatter_add(0, owner, added) / shares.unsqueeze(1)
+    words = words_of(piece_ids, counts)
+    added = table.rows(piece_ids.index_select(0, words.further))
+    firsts = piece_ids.index_select(0, words.starts)
+    vectors = mean_by_word(table.rows(firsts), added, words)
     alone = counts < 2
     _, places, rows = distinct(alone.where(firsts.long(), -1 - Value.arange(counts.size(0))))
     return Words(vectors, vectors.index_select(0, places), rows)
+
+
+class PiecesOfWords(NamedTuple):
+    """Which of P pieces make L words."""
+
+    starts: Value  # (L,) the first piece of each word
+    further: Value  # (F,) the pieces that are no word's first
+    owner: Value  # (F,) their words
+    shares: Value  # (L, 1) float32, how many pieces each word has
+
+
+def words_of(piece_ids: Value, counts: Value) -> PiecesOfWords:
+    """The words of `counts` (L,) of the pieces (P,)."""
+    starts = counts.op("CumSum", 0, exclusive=1)
+    is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
+    further = Value.arange(piece_ids.size(0)).masked_select(is_first < 1)
+    owner = (is_first.cumsum(0) - 1).index_select(0, further)
+    # A word without pieces would be 0 / 0.
+    return PiecesOfWords(starts, further, owner, counts.maximum(1).float().unsqueeze(1))
+
+
+def mean_by_word(firsts: Value, added: Value, words: PiecesOfWords) -> Value:
+    """The means (L, X) of the vectors of words' first pieces (L, X) and of further ones (F, X)."""
+    across = words.owner.unsqueeze(1).op("Expand", added.op("Shape"))
+    return firsts.scatter_add(0, across, added) / words.shares
 
 
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:

@@ -1,9 +1,10 @@
 """Matrix products in 8 bits: rows are made whole numbers, multiplied by whole numbers, and brought
 back to float32.
 
-The scale of the activations is static, from what they can at most be (`ranges`), so a row's
-result does not depend on the rows beside it; the weights have a scale a column. A product of
-activations without a known bound stays in float32.
+The scale of the activations is static, from what they can at most be (`ranges`) or, of a pretrained
+encoder, seldom exceed; so a row's result does not depend on the rows beside it. The weights have a
+scale a column. A product of activations without a known bound stays in float32, and so do all
+others beside a pretrained encoder: they would gain little time and lose as much as it does.
 """
 
 from collections.abc import Iterable
@@ -18,34 +19,39 @@ from onnx import helper, numpy_helper
 from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs, walk
 from thinstack.export.onnx.ranges import Bounds
 from thinstack.export.quantize import quantize_columns
-from thinstack.models.weights import LEVELS
+from thinstack.models.weights import LEVELS, SCALE, smoothing
 
 __all__ = ["quantize_products"]
 
 FLOAT = onnx.TensorProto.FLOAT
 NARROWEST = 16  # columns of a matrix; a task head's few are worth their digits, and cost nothing
 ACTIVATION_LEVELS, ZERO = 127, 128
+Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 """Attributes of a product that is one and nothing else."""
 
 
-def quantize_products(g: Graph, known: dict[str, float]) -> tuple[int, int]:
+def quantize_products(
+    g: Graph, known: dict[str, float], factors: dict[str, Array]
+) -> tuple[int, int]:
     """Rewrite the products of a finished graph, and of the loops in it; `known` are bounds of
-    values beside those found.
+    values beside those found. `factors`: the bounds (K,) of the columns of what weights of these
+    names are multiplied with; if there are any, only these products are rewritten.
 
     Returns how many of the products with a matrix of weights are computed in 8 bits, and how many
     there are.
     """
-    rewriter = _Rewriter(g, known)
-    g.nodes[:] = rewriter.rewritten(g.nodes)
+    rewriter = _Rewriter(g, known, factors)
+    nodes = rewriter.rewritten(g.nodes)
+    g.nodes[:] = [*rewriter.scaling, *nodes]
     return rewriter.done, rewriter.seen
 
 
 class _Rewriter:
     """Puts products in 8 bits in the place of those in float32; weights go to the root, once."""
 
-    def __init__(self, g: Graph, known: dict[str, float]):
-        self._g, self._bounds = g, Bounds(g.weights, known)
+    def __init__(self, g: Graph, known: dict[str, float], factors: dict[str, Array]):
+        self._g, self._bounds, self._factors = g, Bounds(g.weights, known), factors
         self._bounds.follow(g.nodes)
         self._weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._sources: dict[str, str] = {}
@@ -60,6 +66,8 @@ class _Rewriter:
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
+        self.scaling: list[onnx.NodeProto] = []  # of weights alone: runtimes do it once
+        self._whole: dict[tuple[str, bytes], str] = {}
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes, with those of subgraphs rewritten in place."""
@@ -72,7 +80,7 @@ class _Rewriter:
                 found.append(node)
                 continue
             self.done += 1
-            found.extend(self._integer_product(node, self._bounds[node.input[0]], matrix))
+            found.extend(self._integer_product(node, matrix))
         return found
 
     def _matrix(self, node: onnx.NodeProto) -> NDArray[np.float32] | None:
@@ -86,35 +94,64 @@ class _Rewriter:
         """Whether a product can be computed in 8 bits."""
         options, matrix = _options(node), self._matrix(node)
         plain = all(options.get(name, value) == value for name, value in PLAIN.items())
-        bounded = self._bounds[node.input[0]] not in (0, inf)
+        bounded = self._bound(node) not in (0, inf)
         return plain and bounded and matrix is not None and matrix.shape[1] >= NARROWEST
 
+    def _bound(self, node: onnx.NodeProto) -> float:
+        if not self._factors:
+            return self._bounds[node.input[0]]
+        factor = self._factors.get(self._source(node))
+        return inf if factor is None else float((factor / smoothing(factor)).max())
+
+    def _source(self, node: onnx.NodeProto) -> str:
+        """The initializer of the weight of a product, which may be cast first."""
+        return self._sources.get(name := str(node.input[1]), name)
+
     def _integer_product(
-        self, node: onnx.NodeProto, bound: float, weight: NDArray[np.float32]
+        self, node: onnx.NodeProto, weight: NDArray[np.float32]
     ) -> list[onnx.NodeProto]:
-        """What gives the outputs of `node`, of rows up to this bound and a weight (K, W)."""
-        unit, name = np.float32(bound / ACTIVATION_LEVELS), node.input[1]
-        (levels, scales), source = quantize_columns(weight), self._sources.get(name, name)
-        columns = self._g.weight(levels, source + LEVELS).name
-        units = self._g.weight(scales * unit, f"{source}.product_scale").name
+        """What gives the outputs of `node`, with a weight (K, W)."""
         nodes: list[onnx.NodeProto] = []
-
-        def op(kind: str, *inputs: str, **attributes: Any) -> str:
-            output = self._g.unique(f"{kind}_int8")
-            nodes.append(helper.make_node(kind, list(inputs), [output], name=output, **attributes))
-            return output
-
-        def constant(value: Any) -> str:
-            return op("Constant", value=numpy_helper.from_array(np.asarray(value)))
-
-        zero = constant(np.uint8(ZERO))
-        rows = op("QuantizeLinear", node.input[0], constant(unit), zero)
-        product = op("MatMulInteger", rows, columns, zero)
-        product = op("Mul", op("Cast", product, to=FLOAT), units)
+        source, unit = self._source(node), np.float32(self._bound(node) / ACTIVATION_LEVELS)
+        smooth = smoothing(self._factors[source]) if self._factors else np.ones(1, np.float32)
+        levels, scales = quantize_columns(weight * smooth[:, np.newaxis])
+        columns = self._g.weight(levels, source + LEVELS).name
+        stored = self._g.weight(scales, source + SCALE).name
+        units = self._write(self.scaling, "Mul", stored, self._constant(self.scaling, unit))
+        rows = self._rounded(nodes, node.input[0], smooth, unit)
+        zero = self._constant(nodes, np.uint8(ZERO))
+        product = self._write(nodes, "MatMulInteger", rows, columns, zero)
+        product = self._write(nodes, "Cast", product, to=FLOAT)
+        product = self._write(nodes, "Mul", product, units)
         if len(node.input) == 3 and node.input[2]:
-            op("Add", product, node.input[2])
+            self._write(nodes, "Add", product, node.input[2])
         nodes[-1].output[0] = node.output[0]
         return nodes
+
+    def _rounded(
+        self, nodes: list[onnx.NodeProto], rows: str, smooth: Array, unit: np.float32
+    ) -> str:
+        """Rows, divided by what smooths their columns, as whole numbers; once for all products of
+        an encoder that read them."""
+        key = rows, smooth.tobytes()
+        if self._factors and key in self._whole:
+            return self._whole[key]
+        if self._factors:
+            rows = self._write(nodes, "Mul", rows, self._constant(nodes, 1 / smooth))
+        scale, zero = self._constant(nodes, unit), self._constant(nodes, np.uint8(ZERO))
+        self._whole[key] = self._write(nodes, "QuantizeLinear", rows, scale, zero)
+        return self._whole[key]
+
+    def _constant(self, nodes: list[onnx.NodeProto], value: Any) -> str:
+        return self._write(nodes, "Constant", value=numpy_helper.from_array(np.asarray(value)))
+
+    def _write(
+        self, nodes: list[onnx.NodeProto], kind: str, *inputs: str, **attributes: Any
+    ) -> str:
+        """Append a node of the one output that is returned."""
+        output: str = self._g.unique(f"{kind}_int8")
+        nodes.append(helper.make_node(kind, list(inputs), [output], name=output, **attributes))
+        return output
 
 
 def _options(node: onnx.NodeProto) -> dict[str, Any]:

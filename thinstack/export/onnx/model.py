@@ -15,14 +15,14 @@ from thinstack._version import __version__
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
-from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
+from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces, written_words
 from thinstack.export.onnx.encoder import Encoding, Words, encode
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
 from thinstack.export.onnx.value import Value
-from thinstack.export.quantize import Quantize, dequantised
+from thinstack.export.quantize import Quantize, dequantised, factor_bounds
 from thinstack.models import Model
 from thinstack.models.build import STRUCTURES
 
@@ -95,16 +95,18 @@ def export_stages(
         "reads": model.head.reads,
         "producer_version": __version__,
     }
+    if model.embedding.max_pieces:
+        metadata["max_pieces"] = str(model.embedding.max_pieces)
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
-    done, products = quantize_products(g, _bounds(stored, words))
+    done, products = quantize_products(g, _bounds(stored, words), factor_bounds(stored.embedding))
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:
     """What no vector of words exceeds: the mean of a word's pieces is no larger than they are."""
-    if stored.embedding.lookup == "none":
+    if stored.embedding.lookup not in ("rows", "mean"):
         return {}
     largest = float(stored.embedding.table.detach().abs().max())
     return {vectors.name: largest for vectors in (words.vectors, words.distinct)}
@@ -167,6 +169,8 @@ def _words(
     """Vectors of the words; `stored` is the model with its weights rounded as the file stores
     them."""
     embedding = model.embedding
+    if embedding.lookup == "context":
+        return written_words(g, stored.embedding, inputs, quantize)
     if embedding.lookup == "none":
         indices = [inputs[name].long() for name in embedding.index_names]
         (vectors,) = inline(g, export_embedding(stored.embedding), indices)

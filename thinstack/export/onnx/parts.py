@@ -30,6 +30,7 @@ __all__ = [
     "export_head",
     "export_parser",
     "export_reading",
+    "export_transformer",
     "inline",
 ]
 
@@ -150,6 +151,22 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
 
     part, name = _Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
     return _export(name, part, [examples[one] for one in names], [sizes[one] for one in names])
+
+
+def export_transformer(encoder: nn.Module, width: int) -> onnx.GraphProto:
+    """Export the contextual vectors (M, D) of tokens from what `Bert.forward` reads. Raises as
+    `export_cell` does."""
+    encoder, tokens = copy.deepcopy(encoder).eval(), _any("tokens")
+    examples = [
+        torch.rand(EDGES, width),
+        torch.arange(EDGES),
+        torch.zeros(2, ROWS, dtype=torch.long),
+        torch.zeros(2, 1, 1, ROWS),
+        torch.zeros(EDGES, dtype=torch.long),
+    ]
+    batch, time = torch.export.Dim("sentences", min=0), torch.export.Dim("time", min=0)
+    sizes = [tokens, tokens, {0: batch, 1: time}, {0: batch, 3: time}, tokens]
+    return _export("transformer.v1", _Part(encoder, encoder=encoder), examples, sizes)
 
 
 def export_parser(parser: Parser) -> onnx.GraphProto:

@@ -95,7 +95,8 @@ def export_verified_onnx(
     """
     stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
     for file in stages[:-1]:
-        verify_onnx(file, model, config, runtimes=("onnxruntime",))
+        rounded = dequantised(model, options.get("quantize", "none"))
+        verify_onnx(file, model, config, runtimes=("onnxruntime",), rounded=rounded)
     report = verify_onnx(stages[-1], model, config, development=development)
     proto = onnx.load_model_from_string(stages[-1])
     written = json.dumps(dataclasses.asdict(report))
@@ -110,6 +111,7 @@ def verify_onnx(
     *,
     development: Sequence[Forest] = (),
     runtimes: Sequence[str] = tuple(LONGEST),
+    rounded: Model | None = None,
 ) -> VerificationReport:
     """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than
     it was exported with.
@@ -117,14 +119,15 @@ def verify_onnx(
     `development`: batches of real inputs, such as those of a development file, to compare on as
     well. A quantised file is compared with a copy of the model that has the rounded weights, so the
     tolerance (1e-4) is the same; what the rounding costs is reported beside it. For a file that
-    computes in 8 bits it is 0.02, of the mean difference. Raises ExportError if the file is not of
+    computes in 8 bits it is 0.02, of the mean difference. `rounded`: a copy with other weights to
+    compare with in its place. Raises ExportError if the file is not of
     this configuration, or its scores differ from the model's, or a tree's scores depend on the
     trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
     """
     file = _File(exported, model, config)
     rough = file.quantize == "int8"
     tolerance = INT8_TOLERANCE if rough else TOLERANCE
-    rounded, plain = dequantised(model, file.quantize), dequantised(model, "none")
+    rounded, plain = rounded or dequantised(model, file.quantize), dequantised(model, "none")
 
     against = partial(
         compare, model=rounded, tolerance=tolerance, outputs=file.outputs, on_average=rough

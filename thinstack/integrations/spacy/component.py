@@ -20,6 +20,8 @@ Settings (the factory's arguments):
   leaves out the mass of neutral too. None (default) is the model's own.
 - `abstain`: a phrase or sentence has no label (None) where no class is as probable as this; None
   (default) is always to have one. Scores stay.
+- `max_words`: a sentence of more words (default 400) is read in parts of at most so many, cut at
+  punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
@@ -52,9 +54,16 @@ from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy import bundle as bundles
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.requirements import note_requirement
-from thinstack.integrations.spacy.results import Annotated, predictions, register_extensions, store
+from thinstack.integrations.spacy.results import (
+    Annotated,
+    contributions_of,
+    predictions,
+    register_extensions,
+    store,
+)
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import parses_of
+from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor, Trees
 
 __all__ = ["UNWEIGHTED", "TreeSentiment", "make_tree_sentiment", "predictions"]
@@ -81,11 +90,12 @@ class TreeSentiment(BatchedPipe):
         scorer: Callable[..., dict[str, Any]] | None = None,
         classes: int | None = None,
         abstain: float | None = None,
+        max_words: int = MAX_WORDS,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
-        self.threads, self.scorer = threads, scorer
+        self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self.classes, self.abstain = classes, abstain
         self._labels: tuple[str, ...] = ()
         self._files: bundles.Files = {}
@@ -111,10 +121,7 @@ class TreeSentiment(BatchedPipe):
             trees = self.source
         words = [sentence.words for _, sentences in read for sentence in sentences]
         scored = iter(predictor.trees_and_scores(words, trees) if words else ())
-        return [
-            [Annotated(item, *(one := next(scored)), one.weight) for item in sentences]
-            for _, sentences in read
-        ]
+        return [[Annotated(item, *next(scored)) for item in sentences] for _, sentences in read]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
@@ -127,6 +134,13 @@ class TreeSentiment(BatchedPipe):
             roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
             means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
             doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
+
+    def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
+        """What each phrase of each sentence of a Doc contributes to the label of its sentence, as
+        dicts with `start`, `end` (tokens), `text`, `contribution` and `turning`, which
+        `thinstack.runtime.why.Contribution` describes. The model runs anew, so ask where it
+        matters. Raises InputError as `thinstack.runtime.why.contributions`."""
+        return contributions_of(doc, self.predictor)
 
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
@@ -166,6 +180,7 @@ class TreeSentiment(BatchedPipe):
             threads=self.threads,
             classes=self.classes,
             abstain=self.abstain,
+            max_words=self.max_words,
         )
         if self.source != "benepar":
             predictor.tree_maker(self.source)
@@ -227,6 +242,7 @@ def make_tree_sentiment(
     scorer: Callable[..., dict[str, Any]] | None,
     classes: int | None,
     abstain: float | None,
+    max_words: int,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
@@ -234,9 +250,8 @@ def make_tree_sentiment(
     notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
     or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    component = TreeSentiment(
-        name, model, source, device, threads, aggregation, scorer, classes, abstain
-    )
+    settings = source, device, threads, aggregation, scorer, classes, abstain, max_words
+    component = TreeSentiment(name, model, *settings)
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
@@ -273,6 +288,7 @@ Language.factory(
         "device": "cpu",
         "threads": None,
         "aggregation": "words",
+        "max_words": MAX_WORDS,
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
         "classes": None,
         "abstain": None,

@@ -9,7 +9,9 @@ Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is
                     "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word was
                     made of, "transitions": (2L - 1,) int8, the tree,
                     "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C) of
-                    the sentence alone, from a model without phrases}, ...]}
+                    the sentence alone, from a model without phrases,
+                    "parts": words [start, end) of the parts of a sentence that was read in parts,
+                    a list of pairs; no such key of any other}, ...]}
 
 with arrays as little-endian bytes; `"abstain"` stands beside the labels where the component
 abstains, and `"weight"` in a sentence where a class is left out, as `Prediction` has them. A
@@ -22,8 +24,10 @@ sentence without words (white space only) has no entry. All else is computed fro
 - `Span._.sentiment_scores`: {label: probability} of the span.
 - `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers.
 - `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
+- `Span._.sentiment_parts`: the tokens (start, end) of the parts of a sentence too long to be read
+  as a whole; of any other phrase, its own alone.
 
-The last four are None for a span that is no phrase of a tree; white space at its ends does not
+The last five are None for a span that is no phrase of a tree; white space at its ends does not
 matter. From a model without phrases the sentences alone are phrases, and their trees have no
 labels; from one of plain sentences there is no tree. Merge or split tokens before the component
 runs, not after.
@@ -43,9 +47,10 @@ from spacy.tokens import Doc, Span
 from thinstack.core.transitions import SHIFT
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.splitter import DocSentence, text_of
-from thinstack.runtime.prediction import Prediction, scored_spans
+from thinstack.runtime.prediction import Prediction, Spans, scored_spans
+from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Annotated", "predictions", "register_extensions", "store"]
+__all__ = ["Annotated", "contributions_of", "predictions", "register_extensions", "store"]
 
 _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 
@@ -57,6 +62,7 @@ class Annotated(NamedTuple):
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
     weight: float = 1.0
+    parts: Spans = ()
 
 
 def store(
@@ -72,11 +78,10 @@ def store(
             "transitions": transitions.tobytes(),
             "scores": scores.astype("<f4", copy=False).tobytes(),
         }
-        for sentence, transitions, scores, _ in found
+        | ({"parts": [list(part) for part in parts]} if parts else {})
+        | ({"weight": weight} if weight != 1 else {})
+        for sentence, transitions, scores, weight, parts in found
     ]
-    for record, item in zip(records, found, strict=True):
-        if item.weight != 1:
-            record["weight"] = item.weight
     kept = {"labels": list(labels), "sentences": records}
     doc._.tree_sentiment = kept if abstain is None else {**kept, "abstain": abstain}
 
@@ -91,6 +96,23 @@ def predictions(doc: Doc) -> list[Prediction]:
     return list(map(_prediction, _sentences(doc)))
 
 
+def contributions_of(doc: Doc, predictor: Predictor) -> list[list[dict[str, Any]]]:
+    """What `TreeSentiment.why` gives, by the predictor that scored the Doc."""
+    found = []
+    for sentence in _sentences(doc):
+        tokens, _, _ = _arrays(sentence)
+        why = predictor.why(_prediction(sentence))
+        spans = [(int(tokens[each.span[0], 0]), int(tokens[each.span[1] - 1, 1])) for each in why]
+        found.append(
+            [
+                {"start": start, "end": end, "text": each.text}
+                | {"contribution": each.contribution, "turning": each.turning}
+                for (start, end), each in zip(spans, why, strict=True)
+            ]
+        )
+    return found
+
+
 def register_extensions() -> None:
     """Make the attributes known to spaCy. Raises ConfigError where another has taken a name."""
     for kind, name, options in (
@@ -100,6 +122,7 @@ def register_extensions() -> None:
         (Span, "sentiment_scores", {"getter": _of_phrase(_scores)}),
         (Span, "sentiment_tree", {"getter": _of_phrase(_brackets)}),
         (Span, "sentiment_phrases", {"getter": _of_phrase(_listed)}),
+        (Span, "sentiment_parts", {"getter": _of_phrase(_token_parts)}),
     ):
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
@@ -218,8 +241,21 @@ def _prediction(phrase: _Phrase) -> Prediction:
     tokens, transitions, scores = _arrays(phrase)
     text, offsets = text_of(phrase.doc, tokens)
     words = tuple(phrase.record["words"][phrase.first : phrase.behind])
-    shown = tuple(phrase.labels), phrase.abstain, phrase.record.get("weight", 1.0)
-    return Prediction(text, words, offsets, transitions, scores, *shown)
+    read, scored = (text, words, offsets), (transitions, scores, tuple(phrase.labels))
+    weight = phrase.record.get("weight", 1.0)
+    return Prediction(*read, *scored, phrase.abstain, weight, _parts(phrase))
+
+
+def _parts(phrase: _Phrase) -> Spans:
+    """Of a sentence that was cut, the words [start, end) of its parts; else none."""
+    whole = phrase.behind - phrase.first == len(phrase.record["words"])
+    return tuple((start, end) for start, end in phrase.record.get("parts", ()) if whole)
+
+
+def _token_parts(phrase: _Phrase) -> list[tuple[int, int]]:
+    tokens = np.frombuffer(phrase.record["tokens"], "<i4").reshape(-1, 2)
+    spans = _parts(phrase) or ((phrase.first, phrase.behind),)
+    return [(int(tokens[start, 0]), int(tokens[end - 1, 1])) for start, end in spans]
 
 
 def _phrases(doc: Doc) -> list[dict[str, Any]]:

@@ -19,13 +19,17 @@ class Softmax(TaskHead):
     """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
     labelled rows. `linear` is what gives the logits."""
 
+    soft_labels = True
+
     def scores(self, rows: Tensor) -> Tensor:
         """Probabilities (n, C) of rows (n, width)."""
         return torch.softmax(self.forward(rows), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
-        where there is none."""
+        where there is none, or the sum over soft labels float (n, C) of -label log p."""
+        if labels.is_floating_point():
+            return -(labels * torch.log_softmax(logits, 1)).sum()
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
     @torch.no_grad()

@@ -1,0 +1,151 @@
+"""Figures of a suite, counted by hand."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from last_word_model import expected, write_last_word_bundle
+
+from thinstack.data.suite import Case
+from thinstack.errors import DataError, InputError
+from thinstack.measure.polarity import evaluate_suite, polarity_figures, sides_of, suite_rows
+from thinstack.runtime.predictor import Predictor
+
+FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
+
+
+def case(name: str, polarity: str, text: str = "", kind: str = "no", **pair: str) -> Case:
+    given = {"test": "MFT", "partner": "-", "moves": "-"} | pair
+    return Case(name, "open", kind, polarity, text=text or name, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("labels", "sides"),
+    [
+        (FIVE, [-1, -1, 0, 1, 1]),
+        ("01234", [-1, -1, 0, 1, 1]),
+        (("negative", "so-so", "positive"), [-1, 0, 1]),
+        (("POSITIVE", "NEGATIVE"), [1, -1]),
+        (("neutral", "neg", "pos"), [0, -1, 1]),
+        (("somewhat-positive", "positive", "negative"), [1, 1, -1]),
+        (("bad", "so-so", "good"), None),
+        (("positive", "other"), None),
+        (("positive", "neutral"), None),
+        (("positive and negative", "positive", "negative"), None),
+        (("posh", "negligible"), None),
+        ((), None),
+    ],
+)
+def test_sides_of_classes_are_those_of_their_names(
+    labels: Sequence[str], sides: list[int] | None
+) -> None:
+    found = sides_of(labels)
+    assert (found if found is None else found.tolist()) == sides
+
+
+def test_right_is_the_side_with_more_mass_and_neutral_the_middle() -> None:
+    rows = {
+        # positive mass 0.45, negative 0.4, but the most probable class is negative
+        "slight": [0.0, 0.4, 0.15, 0.25, 0.2],
+        # the most probable class is neutral, and the margin -0.3
+        "calm": [0.2, 0.2, 0.5, 0.1, 0.0],
+        "even": [0.4, 0.05, 0.1, 0.05, 0.4],
+        "good": [0.0, 0.1, 0.2, 0.3, 0.4],
+        "bad": [0.5, 0.2, 0.1, 0.2, 0.0],
+    }
+    scores = np.array(list(rows.values()), np.float32)
+    right = {
+        "positive": {"slight", "good"},
+        "negative": {"calm", "bad"},
+        "neutral": {"slight", "calm", "even"},
+    }
+    for polarity, names in right.items():
+        cases = [case(name, polarity) for name in rows]
+        figures, wrong = polarity_figures(cases, scores, FIVE)
+        assert {one.id for one in wrong} == rows.keys() - names
+        assert (figures["right"], figures["total"]) == (len(names), 5)
+        assert figures["accuracy"] == pytest.approx(20 * len(names))
+
+
+def test_without_a_neutral_class_the_margin_tells_what_is_neutral() -> None:
+    scores = np.array([[0.45, 0.55], [0.58, 0.42], [0.35, 0.65], [0.7, 0.3]])
+    cases = [case(name, "neutral") for name in "abcd"]
+    _, wrong = polarity_figures(cases, scores, ("negative", "positive"))
+    assert [one.id for one in wrong] == ["c", "d"]
+
+
+def test_kinds_totals_and_irony() -> None:
+    cases = [
+        case("a", "positive", kind="negated_negatives"),
+        case("b", "positive", kind="negated_negatives"),
+        case("c", "negative", kind="books"),
+        case("d", "negative", kind="irony"),
+        case("e", "negative", kind="irony"),
+    ]
+    scores = np.array([[0.2, 0.8], [0.9, 0.1], [0.7, 0.3], [0.3, 0.7], [0.6, 0.4]])
+    figures, wrong = polarity_figures(cases, scores, ("negative", "positive"))
+    assert figures["kinds"] == {
+        "negated_negatives": {"right": 1, "total": 2, "accuracy": 50.0},
+        "books": {"right": 1, "total": 1, "accuracy": 100.0},
+    }
+    assert (figures["right"], figures["total"]) == (2, 3)
+    assert figures["accuracy"] == pytest.approx(200 / 3)
+    assert figures["negated_negatives"] == 50.0
+    assert figures["irony"] == {"right": 1, "total": 2, "accuracy": 50.0}
+    assert figures["tests"]["INV"] == {"right": 0, "total": 0, "accuracy": None}
+    assert [one.id for one in wrong] == ["b", "d"]
+    assert json.loads(json.dumps(figures, allow_nan=False)) == figures
+    names = ["negated negatives", "books", "total", "irony, not in the total"]
+    assert [name for name, _ in suite_rows(figures)][:4] == names
+
+
+def test_pairs_agree_or_move() -> None:
+    cases = [
+        case("a", "positive"),
+        case("b", "positive", test="INV", partner="a"),
+        case("c", "positive", test="INV", partner="a"),
+        case("d", "negative", test="DIR", partner="a", moves="down"),
+        case("e", "positive", test="DIR", partner="d", moves="up"),
+        case("f", "negative", test="DIR", partner="a", moves="down"),
+        case("g", "positive", test="DIR", partner="a", moves="up"),
+        case("h", "positive", test="DIR", partner="a", moves="up"),
+    ]
+    # d is wrong by its side and yet moves down; f and h do not move.
+    positive = np.array([0.8, 0.6, 0.4, 0.7, 0.9, 0.8, 0.7, 0.8])
+    scores = np.stack([1 - positive, positive], axis=1)
+    figures, wrong = polarity_figures(cases, scores, ("negative", "positive"))
+    assert figures["tests"] == {
+        "INV": {"right": 1, "total": 2, "accuracy": 50.0},
+        "DIR": {"right": 2, "total": 5, "accuracy": 40.0},
+    }
+    assert [one.id for one in wrong] == ["c", "d", "f"]
+    both_wrong, _ = polarity_figures(cases[:2], scores[:, ::-1], ("negative", "positive"))
+    assert both_wrong["tests"]["INV"]["right"] == 1
+
+
+@pytest.fixture(scope="module")
+def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+    path = tmp_path_factory.mktemp("bundle") / "model"
+    labels = ("negative", "so-so", "positive")
+    return Predictor(write_last_word_bundle(path, labels=labels))
+
+
+def test_texts_are_read_as_users_give_them(predictor: Predictor) -> None:
+    # Two words and four: the mean of the sentences, weighted by their words, decides.
+    text = "So good! Film of an awful"
+    margins = [expected(word, 2)["good"] - expected(word, 2)["bad"] for word in ("!", "awful")]
+    mean = (3 * margins[0] + 4 * margins[1]) / 7
+    assert margins[0] > 0 > mean
+    cases = [case("a", "negative", text), case("b", "positive", "It is good")]
+    figures, wrong = evaluate_suite(predictor, cases)
+    assert (figures["right"], wrong) == (2, [])
+
+
+def test_what_cannot_be_measured_is_refused(predictor: Predictor, tmp_path: Path) -> None:
+    other = Predictor(write_last_word_bundle(tmp_path / "other"))
+    with pytest.raises(InputError, match=r"negative and positive classes.*found bad, so-so, good"):
+        evaluate_suite(other, [case("a", "positive")])
+    with pytest.raises(DataError, match="expected texts with words, found none in text 2"):
+        evaluate_suite(predictor, [case("a", "positive"), case("b", "positive", "\u00a0")])

@@ -1,0 +1,182 @@
+"""Models that other distributions bring along, made as docs/publishing-a-model.md says;
+`.ci/jobs/guides` follows that guide with a real wheel."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from command_line import Answer
+from last_word_model import LABELS, expected, write_last_word_bundle
+
+import thinstack
+from thinstack.bundle import bundled_names, open_bundle
+from thinstack.bundled import thinstack_bundles
+from thinstack.errors import BundleError, PluginError, UnknownNameError
+from thinstack.plugins.manager import PluginManager, PluginWarning, bundles, manager
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "publishing-a-model.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+FILES = {name: text for _, name, text in BLOCKS if name}
+PROJECT = tomllib.loads(FILES["pyproject.toml"])["project"]
+HOOK = FILES["thinstack_shop_mail/__init__.py"]
+CARD = b"# shop-mail\n\nWhat messages\nare about.\n\nMore.\n"
+OURS = ROOT / "models" / "thinstack-sst-context"
+
+Cli = Callable[..., Answer]
+
+
+@pytest.fixture(autouse=True)
+def _entry_points_of_the_test() -> Iterator[None]:
+    for plugins in (bundles, manager):
+        plugins.cache_clear()
+    yield
+    for plugins in (bundles, manager):
+        plugins.cache_clear()
+
+
+def install(site, distribution: str = PROJECT["name"], module: str = "shop_mail") -> None:
+    """A distribution of the guide's hook."""
+    about = {"version": PROJECT["version"], "licence": PROJECT["license"]}
+    site.install(distribution, module, HOOK, entry="shop-mail", **about)
+
+
+@pytest.fixture
+def model(site) -> Path:
+    """The folder of a model that an installed distribution calls `shop-mail`."""
+    install(site)
+    more = {"README.md": CARD}
+    return write_last_word_bundle(site.path / "model", more=more).path
+
+
+def test_it_is_found_by_name_wherever_a_model_is_named(
+    model: Path, cli: Cli, tmp_path: Path
+) -> None:
+    assert thinstack.load("shop-mail").labels == LABELS
+    assert open_bundle("shop-mail").path == model
+    found = cli("predict", "awful film good", "--json", "--model", "shop-mail").json[0]
+    assert found["scores"] == pytest.approx(expected("good", 3), abs=1e-5)
+    trees, table = tmp_path / "trees.txt", tmp_path / "t.csv"
+    trees.write_text("(2 (1 film) (2 good))\n")
+    assert '"root_accuracy": 100.0' in cli("evaluate", "shop-mail", trees, "--json").out
+    # It has no torch weights, which is where these two end once they have found it.
+    table.write_text("text,label\nA.,x\nA.,x\nB.,y\nB.,y\n")
+    begin = ("train", table, "--out", tmp_path / "out", "--init", "shop-mail")
+    for command in (begin, ("export", "shop-mail", tmp_path / "m.onnx")):
+        assert f"{model}: a bundle without torch weights" in cli(*command).err
+
+
+def test_the_guides_program_runs(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(FILES["by_name.py"], "by_name.py", "exec"), {})
+    assert capsys.readouterr().out.startswith(f"{LABELS}\n{{'bad': ")
+
+
+def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model: Path, cli: Cli) -> None:
+    (model / "big").write_bytes(bytes(2_340_000))
+    record, own = (record for record in cli("plugins", "--json").json if record["kind"] == "bundle")
+    assert record | {"name": "sst", "kind": "bundle", "distribution": "thinstack"} == record
+    assert own == {
+        "name": "shop-mail",
+        "kind": "bundle",
+        "distribution": "thinstack-shop-mail",
+        "version": "1.0.0",
+        "status": "ok",
+        "error": None,
+        "licence": "MIT",
+        "summary": "2.3 MB: What messages are about.",
+    }
+
+
+def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (there := tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(there)
+    mine = write_last_word_bundle(there / "shop-mail").path
+    assert open_bundle("shop-mail").path == model
+    assert open_bundle("./shop-mail").path.resolve() == mine.resolve()
+    assert open_bundle(Path("shop-mail")).path.resolve() == mine.resolve()
+    mine.rename(there / "other")
+    assert open_bundle("other").path == Path("other")
+
+
+def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model: Path, site) -> None:
+    site.install("bad-dist", "bad_one", "raise OSError('disk on fire')")
+    site.install("lacking", "lacks_torch", "raise ModuleNotFoundError('no', name='torch')")
+    with pytest.warns(PluginWarning, match="bad-dist"), pytest.raises(UnknownNameError) as caught:
+        open_bundle("stt")
+    said = str(caught.value)
+    assert said.startswith("unknown model 'stt'; known: shop-mail, sst; pip install a package")
+    assert "plugin 'bad_one' of bad-dist 1.2 was left out: on import: OSError: disk on fi" in said
+    assert "plugin 'lacks_torch' of lacking 1.2 was left out: this needs the package" in said
+    assert open_bundle("shop-mail").path == model
+
+
+def test_a_name_that_two_distributions_bring_along_is_refused(model: Path, site) -> None:
+    install(site, "rival", "rival_mail")
+    both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"
+    with pytest.warns(PluginWarning), pytest.raises(PluginError, match=both):
+        thinstack.load("shop-mail")
+
+
+def test_a_builtin_model_keeps_its_name(site) -> None:
+    site.install("rival", "rival_sst", HOOK.replace("shop-mail", "sst"))
+    with pytest.warns(PluginWarning, match="rival 1.2 was left out: bundle 'sst' is provided by"):
+        plugins = site.manager(builtins=("thinstack.bundled",))
+    assert plugins.bundle("sst").folder == open_bundle("sst").path
+    assert thinstack_bundles().keys() == set(bundled_names())
+
+
+def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(
+    model: Path, site, cli: Cli
+) -> None:
+    (model / "manifest.json").unlink()
+    with pytest.raises(BundleError, match=f"{model}: not a bundle, it has no manifest.json"):
+        thinstack.load("shop-mail")
+    shutil.rmtree(model)
+    gone = rf"of thinstack-shop-mail 1.0.0 .*: {model}: no such folder; install the distribution"
+    with pytest.warns(PluginWarning, match=gone):
+        plugins = site.manager()
+    with pytest.raises(PluginError, match=gone):
+        plugins.bundle("shop-mail")
+    ((status, summary),) = {(each.status, each.summary) for each in plugins.records()}
+    assert (status, summary) == ("failed", "")
+
+
+PROGRAM = """
+import sys, thinstack
+thinstack.load()
+print("thinstack.plugins" in sys.modules)
+thinstack.load("shop-mail")
+print("of_a_class" in sys.modules, "torch" in sys.modules)
+"""
+
+
+def test_a_name_is_looked_up_without_torch_and_our_own_without_reading_entry_points(
+    model: Path, site
+) -> None:
+    site.install("cells", "of_a_class", "import torch\nclass Cell: ...", names="Cell")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={"PYTHONPATH": f"{ROOT}:{site.path}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stderr, done.stdout.split()) == ("", ["False", "False", "False"])
+
+
+@pytest.mark.skipif(not OURS.is_dir(), reason="models/ is in the repository, not in the sdist")
+def test_our_own_distribution_names_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tomllib.loads((OURS / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ((name, module),) = project["entry-points"]["thinstack"].items()
+    monkeypatch.syspath_prepend(OURS)
+    point = metadata.EntryPoint(name, module, "thinstack")
+    plugins = PluginManager(builtins=(), entry_points=[point])
+    assert plugins.bundle(name).folder == OURS / module / "model"

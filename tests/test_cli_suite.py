@@ -1,0 +1,105 @@
+"""`thinstack evaluate --suite`: its table, its data, and what it refuses."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Answer
+from last_word_model import write_last_word_bundle
+from test_cli import refused
+
+from thinstack.bundle import Bundle
+from thinstack.data.suite import Case, halves, read_suite
+
+Cli = Callable[..., Answer]
+
+ROWS = [
+    Case("a", "open", "no", "positive", "MFT", "-", "-", "No [red] good"),
+    Case("b", "open", "no", "positive", "MFT", "-", "-", "No awful"),
+    Case("c", "reported", "irony", "negative", "MFT", "-", "-", "So awful"),
+    Case("d", "reported", "books", "negative", "MFT", "-", "-", "Rather awful"),
+]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sides") / "model"
+    return write_last_word_bundle(path, labels=("negative", "so-so", "positive")).path
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.tsv"
+    rows = [Case._fields, *ROWS]
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_the_reported_half_is_measured_unless_another_is_named(cli: Cli, bundle: Path) -> None:
+    cases = read_suite("polarity")
+    for half, given in (("reported", ()), ("open", ("--half", "open")), ("all", ("--half", "all"))):
+        found = cli("evaluate", bundle, "--suite", "polarity", "--json", *given).json
+        counted = [case for case in halves(cases, half) if case.kind != "irony"]
+        assert (found["suite"], found["half"], found["total"]) == ("polarity", half, len(counted))
+        assert found["negated_negatives"] == found["kinds"]["negated_negatives"]["accuracy"]
+        assert "wrong" not in found
+
+
+def test_the_table_has_a_row_for_each_kind(cli: Cli, bundle: Path, mine: Path) -> None:
+    shown = cli("evaluate", "--suite", mine, "--model", bundle, "--half", "all").out
+    assert f"{bundle} on the suite {mine}, both halves" in shown
+    rows = [line.strip("│ ").split("│") for line in shown.splitlines() if line.startswith("│")]
+    cells = [[cell.strip() for cell in row] for row in rows]
+    assert cells == [
+        ["no", "1", "2", "50.00"],
+        ["books", "1", "1", "100.00"],
+        ["total", "2", "3", "66.67"],
+        ["irony, not in the total", "1", "1", "100.00"],
+        ["pairs that must agree (INV)", "0", "0", "-"],
+        ["pairs that must differ as told (DIR)", "0", "0", "-"],
+    ]
+
+
+def test_what_is_wrong_is_listed_of_the_open_half_alone(cli: Cli, bundle: Path, mine: Path) -> None:
+    command = ("evaluate", bundle, "--suite", mine, "--list-wrong")
+    shown = cli(*command, "--half", "open").out
+    assert shown.endswith("\nb, expected positive: No awful\n")
+    assert cli(*command, "--half", "open", "--json").json["wrong"] == [ROWS[1]._asdict()]
+    for half in ("reported", "all"):
+        refused(cli(*command, "--half", half), "the open half only", f"found {half}", "--half open")
+
+
+def test_what_has_no_figures_is_refused(
+    cli: Cli, bundle: Path, mine: Path, last_word: Bundle
+) -> None:
+    refused(cli("evaluate", bundle, "--suite", "polar"), "unknown suite 'polar'; known: polarity")
+    refused(cli("evaluate", last_word.path, "--suite", mine), "found bad, so-so, good")
+    refused(cli("evaluate", bundle, "--suite", mine, "--source", "gold"), "no gold trees")
+    mine.write_text("\n".join(mine.read_text().splitlines()[:3]))
+    refused(cli("evaluate", bundle, "--suite", mine), "the reported half has no text")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ("one two --suite polarity", "a suite, and so no file; found one two"),
+        ("one --suite polarity --model two", "and the model by --model; found one"),
+        ("one two --model three", "a file, and the model by --model; found one two"),
+        ("", "a file; found nothing"),
+    ],
+)
+def test_too_many_or_too_few_names_are_wrong_usage(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, arguments: str, found: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    answer = cli("evaluate", *arguments.split())
+    assert answer.code == 2
+    assert found in answer.err
+
+
+def test_a_file_takes_the_model_by_either_way(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+    trees = tmp_path / "trees.txt"
+    trees.write_text("(2 (1 film) (2 good))\n")
+    by_option = cli("evaluate", trees, "--model", bundle, "--json")
+    assert by_option == cli("evaluate", bundle, trees, "--json")
+    assert by_option.code == 0

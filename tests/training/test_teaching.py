@@ -1,0 +1,425 @@
+"""Teachers: what they are asked and say, what is kept of it, and what the loss makes of it."""
+
+import io
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_pairs
+import tiny_recipe
+import torch
+from rich.console import Console
+from runs import fresh, gone_on, run, same
+from test_parser_training import PARSER
+
+import thinstack
+from thinstack.config import Recipe
+from thinstack.core import Tree
+from thinstack.core.transitions import left
+from thinstack.errors import ConfigError, DataError, UnknownNameError
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.runtime.predictor import Predictor
+from thinstack.training import run_recipe as run_recipe_module
+from thinstack.training.card import _taught
+from thinstack.training.datasets import Datasets, load_datasets, read_sentences
+from thinstack.training.digests import data_digests
+from thinstack.training.examples import Example, Minibatch, minibatch
+from thinstack.training.fit_parser import fit_parser
+from thinstack.training.task_loss import soft_labels, task_loss
+from thinstack.training.teacher import Teacher
+from thinstack.training.teaching import lessons, with_labels
+
+FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
+TEXT = "The film is not bad. I liked it.\n"
+
+
+def recipe_of(teacher: dict[str, Any] | None = None, **settings: Any) -> Recipe:
+    """A tiny recipe that the bundled model teaches."""
+    plain = tiny_recipe.recipe(**settings).model_dump()
+    plain["model"]["labels"] = FIVE
+    given = {"bundles": ["sst"], **(teacher or {})}
+    return Recipe.parse({**plain, "teacher": given}, source="test")
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """The files of tiny recipes, and texts."""
+    folder = tiny_recipe.write_data(tmp_path / "data", train=12)
+    (folder / "texts.txt").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+def told(recipe: Recipe, data: Path) -> dict[str, list[Example]]:
+    """The examples to train on, by what the lessons say of where they come from."""
+    found = load_datasets(recipe, data)
+    sources = [source for source, count in found.taught.items() for _ in range(count)]
+    return {
+        source: [e for e, s in zip(found.train, sources, strict=True) if s == source]
+        for source in found.taught
+    }
+
+
+# -- what a teacher is asked
+
+
+def test_sources_weights_and_parsers_lessons(texts: Path) -> None:
+    weights = {"exchanged": 0.5, "negated": 0.25, "texts": 2.0}
+    teacher = {"exchanged": 0.5, "negated": 2.0, "texts": ["texts.txt"], "weights": weights}
+    recipe = recipe_of(teacher, sources=("left",))
+    found = told(recipe, texts)
+    counts = {source: len(part) for source, part in found.items()}
+    assert counts == {"trees": 12, "exchanged": 6, "negated": 24, "texts": 2}
+    for source, part in found.items():
+        for example in part:
+            assert example.parsed == (source == "trees")
+            assert (example.gold.targets >= 0).all() == (source == "trees")
+            sums = example.gold.soft.sum(1, dtype=float)
+            np.testing.assert_allclose(sums, weights.get(source, 1.0), rtol=2e-3)
+
+
+def test_labels_are_mixed_with_the_means_of_all_bundles(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sst = thinstack.load("sst")
+    calls = iter(range(100))
+
+    def scores(self: Predictor, words: Any, steps: Any) -> list[np.ndarray]:
+        """Of the first bundle the model's own, of the second all on the last class."""
+        own = [each.scores for each in Predictor.trees_and_scores(self, words, steps)]
+        return own if next(calls) % 2 == 0 else [np.eye(5)[[4] * len(each)] for each in own]
+
+    monkeypatch.setattr(Predictor, "node_scores", scores)
+    teacher = {"bundles": ["sst", "sst"], "alpha": 0.25, "exchanged": 1.0, "negated": 0.0}
+    found = lessons(recipe_of(teacher), *parts(texts), texts)
+    for lesson in found:
+        own = sst.trees_and_scores([lesson.tree.words], [lesson.tree.transitions])[0].scores
+        mean = (own + np.eye(5)[[4] * len(own)]) / 2
+        expected = mean
+        if lesson.source == "trees":
+            expected = 0.25 * np.eye(5)[lesson.labels] + 0.75 * mean
+        np.testing.assert_allclose(lesson.soft, expected, atol=2e-3)
+    assert Counter(lesson.source for lesson in found) == {"trees": 12, "exchanged": 12}
+
+
+def parts(data: Path) -> tuple[Any, Any]:
+    train, held, dev = read_sentences(recipe_of(), data)
+    return train, held + dev
+
+
+def test_where_no_label_is_known_the_teacher_has_all() -> None:
+    found = with_labels(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([-1, 0]), 0.4)
+    np.testing.assert_allclose(found, [[0.5, 0.5], [0.4 + 0.6 * 0.25, 0.6 * 0.75]], rtol=1e-3)
+
+
+def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
+    dev = tiny_recipe.treebank(1, seed=9).replace("(", "").replace(")", "")
+    words = [word for word in dev.split() if not word.isdigit()]
+    line = " ".join(words)
+    aside = [(Tree.right(words), np.full(2 * len(words) - 1, -1))]
+    (texts / "texts.txt").write_text(f"{TEXT}{line.upper()}\n{line} twice\n", encoding="utf-8")
+    recipe = recipe_of({"texts": ["texts.txt"]})
+    found = [each.tree.words for each in lessons(recipe, parts(texts)[0], aside, texts)]
+    assert (*words, "twice") in found
+    assert not [each for each in found if [word.lower() for word in each] == words]
+
+
+def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts: Path) -> None:
+    found = load_datasets(recipe_of({"texts": ["texts.txt"], "max_text_words": 5}), texts)
+    assert found.taught["texts"] == 1
+    words = ["I", "liked", "it", "."]
+    expected = thinstack.load("sst").trees_and_scores([words], "self")[0].transitions
+    gold = found.train[-1].gold.forest
+    assert gold.transitions.tolist() == expected.tolist()
+    entries = ["?", *found.vocabulary.entries]
+    assert [entries[row] for row in gold.token_ids] == [word.lower() for word in words]
+
+
+# -- what is kept
+
+
+class Asked:
+    """Counts the sentences that bundles are run on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.sentences = 0
+        original = Predictor.trees_and_scores
+
+        def count(predictor: Predictor, words: Any, trees: Any = "auto") -> Any:
+            self.sentences += len(words)
+            return original(predictor, words, trees)
+
+        monkeypatch.setattr(Predictor, "trees_and_scores", count)
+
+    def by(self, recipe: Recipe, data: Path, cache: Path) -> int:
+        before = self.sentences
+        lessons(recipe, *parts(data), data, cache=cache)
+        return self.sentences - before
+
+
+def test_answers_are_kept_until_the_question_changes(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, cache = Asked(monkeypatch), tmp_path / "cache"
+    teacher = {"texts": ["texts.txt"]}
+    assert asked.by(recipe_of(teacher), texts, cache) == 3 * 12 + 2 * 2
+    files = set(cache.iterdir())
+    assert asked.by(recipe_of({**teacher, "alpha": 0.9}), texts, cache) == 0
+    assert asked.by(recipe_of({**teacher, "exchanged": 2.0}), texts, cache) == 24
+    assert asked.by(recipe_of({**teacher, "exchanged": 2.0}), texts, cache) == 0
+    assert len(files & set(cache.iterdir())) == len(files) - 1  # what was not used is gone
+    assert asked.by(recipe_of({**teacher, "bundles": ["sst", "sst"]}), texts, cache) == 2 * 38
+    lines = (texts / "train.txt").read_text(encoding="utf-8").splitlines()
+    (texts / "train.txt").write_text("\n".join(lines[1:]), encoding="utf-8")
+    assert asked.by(recipe_of({**teacher, "bundles": ["sst", "sst"]}), texts, cache) == 2 * 3 * 11
+
+
+def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thinstack.training.teacher.AT_ONCE", 5)
+    asked, recipe = Asked(monkeypatch), recipe_of({"negated": 0.0, "exchanged": 0.0})
+
+    def stop(what: str, done: int, total: int) -> None:
+        assert (what, total) == ("the training trees", 12)
+        if done == 10:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        lessons(recipe, *parts(texts), texts, cache=tmp_path, on_read=stop)
+    assert asked.sentences == 10
+    assert asked.by(recipe, texts, tmp_path) == 2
+    whole = lessons(recipe, *parts(texts), texts)
+    for path in tmp_path.glob("*.npy"):
+        path.write_bytes(path.read_bytes()[:-3])
+    again = lessons(recipe, *parts(texts), texts, cache=tmp_path)
+    assert all(map(np.array_equal, (one.soft for one in whole), (one.soft for one in again)))
+
+
+def test_a_run_keeps_them_in_its_folder(texts: Path, tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), width=200)
+    load = run_recipe_module._load
+    found = load(recipe_of(), texts, tmp_path / "teacher", 1, console)
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+    again = load(recipe_of(), texts, tmp_path / "teacher", 1, console)
+    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+    assert len(kept) == 3
+    assert len(found.train) == len(again.train) == 36
+
+
+def test_digests_name_the_teachers_files(texts: Path) -> None:
+    plain = data_digests(tiny_recipe.recipe(), texts)
+    found = data_digests(recipe_of({"texts": ["texts.txt"], "parser": "sst"}), texts)
+    assert set(found) - set(plain) == {"texts.txt", "the teacher sst"}
+
+
+# -- the loss
+
+
+def taught(data: Path, **settings: Any) -> tuple[Recipe, Datasets]:
+    recipe = recipe_of(**settings)
+    return recipe, load_datasets(recipe, data)
+
+
+def test_the_loss_against_a_number_by_hand() -> None:
+    """Two trees: of three nodes, one without a label, and of one node."""
+    soft = np.array([[1.0, 0.0], [0, 0], [0.25, 0.75], [0.5, 0.5]], np.float32)
+    logits = torch.tensor([[0.0, 0.0], [5.0, 1.0], [1.0, 0.0], [0.0, 2.0]])
+    counts, whole = np.array([3, 1]), np.array([2, 3])
+    none = np.zeros(0, np.int64)
+    batch = Minibatch(None, np.full(4, -1), none, none, 2, counts, whole, soft)  # type: ignore[arg-type]
+    head = NodeClassifier(hidden_size=2, classes=2)
+    first = np.log(2)
+    second = 0.25 * np.log(1 + np.exp(-1)) + 0.75 * np.log(1 + np.exp(1))
+    third = 0.5 * np.log(1 + np.exp(2)) + 0.5 * np.log(1 + np.exp(-2))
+    loss, cases = task_loss(head, logits, batch, 0.0)
+    assert (float(loss), cases) == (pytest.approx(first + second + third, rel=1e-6), 3)
+    # A root counts 0.1 times the labelled nodes of its tree more.
+    loss, cases = task_loss(head, logits, batch, 0.1)
+    expected = first + 1.2 * second + 1.1 * third
+    assert (float(loss), cases) == (pytest.approx(expected, rel=1e-6), 3)
+    assert batch.soft is soft
+    assert soft[2].tolist() == [0.25, 0.75]
+    # Of classes alone.
+    hard = batch._replace(targets=np.array([0, -1, 1, 0]), soft=None)
+    assert soft_labels(hard, 2, 0.5).tolist() == [[1, 0], [0, 0], [0, 2], [1.5, 0]]
+    plain, _ = task_loss(head, logits, hard, 0.0)
+    weighted, _ = task_loss(head, logits, hard, 1e-9)
+    assert float(plain) == pytest.approx(float(weighted), rel=1e-6)
+
+
+def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts: Path) -> None:
+    _, datasets = taught(texts, sources=("left",))
+    kept = lost = 0
+    for example in datasets.train:
+        gold, other = example.gold, example.trees["left"]
+        words = int(gold.forest.lengths[0])
+        assert other.forest.transitions.tolist() == left(words).tolist()
+        assert other.soft is not None
+        trees = [
+            Tree.from_transitions(each.forest.transitions, "x" * words) for each in (gold, other)
+        ]
+        rows = dict(zip(map(tuple, trees[0].spans.tolist()), gold.soft.tolist(), strict=True))
+        naive = [rows.get(tuple(span), [0.0] * 5) for span in trees[1].spans.tolist()]
+        assert other.soft.tolist() == naive
+        assert naive[-1] != [0.0] * 5
+        lost += naive.count([0.0] * 5)
+        kept += len(naive)
+    assert 0 < lost < kept
+
+
+def test_an_epochs_loss_is_that_of_all_sources(texts: Path, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"epochs": 1, "sources": (), "embedding": {"dropout": 0.0}}
+    settings |= {"batch_size": 36, "learning_rate": 1e-9, "vector_learning_rate": 0.0}
+    recipe = recipe_of(root_weight=0.2, **settings)
+    plain = recipe.model_dump()
+    plain["model"]["head"]["options"] = {}  # no dropout
+    recipe = Recipe.parse(plain, source="test")
+    datasets = load_datasets(recipe, texts)
+    model, total, nodes = fresh(recipe, datasets), 0.0, 0
+    for example in datasets.train:
+        fields = example.gold.forest._asdict().items()
+        inputs = {name: torch.from_numpy(part) for name, part in fields if len(part)}
+        scores = model(inputs)["node_scores"].detach().numpy()
+        losses = -(example.gold.soft * np.log(scores)).sum(1)
+        total += losses.sum() + 0.2 * len(losses) * losses[-1]
+        nodes += len(losses)
+    _, history = run(recipe, texts, tmp_path)
+    assert history[0]["loss"] == pytest.approx(total / nodes, rel=1e-4)
+
+
+# -- parsers, and going on
+
+
+@pytest.mark.parametrize("kind", ["distances", "tracker"])
+def test_a_parser_learns_from_the_treebank_alone(texts: Path, kind: str) -> None:
+    """The loss of a parser over a minibatch is that over its trees of the treebank."""
+    part: dict[str, Any] = {"parser": PARSER}
+    if kind == "tracker":
+        part = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
+    recipe, datasets = taught(texts, model=part, sources=("self",))
+    model = fresh(recipe, datasets).eval()
+    mixed = [*datasets.train[20:24], *datasets.train[:4], *datasets.train[30:34]]
+
+    def loss(examples: list[Example]) -> tuple[float, int]:
+        batch = minibatch(examples, ["gold"] * len(examples), model.oracle)
+        joint = model.joint(model.inputs(batch.forest))
+        found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+        return float(found.loss.detach()), found.cases
+
+    expected = loss(datasets.train[:4])
+    assert loss(mixed) == (pytest.approx(expected[0], rel=1e-5), expected[1])
+    assert expected[1] > 0
+    batch = minibatch(mixed[:4], ["gold"] * 4, model.oracle)
+    assert not (batch.right >= 0).any()
+
+
+def test_the_parser_alone_is_not_taught(texts: Path) -> None:
+    recipe, datasets = taught(texts, model={"parser": PARSER}, sources=("self",), parser_epochs=1)
+    totals = []
+    fit_parser(
+        fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *c: totals.append(c[2])
+    )
+    assert set(totals) == {12}
+
+
+def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts: Path, tmp_path: Path) -> None:
+    settings = {"epochs": 3, "sources": ("self",), "root_weight": 0.1, "parser_learning_rate": 0.02}
+    recipe = recipe_of({"texts": ["texts.txt"]}, model={"parser": PARSER}, **settings)
+    whole = run(recipe, texts, tmp_path / "whole")
+    assert same(whole, gone_on(recipe, texts, tmp_path / "stopped"))
+    assert whole[1][-1]["loss"] < whole[1][0]["loss"]
+
+
+# -- what is said of it
+
+
+def test_the_page_and_the_card() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text(encoding="utf-8")
+    found = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert found
+    recipe = Recipe.parse(tomllib.loads(found[1]), source="docs/teaching.md")
+    assert recipe.teacher is not None
+    also = "(also on exchanged phrases, negated phrases, `reviews.txt`)"
+    assert _taught(recipe) == f", taught by `runs/large/model-best` {also}"
+    assert _taught(recipe_of({"exchanged": 0, "negated": 0})) == ", taught by `sst`"
+    assert _taught(tiny_recipe.recipe()) == ""
+
+
+# -- what is refused
+
+LSTM_HEAD = {"name": "root_classifier.v1"}
+
+
+@pytest.mark.parametrize(
+    ("teacher", "settings", "message"),
+    [
+        ({"bundles": []}, {}, r"teacher\.bundles: .* at least 1"),
+        ({"alpha": 1.5}, {}, r"teacher\.alpha: .*less than or equal to 1"),
+        ({"exchanged": -1}, {}, r"teacher\.exchanged"),
+        ({"weights": {"texts": 0}}, {}, r"teacher\.weights\.texts"),
+        ({"texts": ["dev.txt"]}, {}, r"teacher\.texts: .*'dev\.txt'"),
+        ({"texts": ["train.txt"]}, {}, r"teacher\.texts: .*'train\.txt'"),
+        ({}, {"data": {"task": "sentences"}}, r"teacher: .*data\.task = 'sentences'"),
+        ({}, {"sources": (), "model": {"trees": "sequence"}}, r"teacher: .*'sequence'"),
+    ],
+)
+def test_recipes_that_are_refused(
+    teacher: dict[str, Any], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        recipe_of(teacher, **settings)
+
+
+def test_heads_that_take_no_soft_labels_are_refused(data: Path) -> None:
+    recipe = recipe_of(model={"head": LSTM_HEAD})
+    with pytest.raises(ConfigError, match=r"model\.head: a teacher .*root_classifier\.v1"):
+        load_datasets(recipe, data)
+    weighted = tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1)
+    with pytest.raises(ConfigError, match=r"training\.root_weight need"):
+        load_datasets(weighted, data)
+
+
+def test_root_weight_is_for_treebanks() -> None:
+    with pytest.raises(ConfigError, match=r"training\.root_weight: .*'relatedness'"):
+        tiny_pairs.recipe("relatedness", root_weight=0.1)
+
+
+def test_bundles_that_cannot_teach(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tiny_recipe.recipe().model_dump()
+    recipe = Recipe.parse({**other, "teacher": {"bundles": ["sst"]}}, source="test")
+    with pytest.raises(ConfigError, match=r"teacher\.bundles: .*so-so.*but sst has very negative"):
+        load_datasets(recipe, texts)
+    with pytest.raises(UnknownNameError, match="nobody"):
+        load_datasets(recipe_of({"bundles": ["nobody"]}), texts)
+    with pytest.raises(DataError, match=r"gone\.txt"):
+        load_datasets(recipe_of({"texts": ["gone.txt"]}), texts)
+    config = recipe_of({"texts": ["texts.txt"]}).teacher
+    assert config is not None
+    start = Predictor._start
+
+    def of_no_parser(self: Predictor) -> None:
+        start(self)
+        self.config = self.config.model_copy(update={"parser": None})
+
+    monkeypatch.setattr(Predictor, "_start", of_no_parser)
+    with pytest.raises(ConfigError, match=r"sst does not; name one in teacher\.parser"):
+        Teacher(config, FIVE)
+    Teacher(config.model_copy(update={"texts": ()}), FIVE)
+
+
+def test_a_teacher_of_whole_sentences_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = Predictor._start
+
+    def of_roots(self: Predictor) -> None:
+        start(self)
+        self.phrases = False
+
+    monkeypatch.setattr(Predictor, "_start", of_roots)
+    config = recipe_of().teacher
+    assert config is not None
+    with pytest.raises(ConfigError, match="scores whole sentences alone"):
+        Teacher(config, FIVE)

@@ -1,0 +1,13 @@
+"""The bundles that thinstack brings along, named as any distribution names its own."""
+
+from pathlib import Path
+
+from thinstack.plugins import hookimpl
+
+__all__ = ["thinstack_bundles"]
+
+
+@hookimpl
+def thinstack_bundles() -> dict[str, Path]:
+    """Their folders, by name."""
+    return {"sst": Path(__file__).parent / "sst"}

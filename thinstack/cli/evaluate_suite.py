@@ -1,0 +1,101 @@
+"""`thinstack evaluate --suite`: what a model of sentiment understands, by kind of sentence."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.cli.options import print_json
+from thinstack.config import EvaluationSource
+from thinstack.data.suite import Case, Half, halves, read_suite
+from thinstack.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from thinstack.runtime.predictor import Predictor
+
+__all__ = ["HalfOption", "ListWrongOption", "SuiteOption", "evaluate_on_suite"]
+
+SuiteOption = Annotated[
+    str | None,
+    typer.Option(
+        help="In place of a file: texts of known polarity, by name (polarity) or as a table of "
+        "such texts."
+    ),
+]
+HalfOption = Annotated[
+    Half, typer.Option(help="Of a suite: the half that is reported, the one to look at, or both.")
+]
+ListWrongOption = Annotated[
+    bool,
+    typer.Option(
+        "--list-wrong",
+        help="Of a suite: list what is wrong. Of the open half only: a model that is mended until "
+        "the reported half is right has learnt those sentences, and their figures say nothing "
+        "of others.",
+    ),
+]
+
+
+def evaluate_on_suite(
+    predictor: "Predictor",
+    model: str,
+    suite: str,
+    half: Half,
+    source: EvaluationSource,
+    *,
+    list_wrong: bool,
+    as_json: bool,
+) -> None:
+    """Print the figures of a half of a suite and, on request, the texts that are wrong.
+
+    Raises InputError for a list of another half than the open one, for gold trees, and for a model
+    that is none of sentiment; what `read_suite` raises.
+    """
+    from thinstack.measure.polarity import evaluate_suite
+
+    if list_wrong and half != "open":
+        raise InputError(
+            f"what is wrong is listed of the open half only, found {half}: name --half open; who "
+            "mends what the reported half has wrong no longer knows what it says of other sentences"
+        )
+    if source == "gold":
+        raise InputError(f"{suite}: texts have no gold trees: name another source, such as auto")
+    cases = halves(read_suite(suite), half)
+    if not cases:
+        raise InputError(f"{suite}: the {half} half has no text: name another")
+    figures, wrong = evaluate_suite(predictor, cases, source=source)
+    if as_json:
+        listed = {"wrong": [case._asdict() for case in wrong]} if list_wrong else {}
+        print_json({"suite": suite, "half": half} | figures | listed)
+        return
+    console, part = Console(), "both halves" if half == "all" else f"{half} half"
+    title = Text(f"{model} on the suite {suite}, {part}", style="italic")
+    console.print(title, soft_wrap=True)
+    console.print(_table_of(figures))
+    if list_wrong:
+        _list(wrong, console)
+
+
+def _table_of(figures: Mapping[str, Any]) -> "Table":
+    from rich.table import Column, Table
+
+    from thinstack.measure.figures import percent
+    from thinstack.measure.polarity import suite_rows
+
+    headings = (Column(name, justify="right") for name in ("right", "of", "percent"))
+    table = Table("", *headings)
+    before_a_line = len(figures["kinds"]), len(figures["kinds"]) + 1
+    for number, (name, found) in enumerate(suite_rows(figures), 1):
+        counts = f"{found['right']:,}", f"{found['total']:,}", percent(found["accuracy"])
+        table.add_row(Text(name), *counts, end_section=number in before_a_line)
+    return table
+
+
+def _list(wrong: Sequence[Case], console: Console) -> None:
+    for case in wrong:
+        line = Text(f"{case.id}, expected {case.polarity}: {case.text}")
+        console.print(line, soft_wrap=True)

@@ -1,0 +1,159 @@
+"""How much of a suite of polarities (`thinstack.data.suite`) a model of sentiment understands."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.config import TreeSource
+from thinstack.data.suite import Case
+from thinstack.errors import InputError
+from thinstack.measure.figures import has_sides
+from thinstack.measure.text_evaluation import text_scores
+from thinstack.runtime.predictor import Predictor
+
+__all__ = [
+    "APART",
+    "NEUTRAL_MARGIN",
+    "SuiteFigures",
+    "evaluate_suite",
+    "polarity_figures",
+    "sides_of",
+    "suite_rows",
+]
+
+NEUTRAL_MARGIN: Final = 0.2
+"""A text whose positive and negative mass differ by at most so much takes no side."""
+APART: Final = "irony"
+"""The kind that is counted by itself, in no total."""
+
+_NAMES = {"neg": -1, "negative": -1, "neutral": 0, "pos": 1, "positive": 1}
+
+
+class SuiteFigures(NamedTuple):
+    """What is right of a suite.
+
+    Attributes:
+        figures: data fit for JSON. `right`, `total` and `accuracy` (percent) over all texts but
+            irony; the accuracy of `negated_negatives`, if there are any; `kinds`, `irony` and
+            `tests` with the three by kind, of irony, and by sort of pair (INV, DIR).
+        wrong: the texts whose polarity is not what was found, in their order.
+    """
+
+    figures: dict[str, Any]
+    wrong: list[Case]
+
+
+def sides_of(labels: Sequence[str]) -> NDArray[np.int64] | None:
+    """The side of each class (C,), by its name: -1 negative, 0 neutral, 1 positive; None for
+    classes that are not those of sentiment.
+
+    A name holds one of the words negative, neutral and positive, or neg and pos; or the classes
+    are in an order that `has_sides` knows, such as SST's bare numbers.
+    """
+    if has_sides(labels):
+        return np.sign(2 * np.arange(len(labels)) - len(labels) + 1)
+    found = [{_NAMES[word] for word in _words(label) if word in _NAMES} for label in labels]
+    if any(len(sides) != 1 for sides in found):
+        return None
+    sides = np.array([side for (side,) in found], np.int64)
+    return sides if {-1, 1} <= set(sides.tolist()) else None
+
+
+def _words(label: str) -> list[str]:
+    return re.findall("[a-z]+", label.lower())
+
+
+def evaluate_suite(
+    predictor: Predictor, cases: Sequence[Case], *, source: TreeSource = "auto"
+) -> SuiteFigures:
+    """`polarity_figures` of what a model says of the texts, read as a user's would be.
+
+    Raises InputError for a model whose classes are not those of sentiment, and for a source that it
+    does not have; DataError for a text without words.
+    """
+    texts = (case.text for case in cases)
+    scores = text_scores(predictor, texts, source=source, where="the suite")
+    return polarity_figures(cases, scores, predictor.labels)
+
+
+def polarity_figures(
+    cases: Sequence[Case], scores: NDArray[np.floating], labels: Sequence[str]
+) -> SuiteFigures:
+    """What is right of texts with these scores (K, C).
+
+    The *margin* of a text is the mass of the positive classes less that of the negative ones. A
+    positive text is right if its margin is above 0, a negative one if it is below; a neutral one if
+    the most probable class is neutral or the margin is at most `NEUTRAL_MARGIN` either way. An INV
+    is right if it and its partner are both right or both wrong, a DIR if its margin lies above its
+    partner's ("up") or below it. Pairs have figures of their own, and count once more as texts.
+    Raises InputError for classes that are not those of sentiment.
+    """
+    sides = _needed_sides(labels)
+    margins = scores @ sides
+    calm = (sides[scores.argmax(1)] == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
+    rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
+    right = [bool(rules[case.polarity][place]) for place, case in enumerate(cases)]
+    kinds: dict[str, list[bool]] = {}
+    for case, is_right in zip(cases, right, strict=True):
+        kinds.setdefault(case.kind, []).append(is_right)
+    apart = kinds.pop(APART, [])
+    counts = {kind: _counts(found) for kind, found in kinds.items()}
+    figures = _counts(found for part in kinds.values() for found in part)
+    if "negated_negatives" in counts:
+        figures["negated_negatives"] = counts["negated_negatives"]["accuracy"]
+    figures |= {"kinds": counts, "irony": _counts(apart)}
+    figures["tests"] = _pairs(cases, right, margins)
+    return SuiteFigures(
+        figures, [case for case, found in zip(cases, right, strict=True) if not found]
+    )
+
+
+def suite_rows(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Figures as the rows of a table, each with what it is called: the kinds, their total, and what
+    is not in it."""
+    kinds = [(kind.replace("_", " "), found) for kind, found in figures["kinds"].items()]
+    return [
+        *kinds,
+        ("total", figures),
+        ("irony, not in the total", figures["irony"]),
+        ("pairs that must agree (INV)", figures["tests"]["INV"]),
+        ("pairs that must differ as told (DIR)", figures["tests"]["DIR"]),
+    ]
+
+
+def _pairs(
+    cases: Sequence[Case], right: Sequence[bool], margins: NDArray[np.floating]
+) -> dict[str, dict[str, Any]]:
+    places = {case.id: place for place, case in enumerate(cases)}
+    found: dict[str, list[bool]] = {"INV": [], "DIR": []}
+    for place, case in enumerate(cases):
+        if case.test == "MFT":
+            continue
+        partner = places[case.partner]
+        if case.test == "INV":
+            found["INV"].append(right[place] == right[partner])
+        else:
+            rise = float(margins[place] - margins[partner])
+            found["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
+    return {test: _counts(held) for test, held in found.items()}
+
+
+def _counts(right: Iterable[bool]) -> dict[str, Any]:
+    all_right = list(right)
+    total = len(all_right)
+    percent = 100.0 * sum(all_right) / total if total else None
+    return {"right": sum(all_right), "total": total, "accuracy": percent}
+
+
+def _needed_sides(labels: Sequence[str]) -> NDArray[np.int64]:
+    sides = sides_of(labels)
+    if sides is None:
+        expected = "a suite of polarities needs a model with negative and positive classes, such as"
+        raise InputError(
+            f"{expected} negative, neutral, positive; found {', '.join(labels)}; name a model of "
+            "sentiment"
+        )
+    return sides

@@ -1,0 +1,58 @@
+"""A bundle that a distribution brings along."""
+
+import os
+import re
+import textwrap
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from thinstack.errors import PluginError
+
+__all__ = ["BundleSpec"]
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+CARD = "README.md"
+_READ = 4096  # bytes of a card in which its first paragraph is looked for
+_SHOWN = 120  # characters of it
+
+
+class BundleSpec:
+    """The name of a bundle and its folder, which is opened, and checked, only when it is asked for.
+
+    Raises PluginError for a name that could be a path, and for what is no absolute path.
+    """
+
+    kind: ClassVar[str] = "bundle"
+
+    def __init__(self, name: object, folder: object):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise PluginError(
+                f"bundle name {name!r:.80}: expected letters, digits, dots, hyphens and "
+                "underscores, such as 'my-model'"
+            )
+        if not isinstance(folder, os.PathLike) or not Path(folder).is_absolute():
+            raise PluginError(
+                f"bundle {name!r}: expected its folder as an absolute pathlib.Path, such as "
+                f"Path(__file__).parent / 'model', found {folder!r:.200}"
+            )
+        self.name, self.folder = name, Path(folder)
+
+    def missing(self) -> str | None:
+        """What is wrong if the folder is not there."""
+        if os.path.isdir(self.folder):
+            return None
+        return f"{self.folder}: no such folder; install the distribution anew"
+
+    @property
+    def summary(self) -> str:
+        """Its size on the disk, and how the first paragraph of its card begins."""
+        size, card = 0, b""
+        with suppress(OSError):
+            size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+            with (self.folder / CARD).open("rb") as file:
+                card = file.read(_READ)
+        paragraphs = card.decode("utf-8", "replace").split("\n\n")
+        first = next((each for each in paragraphs if each and not each.startswith("#")), "")
+        shown = textwrap.shorten(first, _SHOWN, placeholder=" ...")
+        return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shown)))

@@ -1,0 +1,80 @@
+"""Another cell, with the mean of the words below a node beside what it gives."""
+
+from typing import Annotated, Any
+
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.errors import ConfigError
+from thinstack.plugins.manager import manager
+
+__all__ = ["MeanBeside"]
+
+
+class MeanBeside(Cell):
+    """For node j over the words x_k, k from a to b, and the output h_j of another cell:
+
+        m_j   = (x_a + .. + x_b) / (b - a + 1)
+        out_j = [h_j; m_j]
+
+    A task head reads both: where words are read in their context, m_j is what the phrase is without
+    its tree. Words stand at the leaves. State: that of the cell, the sum of the words, their
+    number (n, 1).
+
+    Args:
+        hidden_size: width of h, to which that of m is added.
+        cell, options: the other, registered cell.
+        columns: how many of the first columns of words have a mean; None is all.
+
+    Raises ConfigError for more columns than words have, or a cell with inputs at inner nodes.
+    """
+
+    name = "mean_beside.v1"
+    summary = "another cell, with the mean of a phrase's words beside its output"
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        hidden_size: int,
+        inner_size: int = 0,
+        kinds: int = 1,
+        cell: str = "nary_lstm.v1",
+        options: dict[str, Any] = {},  # noqa: B006  # pydantic copies it
+        columns: Annotated[int, Field(gt=0)] | None = None,
+    ):
+        sizes = {"input_size": input_size, "hidden_size": hidden_size, "inner_size": inner_size}
+        inner = manager().cell(cell).create(options, **sizes, kinds=kinds)
+        width = input_size if columns is None else columns
+        if width > input_size or inner.inner_size > 0:
+            raise ConfigError(
+                f"mean_beside.v1: expected at most {input_size} columns, and words at leaves "
+                f"alone, found {width} columns and inner inputs of width {inner.inner_size}"
+            )
+        super().__init__(
+            input_size=input_size,
+            hidden_size=inner.hidden_size + width,
+            state_sizes=[*inner.state_sizes, width, 1],
+            arity=inner.arity,
+            kinds=inner.kinds,
+            word_part=inner.word_part,
+        )
+        self.inner, self.columns, self.own = inner, int(width), len(inner.state_sizes)
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        number = inputs.new_ones([inputs.shape[0], 1])
+        return self.inner.leaf(inputs) + [inputs[:, : self.columns], number]  # noqa: RUF005
+
+    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
+        state = self.inner.compose(inputs, children[: self.own], links)
+        for part in children[self.own :]:
+            if self.arity > 0:
+                state.append(part.sum(1))
+            else:
+                state.append(sum_by_owner(part, links.owner, inputs.shape[0]))
+        return state
+
+    def output(self, state: list[Tensor]) -> Tensor:
+        return torch.cat([self.inner.output(state[: self.own]), state[-2] / state[-1]], 1)

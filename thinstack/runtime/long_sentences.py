@@ -1,0 +1,157 @@
+"""Sentences too long for a model: where they are cut, and how their parts are joined again."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
+from thinstack.data.vocabulary import Vocabulary
+from thinstack.errors import InputError
+from thinstack.runtime.batching import check_words
+from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.prediction import Scored, Spans
+
+__all__ = ["MAX_WORDS", "Limits", "cut", "cuts_of", "join", "joined", "parts_of"]
+
+MAX_WORDS = 400
+"""Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
+English EWT."""
+
+Sentences = Sequence[Sequence[str]]
+
+# Behind what a sentence is cut, the best first.
+_MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?")), frozenset((",",)))
+
+
+class Limits(NamedTuple):
+    """What a model reads at once: so many words, and so many of the vocabulary's word pieces."""
+
+    words: int
+    pieces: int | None
+    vocabulary: Vocabulary
+
+
+def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
+    """The words [start, end) of the parts of a sentence, in order, each of a cost of at most
+    `limit`, or of one word.
+
+    `costs`: of each word, at least 1. What costs too much is cut in two, again and again: behind a
+    semicolon, colon, dash or full stop, else behind a comma, whichever is nearest to the middle and
+    leaves at least a quarter on either side; else at the middle. It takes linear time.
+    """
+    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # the cost of all words before each
+    marked: list[Sequence[int]] = [
+        [place for place, word in enumerate(words, 1) if word in marks] for marks in _MARKS
+    ]
+    parts, todo = [], [(0, len(words))]
+    while todo:
+        start, end = todo.pop()
+        cost = before[end] - before[start]
+        if cost <= limit or end - start == 1:
+            parts.append((start, end))
+            continue
+        middle, inner = before[start] + cost / 2, range(start + 1, end)
+        for places in marked:
+            place = _nearest(places, before, middle)
+            if place in inner and abs(before[place] - middle) <= cost / 4:
+                break
+        else:
+            place = _nearest(inner, before, middle)
+        todo += [(place, end), (start, place)]
+    return tuple(parts)
+
+
+def _nearest(places: Sequence[int], before: Sequence[int], middle: float) -> int:
+    """The one of some places, in order, before which the cost is nearest to `middle`; 0 of none."""
+    behind = bisect_left(places, middle, key=before.__getitem__)
+    near = places[max(behind - 1, 0) : behind + 1]
+    return min(near, key=lambda place: abs(before[place] - middle), default=0)
+
+
+def cuts_of(
+    sentences: Sentences, lengths: NDArray[np.int64], limits: Limits, *, given: bool
+) -> dict[int, Spans]:
+    """The parts of each sentence that is too long, by its place. `lengths` (B,): the words of each.
+    `given`: their trees are, so that pieces alone count, and nothing can be cut.
+
+    Raises InputError for a word that is none, or too long for the model by itself, and for a
+    sentence with a given tree that is too long.
+    """
+    found = {}
+    if not given and lengths.max(initial=0) > limits.words:
+        for place in np.flatnonzero(lengths > limits.words).tolist():
+            check_words(sentences[place], place)
+            found[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
+    if limits.pieces is not None:
+        for place, words in enumerate(sentences):
+            check_words(words, place)
+            pieces = limits.vocabulary.fields(words)["pieces_per_word"]
+            if pieces.sum() > limits.pieces:
+                _check_pieces(words, place, pieces, limits.pieces, given=given)
+                found[place] = tuple(
+                    (start + first, start + behind)
+                    for start, end in found.get(place, ((0, len(words)),))
+                    for first, behind in cut(words[start:end], pieces[start:end], limits.pieces)
+                )
+    return found
+
+
+def _check_pieces(
+    words: Sequence[str], place: int, pieces: NDArray[np.int64], most: int, *, given: bool
+) -> None:
+    reads = f"word pieces; this model reads {most:,} at once"
+    if pieces.max() > most:
+        found = f"the word {words[int(pieces.argmax())]:.40} has {pieces.max():,} {reads}"
+        raise InputError(f"sentence {place}: {found}: shorten it or leave it out")
+    if given:
+        found = f"sentence {place} has {pieces.sum():,} {reads}"
+        raise InputError(f"{found}: shorten it, or leave its tree out, and it is read in parts")
+
+
+def parts_of(sentences: Sentences, cuts: Mapping[int, Spans]) -> tuple[Sentences, list[int]]:
+    """All sentences, those of `cuts` in parts, and the place of the sentence of each."""
+    spans = [cuts.get(place, ((0, len(words)),)) for place, words in enumerate(sentences)]
+    owners = [place for place, each in enumerate(spans) for _ in each]
+    both = zip(owners, chain.from_iterable(spans), strict=True)
+    return [sentences[place][start:end] for place, (start, end) in both], owners
+
+
+def joined(
+    scored: Sequence[Scored], owners: Sequence[int], cuts: Mapping[int, Spans], *, phrases: bool
+) -> list[Scored]:
+    """The scored sentences of what `parts_of` gave; `phrases` as for `join`."""
+    following, count = iter(scored), owners[-1] + 1
+    return [
+        join(list(islice(following, len(cuts[place]))), cuts[place], phrases=phrases)
+        if place in cuts
+        else next(following)
+        for place in range(count)
+    ]
+
+
+def join(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
+    """One sentence of its parts, which are these words of it: a balanced tree over their trees.
+
+    Its nodes above the parts have the mean of the scores of the parts below, weighted by words.
+    `phrases`: whether all nodes have scores, not the sentence alone.
+    """
+    top = balanced(len(parts))
+    below = spans_of(top)[top == REDUCE]
+    order = np.concatenate([np.arange(*span) for span in below])
+    roots = np.stack([part.scores[-1] for part in parts]).astype(np.float64)
+    lengths = np.array([end - start for start, end in spans])
+    means = mean_scores(roots[order], lengths[order], below[:, 1] - below[:, 0])
+    means = means.astype(np.float32)
+    if not parts[0].transitions.size:  # plain sentences
+        return Scored(parts[0].transitions, means[-1:], parts=spans)
+    reduce = np.array([REDUCE], np.int8)
+    inner = (Scored(reduce, row[None]) for row in means)
+    following = iter(parts)
+    nodes = [next(following if step == SHIFT else inner) for step in top.tolist()]
+    transitions = np.concatenate([node.transitions for node in nodes])
+    scores = np.concatenate([node.scores for node in nodes]) if phrases else means[-1:]
+    return Scored(transitions, scores, parts=spans)

@@ -1,0 +1,140 @@
+"""Why a sentence has its label: what each phrase contributes, by leaving it out."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import parents_of, spans_of
+from thinstack.core.tree import depths
+from thinstack.data.ptb import plain
+from thinstack.errors import InputError
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.tones import tones_of
+
+if TYPE_CHECKING:
+    from thinstack.runtime.predictor import Predictor
+
+__all__ = ["MOST_PHRASES", "Contribution", "contributions", "turning", "why_data"]
+
+MOST_PHRASES: Final = 126
+"""Phrases that are left out in turn, at most: all of a sentence of 64 words."""
+
+# What contributes less than the most by 2% is level with it.
+_LEVEL = 0.98
+
+_NEUTRAL = 2
+
+
+class Contribution(NamedTuple):
+    """What a phrase contributes to the label of its sentence."""
+
+    node: int
+    """Of the tree, in transition order."""
+    span: tuple[int, int]
+    """Its words [start, end)."""
+    text: str
+    contribution: float
+    """How much more the sentence has its label with the phrase than without: where classes are a
+    scale, in classes, up to 4; else in probability of the label. Below 0 it speaks against it."""
+    turning: bool
+    """Whether it is the one phrase that turns the sentence to its label: what contributes most and,
+    of phrases within 2% of that, has the fewest words."""
+
+
+def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contribution]:
+    """What each phrase of the tree contributes to the label, in the order of its nodes.
+
+    A phrase is left out, its sibling takes the place of both, and the rest is scored over the tree
+    that is left; all of them in one call. The sentence itself is none of them, nor is one without
+    which no letter or digit is left. Of a sentence of more than 64 words the 126 phrases highest in
+    the tree are tried.
+
+    Raises InputError for a prediction without a tree, and for a sentence that was read in parts or
+    is longer than `predictor.max_words`.
+    """
+    steps, words = prediction.transitions, prediction.words
+    if not steps.size:
+        raise InputError("why needs the phrases of a tree; this model reads plain sentences")
+    if len(prediction.parts) > 1 or len(words) > predictor.max_words:
+        most = f"{predictor.max_words:,} words, read as a whole"
+        raise InputError(f"why needs a sentence of at most {most}; found {len(words):,}: split it")
+    parents, _ = parents_of(steps)
+    spans = spans_of(steps)
+    nodes = [node for node in _highest(parents) if _is_left(words, *spans[node])]
+    sentences, trees = [words], [steps]
+    for node in nodes:
+        start, end = spans[node]
+        inside = np.arange(node + 2 - 2 * (end - start), node + 1)
+        sentences.append(words[:start] + words[end:])
+        trees.append(np.delete(steps, [*inside, parents[node]]))
+    scored = predictor.trees_and_scores(sentences, trees)
+    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.labels)
+    found = support[0] - support[1:]
+    turns = _turning(found, spans[nodes])
+    texts = (prediction.text_of(*spans[node]) for node in nodes)
+    return [
+        Contribution(node, (int(start), int(end)), text, value, place == turns)
+        for place, (node, (start, end), text, value) in enumerate(
+            zip(nodes, spans[nodes], texts, found.tolist(), strict=True)
+        )
+    ]
+
+
+def turning(found: Sequence[Contribution]) -> Contribution | None:
+    """The one that turns the sentence; None where no phrase speaks for the label."""
+    return next((each for each in found if each.turning), None)
+
+
+def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
+    """Contributions as data fit for JSON: `start` and `end` (characters of the text), `text`,
+    `contribution`, `turning`."""
+    offsets = prediction.offsets
+    return [
+        {
+            "start": int(offsets[each.span[0], 0]),
+            "end": int(offsets[each.span[1] - 1, 1]),
+            "text": each.text,
+            "contribution": round(each.contribution, 6),
+            "turning": each.turning,
+        }
+        for each in found
+    ]
+
+
+def _highest(parents: NDArray[np.int64]) -> list[int]:
+    """The nodes but the root, in order; of many those highest in the tree, left before right."""
+    nodes = np.flatnonzero(parents >= 0)
+    highest = nodes[np.argsort(depths(parents)[nodes], kind="stable")][:MOST_PHRASES]
+    chosen: list[int] = np.sort(highest).tolist()
+    return chosen
+
+
+def _is_left(words: Sequence[str], start: int, end: int) -> bool:
+    """Whether anything but marks is left without these words."""
+    return any(any(map(str.isalnum, plain(word))) for word in (*words[:start], *words[end:]))
+
+
+def _support(scores: NDArray[np.floating], labels: Sequence[str]) -> NDArray[np.float64]:
+    """How much each row of scores (R, C) speaks for the label of the first, (R,).
+
+    Where classes are a scale: its mean class, counted towards the side of the label; for a neutral
+    one how near it is to neutral. Else the probability of the label.
+    """
+    label, rows = int(scores[0].argmax()), scores.astype(np.float64)
+    tones = tones_of(labels)
+    if tones is None:
+        return rows[:, label]
+    mean: NDArray[np.float64] = rows @ np.array(tones) - _NEUTRAL
+    side = np.sign(tones[label] - _NEUTRAL)
+    return mean * side if side else -np.abs(mean)
+
+
+def _turning(found: NDArray[np.float64], spans: NDArray[np.int64]) -> int | None:
+    """The place of the phrase that turns the sentence, if one speaks for its label."""
+    if not found.size or found.max() <= 0:
+        return None
+    level = np.flatnonzero(found >= _LEVEL * found.max())
+    sizes = spans[level, 1] - spans[level, 0]
+    return int(level[np.lexsort((-found[level], sizes))[0]])

@@ -1,0 +1,193 @@
+"""The weights of a pretrained encoder, read by transformers, as `transformer.v1` has them."""
+
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.config import EmbeddingConfig
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError, DataError, needs_extra
+from thinstack.plugins.manager import manager
+
+__all__ = ["PretrainedEncoder", "read_encoder"]
+
+NAME = "transformer.v1"
+PROBES: Final = (
+    "Good",
+    "wasn't",
+    "über-GOOD",
+    "naïve",
+    "1,000.50",
+    "中文",
+    "don’t",
+    "[x]",
+    "a\u0301",
+)
+"""Words whose pieces tell an uncased WordPiece tokeniser from others."""
+PRODUCTS: Final = {
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "mix",
+    "intermediate.dense": "wider",
+    "output.dense": "narrower",
+}
+NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
+
+
+class PretrainedEncoder(NamedTuple):
+    """A pretrained encoder.
+
+    Attributes:
+        vocabulary: its pieces.
+        table: (V, D) their vectors.
+        weights: all others of a `transformer.v1`, by their names in a model.
+    """
+
+    vocabulary: WordpieceVocabulary
+    table: NDArray[np.float32]
+    weights: dict[str, Tensor]
+
+
+def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> PretrainedEncoder:
+    """Read the encoder `name`: a folder under `data`, or else one of the hub.
+
+    Raises DataError if it is not there or lacks files, ConfigError for one that is no BERT, whose
+    tokeniser is not an uncased WordPiece, or of other sizes than the embedding; MissingExtraError
+    without transformers.
+    """
+    if embedding.registered != NAME:
+        found = f"found {embedding.registered}"
+        raise ConfigError(f"data.encoder: it is for model.embedding.name = {NAME!r}, {found}")
+    with needs_extra("transformers"):
+        import transformers
+    folder = data / name
+    source = str(folder) if folder.is_dir() else name
+    with _quiet(transformers), _readable(name, folder):
+        config: Any = transformers.AutoConfig.from_pretrained(source)
+        if config.model_type != "bert" or config.hidden_act != "gelu":
+            raise ConfigError(
+                f"data.encoder: expected a BERT with gelu, found in {name} a {config.model_type} "
+                f"with {getattr(config, 'hidden_act', 'another activation')}; take another encoder"
+            )
+        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
+        whole: Any = transformers.AutoModel.from_pretrained(
+            source, config=config, variant=_variant(folder), dtype=torch.float32
+        )
+    options = manager().embedding(NAME).parse(embedding.options)
+    _check_sizes(name, embedding.size, options, config, tokenizer)
+    vocabulary = _vocabulary(name, tokenizer)
+    state = whole.state_dict()
+    table = state["embeddings.word_embeddings.weight"].numpy()
+    if len(table) != len(vocabulary):
+        raise ConfigError(
+            f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
+            f"{len(vocabulary)}; it is of another encoder"
+        )
+    return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
+
+
+@contextmanager
+def _readable(name: str, folder: Path) -> Any:
+    """Make DataError of what transformers raises where it finds no encoder."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        first = next((line for line in str(error).splitlines() if line.strip()), "no message")
+        where = folder if folder.is_dir() else f"{folder}, nor is the hub's {name} to be had"
+        raise DataError(
+            f"data.encoder: expected config.json, a tokeniser and weights in {where}; "
+            f"{type(error).__name__}: {first:.300}"
+        ) from None
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Any:
+    """Without bars and warnings of weights that are not read, such as those of a pooler."""
+    logging = transformers.utils.logging
+    before = logging.get_verbosity()
+    bars = os.environ.get("HF_HUB_DISABLE_PROGRESS_BARS")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars is None:
+            logging.enable_progress_bar()
+
+
+def _variant(folder: Path) -> str | None:
+    """Of a folder whose one file of weights has a name such as model.fp16.safetensors, its middle
+    part."""
+    if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
+        return None
+    names = sorted(path.name for path in folder.glob("model.*.safetensors"))
+    return names[0].split(".")[1] if names else None
+
+
+def _check_sizes(
+    name: str, size: int, options: Mapping[str, Any], config: Any, tokenizer: Any
+) -> None:
+    expected = {
+        "size": config.hidden_size * (1 + options["rows"]) + options["static"],
+        "heads": config.num_attention_heads,
+        "feed_forward": config.intermediate_size,
+        "positions": config.max_position_embeddings,
+        "first": tokenizer.cls_token_id,
+        "last": tokenizer.sep_token_id,
+    }
+    found = {"size": size} | {each: options[each] for each in expected if each != "size"}
+    if wrong := [each for each in expected if expected[each] != found[each]]:
+        write = ", ".join(f"{each} = {expected[each]}" for each in wrong)
+        raise ConfigError(
+            f"model.embedding: of {name}, write {write} (size beside kind, the others in options); "
+            f"found {', '.join(f'{each} = {found[each]}' for each in wrong)}"
+        )
+    if options["layers"] > config.num_hidden_layers:
+        raise ConfigError(
+            f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found layers "
+            f"= {options['layers']}"
+        )
+
+
+def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
+    ids = tokenizer.get_vocab()
+    vocabulary = WordpieceVocabulary(sorted(ids, key=ids.__getitem__))
+    for word in PROBES:
+        expected = tokenizer(word, add_special_tokens=False)["input_ids"]
+        if list(vocabulary.pieces_of(word)) != expected:
+            pieces = tokenizer.convert_ids_to_tokens(expected)
+            raise ConfigError(
+                f"data.encoder: expected an uncased WordPiece tokeniser; that of {name} cuts "
+                f"{word!r} into {pieces}; take an uncased encoder"
+            )
+    return vocabulary
+
+
+def _weights(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """The weights of the lowest `layers`, by their names in a model. BERT's matrices are (out,
+    in), ours (in, out)."""
+    own = "embedding.encoder."
+    first_type = state["embeddings.token_type_embeddings.weight"][0]
+    found = {f"{own}position": state["embeddings.position_embeddings.weight"] + first_type}
+    for part in ("weight", "bias"):
+        found[f"{own}norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
+    for number in range(layers):
+        theirs, ours = f"encoder.layer.{number}.", f"{own}layers.{number}."
+        for name, product in PRODUCTS.items():
+            found[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
+            found[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
+        for name, norm in NORMS.items():
+            for part in ("weight", "bias"):
+                found[f"{ours}{norm}.{part}"] = state[f"{theirs}{name}.{part}"]
+    return {name: value.contiguous().clone() for name, value in found.items()}

@@ -1,0 +1,46 @@
+"""What a model of sentiment makes of the suites that thinstack brings along: for its card and its
+results."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from thinstack.data.suite import halves, read_suite, suite_names
+from thinstack.measure.figures import percent
+from thinstack.measure.polarity import evaluate_suite, sides_of, suite_rows
+from thinstack.runtime.predictor import Predictor
+
+__all__ = ["measure_suites", "suite_section"]
+
+_SECTION = """
+## What it understands
+
+English sentences of known polarity, from raw text: the reported half of the suite `{name}`
+(docs/suite.md of thinstack), by `thinstack evaluate BUNDLE --suite {name}`.
+
+| | right | of | percent |
+|---|---|---|---|
+{rows}
+"""
+
+
+def measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
+    """The figures of the reported half of each suite (`thinstack.measure.polarity`), by its name;
+    none for a model whose classes are not those of sentiment."""
+    if sides_of(predictor.labels) is None:
+        return {}
+    return {
+        name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures
+        for name in suite_names()
+    }
+
+
+def suite_section(suites: Mapping[str, Mapping[str, Any]]) -> str:
+    """Sections of a card, Markdown; "" for no suite."""
+    sections = []
+    for name, figures in suites.items():
+        rows = "\n".join(
+            f"| {row} | {found['right']} | {found['total']} | {percent(found['accuracy'])} |"
+            for row, found in suite_rows(figures)
+        )
+        sections.append(_SECTION.format(name=name, rows=rows))
+    return "".join(sections)
