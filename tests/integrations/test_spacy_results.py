@@ -264,9 +264,12 @@ def shown(**settings: Any) -> Doc:
     return pipeline("sst", **settings)(TEXTS)
 
 
+@pytest.mark.parametrize("most", [400, 4])
 @pytest.mark.parametrize(("classes", "places"), [(3, (0, 0, 1, 2, 2)), (2, (0, 0, None, 1, 1))])
-def test_a_view_shows_phrases_and_documents_by_sums(classes: int, places: Sequence[Any]) -> None:
-    own, doc = shown(), shown(classes=classes)
+def test_a_view_shows_phrases_and_documents_by_sums(
+    classes: int, places: Sequence[Any], most: int
+) -> None:
+    own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
     names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
 
     def sums(scores: dict[str, float]) -> dict[str, float]:
@@ -282,6 +285,7 @@ def test_a_view_shows_phrases_and_documents_by_sums(classes: int, places: Sequen
     bare = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
     found = document_scores(predictions(bare))
     assert found.tolist() == pytest.approx(list(doc.cats.values()), abs=1e-6)
+    assert any(len(one.parts) > 1 for one in predictions(bare)) == (most == 4)
 
 
 def test_where_it_abstains_there_is_no_label(tmp_path: Path) -> None:

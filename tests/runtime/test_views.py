@@ -67,6 +67,22 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(five: Predictor, classes: int) 
     assert (abs(plain - found).max() > 0.02) == (classes == 2)
 
 
+@pytest.mark.parametrize("classes", [3, 2])
+def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(
+    five: Predictor, classes: int
+) -> None:
+    ((sentence, *_),) = predict_text(five, [TEXT.replace(". ", ", and ")])
+    view = thinstack.load("sst", threads=1, classes=classes, abstain=0.5, max_words=8)
+    (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
+    pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
+    lengths = [len(piece.words) for piece in pieces]
+    assert len(lengths) > 2
+    mean = np.average([piece.scores[-1] for piece in pieces], axis=0, weights=lengths)
+    np.testing.assert_allclose(shown.scores[-1], SUMS[classes](mean.tolist()), atol=1e-6)
+    assert shown.weight == pytest.approx(1 - mean[2] if classes == 2 else 1, abs=1e-6)
+    assert shown.abstain == 0.5
+
+
 def test_five_is_the_models_own(five: Predictor) -> None:
     assert thinstack.load("sst", classes=5).labels == FIVE == five.labels
     assert View.choose(tuple("01234"), 2, None).labels == NAMES[2]

@@ -65,8 +65,8 @@ def publish(
     path: Path,
     console: Console,
 ) -> Bundle:
-    """Export a trained model, with its temperature, and write its bundle to `path`. The model of
-    `result` stays as it is.
+    """Export a trained model, with its temperature, and write its bundle to `path`. The weights of
+    the model of `result` stay as they are.
 
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees, and plain
@@ -76,6 +76,8 @@ def publish(
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
     first `MOST_VERIFIED` development examples; and as `calibrated` does.
     """
+    if recipe.export.quantize == "int8":
+        observe_ranges(result.model, datasets.train)
     model = calibrated(result.model, calibration, datasets.dev)
     result = dataclasses.replace(result, model=model)
     files = _exports(recipe, datasets, result, console)
@@ -99,8 +101,6 @@ def _exports(
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     quantize = recipe.export.quantize
-    if quantize == "int8":
-        observe_ranges(result.model, datasets.train)
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,
