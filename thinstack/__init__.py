@@ -30,21 +30,32 @@ def load(
     *,
     device: Literal["cpu", "cuda", "auto"] = "cpu",
     threads: int | None = None,
+    classes: int | None = None,
+    abstain: float | None = None,
     max_words: int = 400,
 ) -> "Predictor":
     """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack, or
     another installed distribution, brings along.
 
     `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
-    `threads` None: as many as the process may use. `max_words`: a longer sentence is read in parts.
-    Raises UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime) where there
-    is nothing to load, InputError unless 2 <= `max_words`.
+    `threads` None: as many as the process may use. `classes` 3 or 2 shows the five of a sentiment
+    model as negative, (neutral) and positive; where no class is as probable as `abstain`, there is
+    no label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts. Raises
+    UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime) where there is
+    nothing to load, InputError for a view that the model does not have, and unless
+    2 <= `max_words`.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
 
-    bundle = open_bundle(path_or_name)
-    return Predictor(bundle, device=device, threads=threads, max_words=max_words)
+    return Predictor(
+        open_bundle(path_or_name),
+        device=device,
+        threads=threads,
+        classes=classes,
+        abstain=abstain,
+        max_words=max_words,
+    )
 
 
 def train_texts(

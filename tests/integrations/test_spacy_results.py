@@ -2,8 +2,9 @@
 attributes."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +17,11 @@ from spacy.tokens import Doc, DocBin, Span
 from thinstack.bundle import Bundle
 from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 from thinstack.integrations.spacy.results import Annotated, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.runtime.documents import document_scores
 
 TEXT = "  A good (film).\n\n It was n't awful !"
 # Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
@@ -253,3 +255,59 @@ def test_an_attribute_of_someone_else_is_not_overwritten() -> None:
     with pytest.raises(ConfigError, match=r"Span\._\.sentiment_label"):
         TreeSentiment()
     assert Span.get_extension("sentiment_label")[2] is len
+
+
+TEXTS = "The acting is superb. It was filmed in a town by the sea. It was not bad at all."
+
+
+def shown(**settings: Any) -> Doc:
+    return pipeline("sst", **settings)(TEXTS)
+
+
+@pytest.mark.parametrize("most", [400, 4])
+@pytest.mark.parametrize(("classes", "places"), [(3, (0, 0, 1, 2, 2)), (2, (0, 0, None, 1, 1))])
+def test_a_view_shows_phrases_and_documents_by_sums(
+    classes: int, places: Sequence[Any], most: int
+) -> None:
+    own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
+    names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
+
+    def sums(scores: dict[str, float]) -> dict[str, float]:
+        masses = dict.fromkeys(names, 0.0)
+        for place, score in zip(places, scores.values(), strict=True):
+            if place is not None:
+                masses[names[place]] += score
+        return {name: mass / sum(masses.values()) for name, mass in masses.items()}
+
+    assert doc.cats == pytest.approx(sums(own.cats), abs=1e-6)
+    for before, after in zip(own._.sentiment_phrases, doc._.sentiment_phrases, strict=True):
+        assert after["scores"] == pytest.approx(sums(before["scores"]), abs=1e-6)
+    bare = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
+    found = document_scores(predictions(bare))
+    assert found.tolist() == pytest.approx(list(doc.cats.values()), abs=1e-6)
+    assert any(len(one.parts) > 1 for one in predictions(bare)) == (most == 4)
+
+
+def test_where_it_abstains_there_is_no_label(tmp_path: Path) -> None:
+    nlp = pipeline("sst", classes=3, abstain=0.6)
+    nlp.to_disk(tmp_path / "saved")
+    for doc in (nlp(TEXTS), spacy.load(tmp_path / "saved")(TEXTS)):
+        labels = {item["label"] for item in doc._.sentiment_phrases}
+        assert labels == {"negative", "neutral", "positive", None}
+        for item in doc._.sentiment_phrases:
+            span, top = doc[item["start"] : item["end"]], max(item["scores"].values())
+            assert (item["label"] is None) == (top < 0.6)
+            assert (span._.sentiment_label, span._.sentiment_scores) == (
+                item["label"],
+                item["scores"],
+            )
+        assert [one.label for one in predictions(doc)] == [
+            sentence._.sentiment_label for sentence in doc.sents
+        ]
+
+
+def test_a_view_that_the_model_lacks_is_refused_when_it_is_added(last_word: Bundle) -> None:
+    with pytest.raises(InputError, match="a model of the five classes"):
+        pipeline(last_word.path, classes=3)
+    with pytest.raises(InputError, match="abstain: expected a probability"):
+        pipeline(last_word.path, abstain=1.5)

@@ -55,7 +55,9 @@ def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -
     for part, figures in (("root", roots), ("phrase", phrases)):
         assert [found[name.format(part)] for name in names] == pytest.approx(figures)
     only_roots = accuracy(scores, labels, binary=True, phrases=False)
-    nothing = dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"))
+    nothing = dict.fromkeys(
+        ("phrase_accuracy", "phrase_binary_accuracy", "phrase_calibration_error")
+    )
     assert only_roots == found | nothing | {"phrases": 0, "binary_phrases": 0}
 
 
@@ -104,9 +106,10 @@ def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], si
 
 
 def test_no_case_gives_no_figure() -> None:
-    accuracies = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
+    kinds = ("accuracy", "binary_accuracy", "calibration_error")
+    figures = [f"{part}_{kind}" for part in ("root", "phrase") for kind in kinds]
     counts = ("roots", "binary_roots", "phrases", "binary_phrases")
-    expected = dict.fromkeys((*accuracies, "phrase_binary_accuracy")) | dict.fromkeys(counts, 0)
+    expected = dict.fromkeys(figures) | dict.fromkeys(counts, 0)
     unknown = [np.ones((1, 5))], [np.array([-1])]
     for nothing in (accuracy([], [], binary=True), accuracy(*unknown, binary=True)):
         assert list(nothing.items()) == list(expected.items())

@@ -57,7 +57,7 @@ def test_label_spans_and_tree(prediction) -> None:
 def test_parts_are_told_where_a_sentence_was_cut(prediction) -> None:
     assert prediction.parts == ((0, 3),)
     words, steps, scores = ("Not", "bad", "!"), left(3), np.array(SCORES, np.float32)
-    found = Prediction.of_words(words, steps, scores, LABELS, ((0, 2), (2, 3)))
+    found = Prediction.of_words(words, steps, scores, LABELS, parts=((0, 2), (2, 3)))
     assert found.parts == ((0, 2), (2, 3))
     data = found.to_dict()
     assert data.pop("parts") == [[0, 2], [2, 3]]

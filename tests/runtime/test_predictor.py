@@ -78,7 +78,7 @@ def test_trees_and_scores_are_the_models_in_input_order(
     ]
     for source, wanted in given:
         found = predictor.trees_and_scores(words, source)
-        for (steps, scores, _), sentence, tree in zip(found, words, wanted, strict=True):
+        for (steps, scores, *_), sentence, tree in zip(found, words, wanted, strict=True):
             assert (steps.dtype, scores.dtype) == (np.int8, np.float32)
             assert steps.tolist() == list(tree)
             np.testing.assert_allclose(scores, expected_rows(kind, sentence, tree), atol=1e-6)

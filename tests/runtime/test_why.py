@@ -10,6 +10,7 @@ import pytest
 from last_word_model import LABELS, expected, write_last_word_bundle
 from sentence_models import PLAIN, write_sentence_bundle
 
+import thinstack
 from thinstack.bundle import Bundle
 from thinstack.core import Tree, transitions
 from thinstack.data.brackets import to_brackets
@@ -202,6 +203,20 @@ def test_what_has_no_phrases_has_no_reasons(tmp_path: Any, last_word: Bundle) ->
     for found in (*predictor.predict([["film"] * 5]), *given):
         with pytest.raises(InputError, match="at most 4 words, read as a whole; found 5: split it"):
             found.why()
+
+
+def test_a_view_explains_its_most_probable_class_even_where_it_abstains() -> None:
+    words, rest = ["not", "good", "."], ["good", "."]
+    five = thinstack.load("sst", threads=1)
+    given = five.node_scores([words, rest], [transitions.left(3), transitions.left(2)])
+    sides = [(row[:2].sum(), row[3:].sum()) for row in (rows[-1] for rows in given)]
+    (whole, without) = [(right - left) / (right + left) for left, right in sides]
+    for abstain in (None, 0.999):
+        view = thinstack.load("sst", threads=1, classes=2, abstain=abstain)
+        (found,) = view.predict([words], source=[transitions.left(3)])
+        assert found.label == (None if abstain else "negative")
+        assert found.why()[0].text == "not"
+        assert found.why()[0].contribution == pytest.approx(without - whole, abs=1e-5)
 
 
 def test_copies_are_as_good_but_ask_for_their_predictor(last_word: Bundle) -> None:

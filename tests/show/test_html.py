@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -226,3 +227,10 @@ def test_strong_tones_stand_out_and_the_two_sides_differ_for_the_colour_blind(pa
         # in opposite directions.
         assert channels(negative)[2] < channels(negative)[0]
         assert channels(positive)[2] > channels(positive)[0]
+
+
+def test_where_it_abstains_the_page_says_so():
+    found = replace(predict("(3 (2 good) (4 film))"), abstain=0.7)
+    assert [item["label"] for item in Reader(page([found])).phrases] == ["uncertain"] * 3
+    assert "Label: <strong>uncertain</strong>" in page([found])
+    assert "uncertain" not in page([replace(found, abstain=0.5)])

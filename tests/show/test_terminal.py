@@ -1,5 +1,6 @@
 import io
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,6 +169,31 @@ def test_a_text_is_the_mean_of_its_sentences_by_their_words():
     # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
     expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
     assert render_text(sentences).plain == f"the 2 sentences together: {expected}"
+
+
+def uncertain(abstain):
+    """A sentence of 0.6, and of which one word is less sure."""
+    sure = predict("(3 (2 good) (4 film))")
+    scores = sure.scores.copy()
+    scores[0] = 0.2
+    return replace(sure, scores=scores, abstain=abstain)
+
+
+def test_where_it_abstains_no_label_is_drawn():
+    lines = draw(uncertain(0.5)).splitlines()
+    assert lines[0] == "positive: good film"
+    assert [line.split()[0] for line in lines[8:11]] == ["+", "?", "++"]
+    assert lines[-1] == "?: uncertain, no class reaches 50%."
+    lines = draw(uncertain(0.7)).splitlines()
+    assert lines[0] == "uncertain: good film"
+    assert [line.split()[0] for line in lines[8:11]] == ["?", "?", "?"]
+    assert "uncertain" not in draw(uncertain(0.0))
+
+
+def test_a_text_that_no_class_fits_is_uncertain():
+    assert str(render_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
+    said = str(render_text([uncertain(0.7)] * 2))
+    assert said.startswith("the 2 sentences together: uncertain (positive 60%")
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", " ◄"), ("ascii", " <-")])

@@ -33,16 +33,26 @@ def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> 
     """Of three classes, one node at a time: right, and right of the polar ones."""
     tally: dict[str, list[bool]] = {"root_accuracy": [], "root_binary_accuracy": []}
     tally |= {"phrase_accuracy": [], "phrase_binary_accuracy": []}
+    sure: dict[str, list[tuple[float, bool]]] = {"root": [], "phrase": []}
     for rows, wanted, root in zip(nodes, labels, roots, strict=True):
         for place, (row, label) in enumerate(zip(rows, wanted, strict=True)):
             for kind in ("phrase", "root") if place == root else ("phrase",):
                 if label >= 0:
                     tally[f"{kind}_accuracy"].append(max(range(3), key=row.__getitem__) == label)
+                    sure[kind].append((float(max(row)), tally[f"{kind}_accuracy"][-1]))
                 if label in (0, 2):
                     tally[f"{kind}_binary_accuracy"].append((row[2] > row[0]) == (label == 2))
     figures = {name: 100 * float(np.mean(part)) for name, part in tally.items()}
     counts = dict(zip(("roots", "binary_roots", "phrases", "binary_phrases"), tally, strict=True))
+    figures |= {f"{kind}_calibration_error": error(sure[kind]) for kind in ("root", "phrase")}
     return figures | {count: len(tally[name]) for count, name in counts.items()}
+
+
+def error(cases: list[tuple[float, bool]]) -> float:
+    """Guo et al. 2017, (3), of probabilities and whether they were right."""
+    inside = [[c for c in cases if m / 15 < c[0] <= (m + 1) / 15] for m in range(15)]
+    gaps = [abs(sum(right - top for top, right in part)) for part in inside]
+    return 100 * sum(gaps) / len(cases)
 
 
 def test_figures_over_dependency_trees(data: Path) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
-from thinstack.cli.options import DeviceOption, JsonOption, ThreadsOption, print_json
+from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
 from thinstack.errors import InputError
@@ -25,6 +25,8 @@ _FIGURES = (
     ("sentences, binary", "root_binary_accuracy", "binary_roots"),
     ("phrases", "phrase_accuracy", "phrases"),
     ("phrases, binary", "phrase_binary_accuracy", "binary_phrases"),
+    ("calibration error, sentences", "root_calibration_error", "roots"),
+    ("calibration error, phrases", "phrase_calibration_error", "phrases"),
     ("F1 of spans", "span_f1", "spans"),
     ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
     ("trees the same", "exact_trees", "trees"),
@@ -65,6 +67,7 @@ def evaluate(
     text_column: Annotated[str, typer.Option(help="Of a table: the column of texts.")] = "text",
     label_column: Annotated[str, typer.Option(help="Of a table: that of the labels.")] = "label",
     encoding: Annotated[str, typer.Option(help="Of a table: how its text is encoded.")] = "utf-8",
+    classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
@@ -74,6 +77,8 @@ def evaluate(
 
     Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
     words or more, and the share of sentences, of three words or more, whose tree is the same.
+    The expected calibration error is how far probabilities are from the share of right answers, in
+    percentage points.
 
     With --suite no file but texts of known polarity: what a model of sentiment understands, by
     kind.
@@ -87,7 +92,7 @@ def evaluate(
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
-    predictor = thinstack.load(model, device=device, threads=threads)
+    predictor = thinstack.load(model, device=device, threads=threads, classes=classes)
     if suite is not None:
         told = {"list_wrong": list_wrong, "as_json": as_json}
         evaluate_on_suite(predictor, model, suite, half, source or "auto", **told)
@@ -147,6 +152,7 @@ def _evaluate_texts(
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
     for key, name in figure_names("texts", predictor.labels).items():
         table.add_row(name, percent(figures[key]))
+    table.add_row("calibration error", percent(figures["calibration_error"]))
     console.print(table)
     if len(predictor.labels) <= WIDEST:
         console.print(matrix(counts, predictor.labels))

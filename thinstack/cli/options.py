@@ -8,12 +8,26 @@ import typer
 
 from thinstack.config import Device
 
-__all__ = ["DeviceOption", "JsonOption", "ModelOption", "ThreadsOption", "print_json"]
+__all__ = [
+    "ClassesOption",
+    "DeviceOption",
+    "JsonOption",
+    "ModelOption",
+    "ThreadsOption",
+    "print_json",
+]
 
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")
+]
+ClassesOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Of the five classes of sentiment: 3 adds those of each side up, 2 leaves neutral out."
+        "  [default: the model's own]"
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 

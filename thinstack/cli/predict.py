@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import DeviceOption, JsonOption, ModelOption, ThreadsOption, print_json
+from thinstack.cli.options import (
+    ClassesOption,
+    DeviceOption,
+    JsonOption,
+    ModelOption,
+    ThreadsOption,
+    print_json,
+)
 from thinstack.config import TreeSource
 from thinstack.errors import InputError
 
@@ -35,6 +42,11 @@ def predict(
     html: Annotated[
         Path | None, typer.Option(help="Write a self-contained page to this file.")
     ] = None,
+    classes: ClassesOption = None,
+    abstain: Annotated[
+        float | None,
+        typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
+    ] = None,
     max_words: Annotated[
         int, typer.Option(help="Read a sentence of more words in parts of at most so many.")
     ] = 400,
@@ -50,7 +62,9 @@ def predict(
     from thinstack.runtime.text import predict_text
 
     given = texts or _lines_of_input()
-    predictor = thinstack.load(model, device=device, threads=threads, max_words=max_words)
+    predictor = thinstack.load(
+        model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
+    )
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for number, sentences in enumerate(predict_text(predictor, given, source=source), 1):

@@ -199,6 +199,12 @@ class ExportConfig(Strict):
         default="int32",
         description="Type of the index inputs of the ONNX file; JavaScript needs int32.",
     )
+    calibrate: bool = Field(
+        default=True,
+        description="Fit a temperature on the development data and divide the weights of the "
+        "head's last layer by it, so that scores are nearer to shares of right answers; which "
+        "class is the most probable stays. Not of relatedness, nor of fewer than 50 cases.",
+    )
 
 
 class Recipe(Strict):

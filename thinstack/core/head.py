@@ -62,3 +62,12 @@ class TaskHead(nn.Module):
         class times its entry, in which a row of zeros is one without a label.
         """
         raise NotImplementedError("a TaskHead must define loss")
+
+    def scale_logits(self, factor: float) -> bool:
+        """Change the weights so that `forward` gives `factor` (above 0) times as much, and say that
+        this was done.
+
+        Optional, for heads whose `scores` are the softmax of `forward`: a published model's
+        temperature goes into its weights this way. A head that leaves it out keeps its scores.
+        """
+        return False

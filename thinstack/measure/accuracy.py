@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.measure.calibration import calibration_error
 from thinstack.measure.figures import Figures, percentage
 
 __all__ = ["accuracy", "binary_right", "labels_by_span"]
@@ -23,12 +24,13 @@ def accuracy(
     their labels (N_i,), -1 = none.
 
     Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy`, `phrase_binary_accuracy`,
-    None over no case, and the numbers of their cases, `roots`, `binary_roots`, `phrases` and
-    `binary_phrases`. *Binary* is Socher et al.'s (2013) protocol on the same model, for classes
-    ordered from negative to positive: cases of the middle (neutral) class are left out, and the
-    mass of the classes below it is set against the mass of those above. `binary` False: the classes
-    have no sides (`thinstack.measure.figures.has_sides`), so there is no such case. `phrases`
-    False: only roots are measured.
+    `root_calibration_error` and `phrase_calibration_error` in percentage points (see
+    `thinstack.measure.calibration`), None over no case, and the numbers of their cases, `roots`,
+    `binary_roots`, `phrases` and `binary_phrases`. *Binary* is Socher et al.'s (2013) protocol on
+    the same model, for classes ordered from negative to positive: cases of the middle (neutral)
+    class are left out, and the mass of the classes below it is set against the mass of those above.
+    `binary` False: the classes have no sides (`thinstack.measure.figures.has_sides`), so there is
+    no such case. `phrases` False: only roots are measured.
     """
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
@@ -42,6 +44,9 @@ def accuracy(
             cases = right(all_scores[places], all_labels[places])
             found[f"{name}_{kind}accuracy"] = percentage(cases)
             counts[f"{kind}{name}s"] = len(cases)
+        known = all_labels[places] >= 0
+        error = calibration_error(all_scores[places][known], all_labels[places][known])
+        found[f"{name}_calibration_error"] = error
     return found | counts
 
 

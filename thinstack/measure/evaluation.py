@@ -36,7 +36,7 @@ def evaluate_file(
     unreadable file.
     """
     relabel = predictor.bundle.relabel()
-    treebank = read_labelled(path, predictor.labels, read=read, relabel=relabel)
+    treebank = read_labelled(path, predictor.config.labels, read=read, relabel=relabel)
     return evaluate_predictor(predictor, treebank, source=source, text=text)
 
 
@@ -47,8 +47,9 @@ def evaluate_predictor(
     source: EvaluationSource = "gold",
     text: bool = False,
 ) -> Figures:
-    """The figures of `thinstack.measure.accuracy.accuracy` over a treebank; without those called
-    binary where the model's labels have no sides (None, over no case).
+    """The figures of `thinstack.measure.accuracy.accuracy` over a treebank with the model's
+    classes, which the predictor may show as fewer (`View`); without those called binary where the
+    labels have no sides (None, over no case).
 
     `source`: "gold" takes the treebank's trees (a model of plain sentences their words). Any other
     makes the trees from the words; phrases are then those that both trees have, and the figures of
@@ -56,9 +57,10 @@ def evaluate_predictor(
     first and read as a user's text would be; only whole sentences are then compared. Raises
     TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
-    trees, labels = [tree for tree, _ in treebank], [known for _, known in treebank]
+    trees = [tree for tree, _ in treebank]
+    labels = [predictor.view.classes(known) for _, known in treebank]
     measured = partial(accuracy, binary=has_sides(predictor.labels), phrases=predictor.phrases)
-    roots = [known[[tree.root]] for tree, known in treebank]
+    roots = [known[[tree.root]] for tree, known in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":
             raise InputError("raw text has no gold trees: name another tree source, such as auto")

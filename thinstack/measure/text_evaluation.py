@@ -30,22 +30,26 @@ def evaluate_table(
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
     confusion matrix (C, C).
 
-    A text is read as a user's would be. Raises DataError, with file and line, for a row that cannot
-    be used or a label that the model does not have.
+    A text is read as a user's would be. Labels are the model's; where the predictor shows fewer
+    (`View`), so are those of the texts, and texts of a class that is left out do not count. Raises
+    DataError, with file and line, for a row that cannot be used or a label that the model does not
+    have.
     """
     gold: list[int] = []
+    labels = predictor.config.labels
 
     def text_of(row: TableRow) -> str:
-        if row.values[label] not in predictor.labels:
-            expected = f"one of the model's labels ({', '.join(predictor.labels)})"
+        if row.values[label] not in labels:
+            expected = f"one of the model's labels ({', '.join(labels)})"
             found = row.values[label]
             raise DataError(f"{path}:{row.line}: expected {expected}, found {found!r:.60}")
-        gold.append(predictor.labels.index(row.values[label]))
+        gold.append(labels.index(row.values[label]))
         return row.values[text]
 
     texts = map(text_of, read_table(path, [text, label], encoding=encoding))
     scores = text_scores(predictor, texts, source=source, where=path)
-    known = np.array(gold, np.int64)
+    known = predictor.view.classes(np.array(gold, np.int64))
+    scores, known = scores[known >= 0], known[known >= 0]
     matrix = confusion(scores.argmax(1), known, len(predictor.labels))
     return text_figures(scores, known, predictor.labels), matrix
 

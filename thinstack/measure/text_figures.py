@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.measure.accuracy import binary_right
+from thinstack.measure.calibration import calibration_error
 from thinstack.measure.figures import Figures, has_sides, percentage
 
 __all__ = ["confusion", "text_figures"]
@@ -18,7 +19,8 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
 
     Returns `accuracy`; `macro_f1`, the mean of the F1 of every class that is there or was found;
     `binary_accuracy`, of classes that have sides, as `thinstack.measure.accuracy.accuracy` has it;
-    each None over no text; and `texts` and `binary_texts`, how many there were.
+    `calibration_error`, in percentage points, see `thinstack.measure.calibration`; each None over
+    no text; and `texts` and `binary_texts`, how many there were.
     """
     table = confusion(scores.argmax(1), gold, scores.shape[1])
     right, found, there = table.diagonal(), table.sum(0), table.sum(1)
@@ -29,6 +31,7 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
         "accuracy": percentage(scores.argmax(1) == gold),
         "macro_f1": float(f1.mean()) if len(f1) else None,
         "binary_accuracy": percentage(binary),
+        "calibration_error": calibration_error(scores, gold),
         "texts": len(gold),
         "binary_texts": len(binary),
     }

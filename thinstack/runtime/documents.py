@@ -1,6 +1,7 @@
 """The class of a text of several sentences: the mean of theirs, weighted by their words."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,18 @@ __all__ = ["document_scores", "mean_scores", "word_shares"]
 def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
     """The probabilities (C,) of the classes of a text of these sentences, at least one."""
     roots = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
-    lengths = np.array([len(sentence.words) for sentence in sentences])
+    lengths = np.array([len(sentence.words) * sentence.weight for sentence in sentences])
     found: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
     return found
 
 
 def mean_scores(
-    roots: NDArray[np.floating], lengths: NDArray[np.integer], counts: NDArray[np.integer]
+    roots: NDArray[np.floating], lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> NDArray[np.floating]:
     """The scores (T, C) of texts, from those of their sentences, `roots` (B, C), in order.
 
-    `lengths` (B,) are the words of each sentence, `counts` (T,) the sentences of each text, at
-    least one.
+    `lengths` (B,) are the words of each sentence, or what they count; `counts` (T,) the sentences
+    of each text, at least one.
     """
     _, shares = word_shares(lengths, counts)
     weighted = roots * shares.astype(roots.dtype)[:, None]
@@ -33,7 +34,7 @@ def mean_scores(
 
 
 def word_shares(
-    lengths: NDArray[np.integer], counts: NDArray[np.integer]
+    lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text;
     `lengths` and `counts` as in `mean_scores`."""

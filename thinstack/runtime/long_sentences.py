@@ -147,11 +147,11 @@ def join(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
     means = mean_scores(roots[order], lengths[order], below[:, 1] - below[:, 0])
     means = means.astype(np.float32)
     if not parts[0].transitions.size:  # plain sentences
-        return Scored(parts[0].transitions, means[-1:], spans)
+        return Scored(parts[0].transitions, means[-1:], parts=spans)
     reduce = np.array([REDUCE], np.int8)
     inner = (Scored(reduce, row[None]) for row in means)
     following = iter(parts)
     nodes = [next(following if step == SHIFT else inner) for step in top.tolist()]
     transitions = np.concatenate([node.transitions for node in nodes])
     scores = np.concatenate([node.scores for node in nodes]) if phrases else means[-1:]
-    return Scored(transitions, scores, spans)
+    return Scored(transitions, scores, parts=spans)

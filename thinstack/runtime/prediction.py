@@ -27,11 +27,12 @@ _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\
 
 class Scored(NamedTuple):
     """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
-    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases; and the
-    parts of a sentence that was cut, none of any other."""
+    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases. What
+    its words count is `Prediction.weight`; only a sentence that was cut has parts."""
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
+    weight: float = 1.0
     parts: Spans = ()
 
 
@@ -48,6 +49,9 @@ class Prediction:
             Empty where the model reads plain sentences.
         scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
         labels: the C class names.
+        abstain: a phrase none of whose classes is as probable as this has no label.
+        weight: what each of its words counts in the mean of a text: all of it (1), but where a view
+            leaves a class out, the share of the sentence's probability that the others have.
         parts: words [start, end) of the parts that a sentence too long for the model was cut into
             and read in, with a balanced tree over theirs; one part where it was not cut.
         predictor: what made it, for `why`; None from elsewhere, and of a pickle or a copy.
@@ -59,6 +63,8 @@ class Prediction:
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
     labels: tuple[str, ...]
+    abstain: float = 0.0
+    weight: float = 1.0
     parts: Spans = ()
     predictor: "Predictor | None" = field(default=None, repr=False)
 
@@ -77,6 +83,8 @@ class Prediction:
         transitions: NDArray[np.int8],
         scores: NDArray[np.float32],
         labels: tuple[str, ...],
+        abstain: float = 0.0,
+        weight: float = 1.0,
         parts: Spans = (),
         predictor: "Predictor | None" = None,
     ) -> Self:
@@ -85,7 +93,7 @@ class Prediction:
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
         read, scored = (" ".join(words), tuple(words), offsets), (transitions, scores, labels)
-        return cls(*read, *scored, parts=parts, predictor=predictor)
+        return cls(*read, *scored, abstain, weight, parts, predictor)
 
     @property
     def phrases(self) -> bool:
@@ -104,21 +112,33 @@ class Prediction:
         return best
 
     @property
-    def label(self) -> str:
-        """The most probable class of the sentence."""
-        return self.labels[int(self.scores[-1].argmax())]
+    def certain(self) -> NDArray[np.bool_]:
+        """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
+        if not self.abstain:
+            return np.ones(len(self.scores), np.bool_)
+        found: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
+        return found
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class of the sentence; None where it is not as probable as
+        `abstain`."""
+        row = self.scores[-1]
+        best = int(row.argmax())
+        return None if self.abstain and row[best] < self.abstain else self.labels[best]
 
     @property
     def tree(self) -> Tree | None:
-        """The tree, each node that has scores labelled with the number of its most probable class;
-        None where the model reads plain sentences.
+        """The tree, each node that has scores labelled with the number of its most probable class,
+        or `-` where it is uncertain; None where the model reads plain sentences.
 
         Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
         """
         if not self.transitions.size:
             return None
         words = [word.translate(_BRACKET_SAFE) or "_" for word in self.words]
-        labels = list(map(str, self.label_ids.tolist()))
+        best = zip(self.label_ids.tolist(), self.certain.tolist(), strict=True)
+        labels = [str(label) if certain else "-" for label, certain in best]
         bare = [None] * (len(self.transitions) - len(labels))
         return Tree.from_transitions(self.transitions, words, [*bare, *labels])
 
@@ -145,22 +165,24 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
         `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`
-        (characters of `text`), `text`, `label` and `scores`; and of a sentence that was cut its
-        `parts`, words [start, end).
+        (characters of `text`), `text`, `label` (None where it is uncertain) and `scores`; and of a
+        sentence that was cut its `parts`, words [start, end).
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
         ends = self.offsets[spans[:, 1] - 1, 1].tolist()
-        best, rows = self.label_ids.tolist(), self.scores.astype(float).round(6).tolist()
+        best = zip(self.label_ids.tolist(), self.certain.tolist(), strict=True)
+        names = [self.labels[label] if certain else None for label, certain in best]
+        rows = self.scores.astype(float).round(6).tolist()
         nodes = [
             {
                 "start": start,
                 "end": end,
                 "text": self.text[start:end],
-                "label": self.labels[label],
+                "label": name,
                 "scores": dict(zip(self.labels, row, strict=True)),
             }
-            for start, end, label, row in zip(starts, ends, best, rows, strict=True)
+            for start, end, name, row in zip(starts, ends, names, rows, strict=True)
         ]
         cut = {"parts": [list(part) for part in self.parts]} if len(self.parts) > 1 else {}
         data = {

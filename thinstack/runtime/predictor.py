@@ -1,6 +1,5 @@
 """`Predictor`: a bundle's ONNX model in onnxruntime. It needs numpy and an onnxruntime only."""
 
-import json
 import os
 from collections.abc import Sequence
 from itertools import chain
@@ -10,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.manifest import MEND, ONNX_FILE
+from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
-from thinstack.core.forest import WORD_FIELDS
-from thinstack.core.transitions import first_fault
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of, piece_counts
+from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.session import open_session
+from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions
 
 __all__ = ["Predictor", "Scored", "Trees"]
@@ -28,17 +27,6 @@ __all__ = ["Predictor", "Scored", "Trees"]
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
 REDUCE."""
-
-PARSE_OUTPUT = "parse"
-"""The output of the trees that a model makes; not "transitions", which is an input."""
-
-_INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
-
-# The trees of models that it runs, and the inputs that tell them (one that parses: both).
-_TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
-
-# What the head of a bundle reads whose ONNX file does not tell, as none before this did.
-_READS = {"root_classifier.v1": "roots"}
 
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
@@ -53,7 +41,8 @@ class Predictor:
 
     Attributes:
         bundle, config, vocabulary: what it was made from.
-        labels: the C class names.
+        labels: the C class names, those of the view.
+        view: which classes are shown, and whether answers are left out.
         phrases: whether it scores phrases, or, with a task head that reads roots and of plain
             sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
@@ -63,7 +52,8 @@ class Predictor:
 
     Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
     onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    takes the CPU), InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`.
+    takes the CPU), InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, and as
+    `View.choose` does for `classes` and `abstain`.
     """
 
     def __init__(
@@ -72,12 +62,16 @@ class Predictor:
         *,
         device: Device = "cpu",
         threads: int | None = None,
+        classes: int | None = None,
+        abstain: float | None = None,
         max_words: int = MAX_WORDS,
     ):
         if not isinstance(max_words, int) or max_words < 2:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
-        self.bundle, self.config, self.labels = bundle, bundle.config, bundle.config.labels
+        self.bundle, self.config = bundle, bundle.config
+        self.view = View.choose(self.config.labels, classes, abstain)
+        self.labels, self._asked = self.view.labels, (classes, abstain)
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
         self.threads, self._requested = threads, device
@@ -89,7 +83,8 @@ class Predictor:
         self._start()
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), self._requested, self.threads, self.max_words)
+        settings = self._requested, self.threads, *self._asked, self.max_words
+        return _reopen, (str(self.bundle.path), *settings)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -121,8 +116,11 @@ class Predictor:
         if cuts := cuts_of(words, lengths, limits, given=not isinstance(trees, str)):
             parts, owners = parts_of(words, cuts)
             scored = self._scored(parts, lengths_of(parts), trees, owners)
-            return joined(scored, owners, cuts, phrases=self.phrases)
-        return self._scored(words, lengths, trees)
+            scored = joined(scored, owners, cuts, phrases=self.phrases)
+        else:
+            scored = self._scored(words, lengths, trees)
+        # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
+        return scored if self.view.places is None else list(map(self.view.shown, scored))
 
     def _scored(
         self,
@@ -131,8 +129,8 @@ class Predictor:
         trees: Trees,
         owners: Sequence[int] | None = None,
     ) -> list[Scored]:
-        """`trees_and_scores` without cutting. `owners`: the sentence that each is a part of, for
-        messages."""
+        """`trees_and_scores` of the model's own classes, without cutting. `owners`: the sentence
+        that each is a part of, for messages."""
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
@@ -156,9 +154,10 @@ class Predictor:
     ) -> list[Prediction]:
         """Predictions over sentences of words. Sources and errors are those of
         `trees_and_scores`."""
+        shown = self.labels, self.view.abstain
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [
-            Prediction.of_words(words, *each[:2], self.labels, parts=each.parts, predictor=self)
+            Prediction.of_words(words, *each[:2], *shown, each.weight, each.parts, self)
             for words, each in found
         ]
 
@@ -222,48 +221,10 @@ class Predictor:
         self._session, self.device = open_session(
             self._model, device=self._requested, threads=self.threads, source=self._source
         )
-        found = {item.name: item.type for item in self._session.get_inputs()}
-        outputs = [item.name for item in self._session.get_outputs()]
-        metadata = self._session.get_modelmeta().custom_metadata_map
-        reads = metadata.get("reads", _READS.get(self.config.head.name))
-        self.phrases = self._has_trees and reads != "roots"
-        self._output = "node_scores" if self.phrases else "root_scores"
-        if self.config.trees not in _TREES or self._output not in outputs:
-            raise BundleError(
-                f"{self._source}: expected a model of binary trees or of plain sentences that gives"
-                f" {self._output}; it reads {self.config.trees} trees and gives "
-                f"{', '.join(outputs)}; run the file itself with onnxruntime"
-            )
-        trees = ["lengths", "transitions"] if self._parses else _TREES[self.config.trees]
-        expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
-        if "lengths" in found and "lengths" not in trees:  # for words in their context
-            expected.append("lengths")
-        if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
-            wanted = f"the int32 or int64 inputs {', '.join(expected)}"
-            raise BundleError(f"{self._source}: expected {wanted}; found {found}")
-        if self._parses and PARSE_OUTPUT not in outputs:
-            raise BundleError(
-                f"{self._source}: the configuration says that the model parses, but it gives no "
-                f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
-            )
-        self._check_metadata(metadata)
-        most_pieces = metadata.get("max_pieces")
-        self._most_pieces = int(most_pieces) if most_pieces is not None else None
-        self._types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
+        self._types, self._output, self.phrases, self._most_pieces = interface_of(
+            self._session, self.config, self.vocabulary, self._source
+        )
         self._process = os.getpid()
-
-    def _check_metadata(self, metadata: dict[str, str]) -> None:
-        """With another vocabulary or other labels, ids or names would be wrong."""
-        own = {
-            "vocabulary_digest": self.vocabulary.digest(),
-            "labels": json.dumps(self.labels, ensure_ascii=False),
-            "embedding": self.config.embedding.kind,
-            "parses": json.dumps(self._parses),
-        }
-        for key, value in own.items():
-            if metadata.get(key, value) != value:
-                found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
-                raise BundleError(f"{self._source}: exported with {found}; {MEND}")
 
     def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
         try:
@@ -290,22 +251,27 @@ class Predictor:
         except Exception as error:  # onnxruntime's errors have no base class of their own
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
-        if scores.shape != (rows, len(self.labels)) or not np.isfinite(scores).all():
-            expected = f"finite {self._output} of {rows} rows and {len(self.labels)} labels"
-            infinite = (~np.isfinite(scores)).sum()
-            problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
-            raise BundleError(f"{self._source}: {problem}")
+        shape = rows, len(self.config.labels)
+        check_scores(scores, shape, self._output, self._source)
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
-        (steps,) = parse
-        if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
-            wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
-            raise BundleError(f"{self._source}: {wrong}")
-        if fault := first_fault(steps, forest.sizes):
-            problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
-            raise BundleError(f"{self._source}: {problem}")
-        return Scored(steps.astype(np.int8), scores)
+        check_parse(parse[0], forest, places, self._source)
+        return Scored(parse[0].astype(np.int8), scores)
 
 
-def _reopen(path: str, device: Device, threads: int | None, max_words: int) -> Predictor:
-    return Predictor(open_bundle(path), device=device, threads=threads, max_words=max_words)
+def _reopen(
+    path: str,
+    device: Device,
+    threads: int | None,
+    classes: int | None,
+    abstain: float | None,
+    max_words: int,
+) -> Predictor:
+    return Predictor(
+        open_bundle(path),
+        device=device,
+        threads=threads,
+        classes=classes,
+        abstain=abstain,
+        max_words=max_words,
+    )

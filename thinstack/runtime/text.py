@@ -48,7 +48,8 @@ def predict_text(
     that they were read with), BundleError if the model fails.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
-    at_once, labels = BATCH_TEXTS[predictor.device], predictor.labels
+    at_once = BATCH_TEXTS[predictor.device]
+    shown = predictor.labels, predictor.view.abstain
     while more:  # once without texts too: an unknown source is an error even then
         read = [_checked(text, number) for number, text in islice(numbered, at_once)]
         more = len(read) == at_once
@@ -57,7 +58,8 @@ def predict_text(
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
         found = (
             Prediction(
-                *(text, tuple(words), offsets, *each[:2], labels),
+                *(text, tuple(words), offsets, *each[:2], *shown),
+                weight=each.weight,
                 parts=each.parts,
                 predictor=predictor,
             )

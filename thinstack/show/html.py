@@ -7,7 +7,17 @@ from itertools import accumulate, repeat
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
-from thinstack.show.outline import SIGNS, Row, elide, outline, parts_note, phrase, tones_of, visible
+from thinstack.show.outline import (
+    SIGNS,
+    UNCERTAIN,
+    Row,
+    elide,
+    outline,
+    parts_note,
+    phrase,
+    tones_of,
+    visible,
+)
 
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
@@ -74,6 +84,7 @@ class _Marks:
         self.classes = [f"t{tone}" for tone in self.tones] if self.tones else plain
         self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.scores = prediction.scores.astype(float).tolist()
+        self.certain = prediction.certain.tolist()
 
     def chip(self, label: int) -> str:
         """The label as text; narrow screens show its sign and leave the name to screen readers."""
@@ -103,22 +114,25 @@ class _Marks:
 
     def phrase(self, node: int) -> str:
         start, end = self.spans[node]
+        uncertain = f'<span class="chip plain">{UNCERTAIN}</span>'
+        chip = self.chip(self.label_ids[node]) if self.certain[node] else uncertain
         text = f"<bdi>{escape(phrase(self.prediction, start, end, MAX_TEXT))}</bdi>"
         if self.turning and node == self.turning.node:
             text = f"<mark>{text}</mark>"
-        return f'<div class="row">{self.chip(self.label_ids[node])} {self.bar(node)} {text}</div>'
+        return f'<div class="row">{chip} {self.bar(node)} {text}</div>'
 
 
 def _sentence(marks: _Marks, number: int) -> Iterator[str]:
     text = visible(marks.prediction.text)
     heading = elide(text, MAX_HEADING)
-    best, scores = marks.label_ids[-1], marks.scores[-1]
+    scores = marks.scores[-1]
+    name = marks.names[marks.label_ids[-1]] if marks.certain[-1] else UNCERTAIN
     yield f'<section aria-labelledby="s{number}">\n'
     yield f'<h2 id="s{number}"><bdi>{escape(heading)}</bdi></h2>\n'
     if heading != text:
         yield "<details>\n<summary>The whole sentence</summary>\n"
         yield f"<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
-    yield f'<p class="verdict">Label: <strong>{marks.names[best]}</strong></p>\n'
+    yield f'<p class="verdict">Label: <strong>{name}</strong></p>\n'
     if marks.turning:
         because = escape(elide(visible(marks.turning.text), MAX_HEADING))
         yield f"<p>Because of: <strong><bdi>{because}</bdi></strong></p>\n"

@@ -12,10 +12,23 @@ from thinstack.core.tree import depths
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 
-__all__ = ["SIGNS", "Row", "elide", "outline", "parts_note", "phrase", "tones_of", "visible"]
+__all__ = [
+    "SIGNS",
+    "UNCERTAIN",
+    "Row",
+    "elide",
+    "outline",
+    "parts_note",
+    "phrase",
+    "tones_of",
+    "visible",
+]
 
 SIGNS = ("--", "-", "0", "+", "++")
 """The sign of each tone, 0 (very negative) to 4 (very positive)."""
+
+UNCERTAIN = "uncertain"
+"""In place of a label, where a prediction abstains."""
 
 # C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates: what could act on
 # a terminal or a page.

@@ -11,7 +11,17 @@ from rich.text import Text
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
-from thinstack.show.outline import SIGNS, Row, elide, outline, parts_note, phrase, tones_of, visible
+from thinstack.show.outline import (
+    SIGNS,
+    UNCERTAIN,
+    Row,
+    elide,
+    outline,
+    parts_note,
+    phrase,
+    tones_of,
+    visible,
+)
 
 __all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
@@ -34,8 +44,9 @@ def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderab
     A line of the tree holds the sign of a phrase (its label, where the labels are no scale from
     negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
     deeper than guides in half the width can go; a phrase with `(+n)` has n more inside. It fits the
-    width and the encoding of its console and reads without colour. `why`: what its phrases
-    contribute; the one that turns the sentence is named and marked.
+    width and the encoding of its console and reads without colour. Where the prediction abstains,
+    the label is `uncertain`, the sign `?`. `why`: what its phrases contribute; the one that turns
+    the sentence is named and marked.
     """
     return _Drawing(prediction, turning(why))
 
@@ -46,6 +57,8 @@ def render_text(sentences: Sequence[Prediction]) -> Text:
     scores, labels = document_scores(sentences), sentences[0].labels
     best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
     shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
+    if scores[best[0]] < sentences[0].abstain:
+        shares = f"{UNCERTAIN} ({shares})"
     return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
 
 
@@ -76,6 +89,7 @@ class _Pen:
         self.names = [elide(self.fit(label), widest, self.dots) for label in prediction.labels]
         self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
         self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
+        self.certain = prediction.certain.tolist()
         self.sign_width = max(map(cell_len, self.signs))
 
     def fit(self, text: str) -> str:
@@ -85,22 +99,23 @@ class _Pen:
     def style(self, label: int, styles: tuple[str, ...]) -> str:
         return styles[self.tones[label]] if self.tones else ""
 
-    def sign(self, label: int) -> Text:
-        name = self.signs[label]
+    def sign(self, label: int, *, certain: bool = True) -> Text:
+        name = self.signs[label] if certain else "?"
         pad = " " * (self.sign_width - cell_len(name))
         cell = f" {pad}{name} " if self.tones else f" {name}{pad} "
         return Text.assemble(
-            " ", (cell, self.style(label, _SIGN_STYLES)), " ", no_wrap=True, overflow="crop"
+            " ",
+            (cell, self.style(label, _SIGN_STYLES) if certain else "dim"),
+            " ",
+            no_wrap=True,
+            overflow="crop",
         )
 
     def headline(self) -> Text:
-        best = int(self.prediction.label_ids[-1])
+        label = self.prediction.label
+        style = "" if label is None else self.style(self.labels[-1], _TEXT_STYLES)
         text = elide(self.fit(self.prediction.text), 5 * self.width, self.dots)
-        return Text.assemble(
-            (self.fit(self.prediction.label), f"bold {self.style(best, _TEXT_STYLES)}"),
-            ": ",
-            (text, "bold"),
-        )
+        return Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), ": ", (text, "bold"))
 
     def notes(self) -> list[Text]:
         lines = []
@@ -148,12 +163,16 @@ class _Pen:
             number = f"{hidden:,} of {len(self.labels):,}"
             note = f"(+n): n more phrases inside, not drawn ({number}); --json lists all."
             lines += [Text(), Text(note, style="dim")]
+        if not all(self.certain):
+            note = f"?: {UNCERTAIN}, no class reaches {self.prediction.abstain:.0%}."
+            lines += [Text(), Text(note, style="dim")]
         return lines
 
     def line(self, row: Row, above: list[bool]) -> Text:
         pipe, tee, corner = ("| ", "|-", "`-") if self.ascii else ("│ ", "├╴", "└╴")
         label = self.labels[row.node]
-        line = self.sign(label)
+        certain = self.certain[row.node]
+        line = self.sign(label, certain=certain)
         if row.depth:
             guides = "".join("  " if last else pipe for last in above[1:])
             line.append(guides + (corner if row.last else tee), "dim")
@@ -164,5 +183,6 @@ class _Pen:
         start, end = self.spans[row.node]
         text = self.fit(phrase(self.prediction, start, end, room, self.dots))
         text = elide(text, room, self.dots)
-        line.append(text, self.style(label, _TEXT_STYLES)).append(more, "dim")
+        style = self.style(label, _TEXT_STYLES) if certain else ""
+        line.append(text, style).append(more, "dim")
         return line

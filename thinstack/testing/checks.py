@@ -101,6 +101,7 @@ HEAD_CHECKS: dict[str, HeadCheck] = {
         head_checks.unlabelled_rows,
         head_checks.soft_labels,
         head_checks.few_rows,
+        head_checks.scaled_logits,
         method_checks.rows_are_independent,
         method_checks.gradients,
         export_checks.torchscript_of_head,

@@ -1,4 +1,4 @@
-"""Contract checks of a task head's loss, and of few rows."""
+"""Contract checks of a task head's loss, of few rows, and of scaled logits."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from thinstack.testing.forests import require_alike
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import HeadSubject
 
-__all__ = ["few_rows", "loss_is_a_sum", "soft_labels", "unlabelled_rows"]
+__all__ = ["few_rows", "loss_is_a_sum", "scaled_logits", "soft_labels", "unlabelled_rows"]
 
 
 def loss_is_a_sum(subject: HeadSubject) -> None:
@@ -97,3 +97,19 @@ def few_rows(subject: HeadSubject) -> None:
                 f"forward of {n} rows in training mode is not finite or not of {n} rows; divide "
                 "by no count"
             )
+
+
+def scaled_logits(subject: HeadSubject) -> None:
+    """After scale_logits(f), which is optional, forward gives f times as much, and scores the
+    softmax of that; a head that does not scale returns False and stays as it is."""
+    head, factor = subject.random(), 0.5
+    rows = subject.rows(head, 4)
+    with torch.no_grad():
+        logits, before = head(rows), head.scores(rows)
+        scales = head.scale_logits(factor)
+        found = [head(rows), head.scores(rows)]
+    scaled = factor * logits
+    expected = [scaled, torch.softmax(scaled, 1)] if scales else [logits, before]
+    what = f"scale_logits({factor}) returns {scales}: forward and scores afterwards, and as they"
+    mend = "multiply what forward ends with, or leave the method out"
+    require_alike(found, expected, f"{what} should be", mend)

@@ -3,7 +3,9 @@
 from typing import Any
 
 from thinstack.config import Recipe
+from thinstack.measure.calibration import BINS
 from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
+from thinstack.training.calibrate import Calibration
 from thinstack.training.seeds import SeedResult
 from thinstack.training.suite_report import suite_section
 
@@ -13,6 +15,12 @@ PHRASE_COLUMNS = {
     "root_accuracy": "sentences",
     "root_binary_accuracy": "binary",
     "phrase_accuracy": "phrases",
+}
+
+ERRORS = {
+    "root_calibration_error": "sentences",
+    "phrase_calibration_error": "phrases",
+    "calibration_error": "all",
 }
 
 _CHOSEN = {
@@ -44,7 +52,11 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 | trees | figures of | {headings} |
 |---|---|{rules}|
 {rows}
-{command}{suites}
+{command}
+## Calibration
+
+{calibration}
+{suites}
 ## Data and terms
 
 {statement}
@@ -56,12 +68,13 @@ def card(
     result: SeedResult,
     shipped: dict[str, dict[str, Any]],
     over_seeds: dict[str, Any],
+    calibration: Calibration,
     suites: dict[str, dict[str, Any]],
     *,
     size: int,
 ) -> str:
     """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
-    seeds, those of suites, data and terms.
+    seeds, its calibration, those of suites, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -94,6 +107,7 @@ def card(
         rules="|".join("---" for _ in names),
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
+        calibration=_calibration(calibration),
         suites=suite_section(suites),
         statement=recipe.data.statement.strip(),
     )
@@ -141,3 +155,26 @@ be compared with that of gold trees. These trees have
 {spans}% of the gold trees' phrases, whole sentences and single words not counted, and are equal \
 to them for
 {exact}% of the sentences. {raw if "text" in shipped else ""}"""
+
+
+def _calibration(found: Calibration) -> str:
+    """The temperature, and the calibration errors before and after it."""
+    rows = "\n".join(
+        f"| {ERRORS[name]} | {percent(errors['before'])} | {percent(errors['after'])} |"
+        for name, errors in found.errors.items()
+    )
+    table = f"\n\n| | before | after |\n|---|---|---|\n{rows}" if rows else ""
+    what = f"""Expected calibration error (Guo et al. 2017, (3), {BINS} bins) on the same data, in
+percentage points, trees `{found.trees}`, before quantisation"""
+    if found.temperature is None:
+        errors = f"\n{what}.{table}" if rows else ""
+        return f"No temperature was fitted: {found.reason}.{errors}"
+    even, odd = found.of_halves
+    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
+on {found.cases:,} cases of the same data; it is part of the weights. Which class of a sentence or
+phrase is the most probable stays; figures of sums and means of scores (*binary*, texts of several
+sentences) may move a little.
+
+{what}; "after": each half of
+the examples (every other one) with the temperature of the other half,
+{even:.3f} and {odd:.3f}.{table}"""

@@ -17,7 +17,7 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples import Example, forests_of
 from thinstack.training.own_trees import take_own_trees
 
-__all__ = ["Answers", "evaluate_model"]
+__all__ = ["Answers", "evaluate_model", "scores_of"]
 
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
 """The output that holds a score for every target, by what the task head reads."""
@@ -51,9 +51,9 @@ def evaluate_model(
     Of a model of whole sentences the figures of phrases are None, over no case, and of classes
     `labels` without sides the binary ones.
     """
-    if source == "self":
-        take_own_trees(model, examples)
-    scores = _scores(model, examples, source, task)
+    scores = scores_of(model, examples, source, task)
+    if task == "texts":
+        scores = _of_texts(scores, examples, source)
     answers = _answers(scores, examples, source, task)
     if task == "relatedness":
         return relatedness(answers.predicted, answers.gold), answers
@@ -70,26 +70,36 @@ def evaluate_model(
 
 
 @torch.inference_mode()
-def _scores(
+def scores_of(
     model: Model, examples: Sequence[Example], source: str, task: Task
-) -> list[NDArray[np.float32]]:
-    """Scores (t, C) of the targets of each example."""
+) -> list[NDArray[np.floating]]:
+    """The scores (t, C) of the targets of each example, or of the sentences of a text, over the
+    trees of `source` (the model's own for "self")."""
+    if source == "self":
+        take_own_trees(model, examples)
     model.eval()
-    scores: list[NDArray[np.float32]] = []
+    texts = task == "texts"
+    output = "root_scores" if texts else SCORES[model.head.reads]
+    scores: list[NDArray[np.floating]] = []
     for part, forest in forests_of(examples, source):
-        if task == "texts":
-            roots = model(model.inputs(forest))["root_scores"].cpu().numpy()
-            trees = np.array([len(example.trees[source].forest.lengths) for example in part])
-            scores.extend(np.split(mean_scores(roots, forest.lengths, trees), len(part)))
-            continue
-        rows = model(model.inputs(forest))[SCORES[model.head.reads]].cpu().numpy()
-        ends = np.cumsum([len(example.trees[source].targets) for example in part])
-        scores.extend(np.split(rows, ends[:-1]))
+        rows = model(model.inputs(forest))[output].cpu().numpy()
+        given = [example.trees[source] for example in part]
+        counts = [len(one.forest.lengths if texts else one.targets) for one in given]
+        scores.extend(np.split(rows, np.cumsum(counts)[:-1]))
     return scores
 
 
+def _of_texts(
+    scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str
+) -> list[NDArray[np.floating]]:
+    """The scores (1, C) of each text, of those of its sentences."""
+    lengths = np.concatenate([example.trees[source].forest.lengths for example in examples])
+    means = mean_scores(np.concatenate(scores), lengths, np.array(list(map(len, scores))))
+    return np.split(means, len(means))
+
+
 def _answers(
-    scores: Sequence[NDArray[np.float32]], examples: Sequence[Example], source: str, task: Task
+    scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, task: Task
 ) -> Answers:
     """What the model says of every labelled node, sentence or pair."""
     given = [example.trees[source] for example in examples]

@@ -36,6 +36,7 @@ from thinstack.measure.text_figures import text_figures
 from thinstack.models import Model, weights_of
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.calibrate import Calibration, calibrated
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
 from thinstack.training.examples import Example, forests_of
@@ -58,12 +59,14 @@ def publish(
     datasets: Datasets,
     result: SeedResult,
     over_seeds: dict[str, Any],
+    calibration: Calibration,
     *,
     data: Path,
     path: Path,
     console: Console,
 ) -> Bundle:
-    """Export a trained model and write its bundle to `path`.
+    """Export a trained model, with its temperature, and write its bundle to `path`. The weights of
+    the model of `result` stay as they are.
 
     The figures in its manifest and card are those over all seeds on the recipe's development data,
     and, where predictors take such a model (phrases or sentences over binary trees, and plain
@@ -71,17 +74,23 @@ def publish(
     get, and from raw text; of classes of sentiment also those of the suites' reported half. It
     holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
     ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
-    first `MOST_VERIFIED` development examples.
+    first `MOST_VERIFIED` development examples; and as `calibrated` does.
     """
+    if recipe.export.quantize == "int8":
+        observe_ranges(result.model, datasets.train)
+    model = calibrated(result.model, calibration, datasets.dev)
+    result = dataclasses.replace(result, model=model)
     files = _exports(recipe, datasets, result, console)
     shipped, suites = _measure(files, recipe, datasets, data)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
         console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
-    text = card(recipe, result, shipped, over_seeds, suites, size=len(files[ONNX_FILE]))
+    size = len(files[ONNX_FILE])
+    text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
     files[CARD_FILE] = text.encode()
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
     metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
+    metrics["calibration"] = dataclasses.asdict(calibration)
     return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )
@@ -92,8 +101,6 @@ def _exports(
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
     quantize = recipe.export.quantize
-    if quantize == "int8":
-        observe_ranges(result.model, datasets.train)
     exported, report = export_verified_onnx(
         result.model,
         recipe.model,

@@ -1,6 +1,7 @@
 """`thinstack train`: run a recipe with a progress bar, print the table, write the results and the
 bundle."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import figure_names, line, mean_and_std, shown
+from thinstack.training.calibrate import Calibration, calibrate
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.pair_report import pair_rival
@@ -78,9 +80,10 @@ def run_recipe(
     results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
+    calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
-        "seeds": {str(one.seed): {"dev": one.dev, "epochs": one.history} for one in results},
+        "seeds": _seeds(results, calibrations),
         "dev": over_seeds,
         "exported_seed": best.seed,
     }
@@ -100,13 +103,35 @@ def run_recipe(
         said = line(found, recipe.data.task, recipe.model.labels)
         console.print(f"a plain rival, {name}: {said}")
     path = out / "model-best"
-    bundle = publish(recipe, datasets, best, over_seeds, data=data, path=path, console=console)
+    bundle = publish(
+        recipe,
+        datasets,
+        best,
+        over_seeds,
+        calibrations[results.index(best)],
+        data=data,
+        path=path,
+        console=console,
+    )
     if suites := bundle.manifest.metrics["suites"]:
         _write(figures | {"suites": suites}, out)
 
 
 def _write(figures: dict[str, Any], out: Path) -> None:
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+
+
+def _seeds(
+    results: Sequence[SeedResult], calibrations: Sequence[Calibration]
+) -> dict[str, dict[str, Any]]:
+    return {
+        str(one.seed): {
+            "dev": one.dev,
+            "epochs": one.history,
+            "calibration": dataclasses.asdict(calibration),
+        }
+        for one, calibration in zip(results, calibrations, strict=True)
+    }
 
 
 def _claim(out: Path, recipe: Recipe, data: Path) -> None:

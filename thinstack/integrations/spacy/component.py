@@ -16,6 +16,10 @@ Settings (the factory's arguments):
   process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
+- `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2
+  leaves out the mass of neutral too. None (default) is the model's own.
+- `abstain`: a phrase or sentence has no label (None) where no class is as probable as this; None
+  (default) is always to have one. Scores stay.
 - `max_words`: a sentence of more words (default 400) is read in parts of at most so many, cut at
   punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
@@ -84,12 +88,15 @@ class TreeSentiment(BatchedPipe):
         threads: int | None = None,
         aggregation: Aggregation = "words",
         scorer: Callable[..., dict[str, Any]] | None = None,
+        classes: int | None = None,
+        abstain: float | None = None,
         max_words: int = MAX_WORDS,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
+        self.classes, self.abstain = classes, abstain
         self._labels: tuple[str, ...] = ()
         self._files: bundles.Files = {}
         self._predictor: Predictor | None = None
@@ -99,7 +106,7 @@ class TreeSentiment(BatchedPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes of the model, once it was read."""
+        """The classes that are shown, once the model was read."""
         return self._labels
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
@@ -119,9 +126,11 @@ class TreeSentiment(BatchedPipe):
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
         for doc, sentences in zip(docs, found, strict=True):
-            store(doc, sentences, self.labels)
+            store(doc, sentences, self.labels, self.abstain)
             by_words = self.aggregation == "words"
-            weights = [len(item.sentence.words) if by_words else 1 for item in sentences]
+            weights = [
+                item.weight * (len(item.sentence.words) if by_words else 1) for item in sentences
+            ]
             roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
             means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
             doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
@@ -159,14 +168,19 @@ class TreeSentiment(BatchedPipe):
         """Read the bundle that `model` names and start it.
 
         Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the
-        source, and MissingExtraError where onnxruntime is not installed.
+        source or the classes, and MissingExtraError where onnxruntime is not installed.
         """
         self._start(open_bundle(self.model))
 
     def _start(self, bundle: Bundle) -> None:
         files = bundles.pack(bundle)
         predictor = Predictor(
-            bundle, device=self.device, threads=self.threads, max_words=self.max_words
+            bundle,
+            device=self.device,
+            threads=self.threads,
+            classes=self.classes,
+            abstain=self.abstain,
+            max_words=self.max_words,
         )
         if self.source != "benepar":
             predictor.tree_maker(self.source)
@@ -226,6 +240,8 @@ def make_tree_sentiment(
     threads: int | None,
     aggregation: Aggregation,
     scorer: Callable[..., dict[str, Any]] | None,
+    classes: int | None,
+    abstain: float | None,
     max_words: int,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
@@ -234,7 +250,7 @@ def make_tree_sentiment(
     notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
     or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    settings = source, device, threads, aggregation, scorer, max_words
+    settings = source, device, threads, aggregation, scorer, classes, abstain, max_words
     component = TreeSentiment(name, model, *settings)
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
@@ -274,6 +290,8 @@ Language.factory(
         "aggregation": "words",
         "max_words": MAX_WORDS,
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
+        "classes": None,
+        "abstain": None,
     },
     default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
     func=make_tree_sentiment,

@@ -13,13 +13,14 @@ Stored, as plain data that survives `to_bytes`, DocBin and worker processes, is
                     "parts": words [start, end) of the parts of a sentence that was read in parts,
                     a list of pairs; no such key of any other}, ...]}
 
-with arrays as little-endian bytes. A sentence without words (white space only) has no entry. All
-else is computed from it when asked for:
+with arrays as little-endian bytes; `"abstain"` stands beside the labels where the component
+abstains, and `"weight"` in a sentence where a class is left out, as `Prediction` has them. A
+sentence without words (white space only) has no entry. All else is computed from it when asked for:
 
 - `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
   with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
-  probability}; a phrase may be one word.
-- `Span._.sentiment_label`: the most probable class of the span.
+  probability}; a phrase may be one word. Where the component abstains the label is None.
+- `Span._.sentiment_label`: the most probable class of the span, None where it abstains.
 - `Span._.sentiment_scores`: {label: probability} of the span.
 - `Span._.sentiment_tree`: the tree over the span in labelled brackets, labels being class numbers.
 - `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
@@ -60,10 +61,13 @@ class Annotated(NamedTuple):
     sentence: DocSentence
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
+    weight: float = 1.0
     parts: Spans = ()
 
 
-def store(doc: Doc, found: Sequence[Annotated], labels: Sequence[str]) -> None:
+def store(
+    doc: Doc, found: Sequence[Annotated], labels: Sequence[str], abstain: float | None = None
+) -> None:
     """Leave the sentences of a Doc, scored by the classes `labels`, on it."""
     records = [
         {
@@ -75,9 +79,11 @@ def store(doc: Doc, found: Sequence[Annotated], labels: Sequence[str]) -> None:
             "scores": scores.astype("<f4", copy=False).tobytes(),
         }
         | ({"parts": [list(part) for part in parts]} if parts else {})
-        for sentence, transitions, scores, parts in found
+        | ({"weight": weight} if weight != 1 else {})
+        for sentence, transitions, scores, weight, parts in found
     ]
-    doc._.tree_sentiment = {"labels": list(labels), "sentences": records}
+    kept = {"labels": list(labels), "sentences": records}
+    doc._.tree_sentiment = kept if abstain is None else {**kept, "abstain": abstain}
 
 
 def predictions(doc: Doc) -> list[Prediction]:
@@ -129,8 +135,8 @@ def register_extensions() -> None:
 
 
 class _Phrase(NamedTuple):
-    """A node of a tree, as it is stored: in which Doc, the classes, the record of its sentence, and
-    the words [first, behind) of that."""
+    """A node of a tree, as it is stored: in which Doc, the classes, the record of its sentence, the
+    words [first, behind) of that, and below which probability it has no label."""
 
     doc: Doc
     labels: list[str]
@@ -138,13 +144,15 @@ class _Phrase(NamedTuple):
     first: int
     behind: int
     node: int
+    abstain: float
 
 
 def _sentences(doc: Doc) -> Iterator[_Phrase]:
     if stored := doc._.tree_sentiment:
+        labels, abstain = stored["labels"], stored.get("abstain", 0.0)
         for record in stored["sentences"]:
             words = len(record["words"])
-            yield _Phrase(doc, stored["labels"], record, 0, words, 2 * words - 2)
+            yield _Phrase(doc, labels, record, 0, words, 2 * words - 2, abstain)
 
 
 def _phrase_of(span: Span) -> _Phrase | None:
@@ -165,13 +173,13 @@ def _phrase_of(span: Span) -> _Phrase | None:
     first, behind = bisect_left(tokens[::2], start), bisect_right(tokens[1::2], end)
     if first >= behind or (tokens[2 * first], tokens[2 * behind - 1]) != (start, end):
         return None
-    labels = stored["labels"]
+    labels, abstain = stored["labels"], stored.get("abstain", 0.0)
     if behind - first == len(record["words"]):
-        return _Phrase(doc, labels, record, first, behind, _nodes(first, behind) - 1)
+        return _Phrase(doc, labels, record, first, behind, _nodes(first, behind) - 1, abstain)
     if len(record["scores"]) == 4 * len(labels):  # those of the sentence alone
         return None
     node = _node_over(record["transitions"], first, behind)
-    return None if node is None else _Phrase(doc, labels, record, first, behind, node)
+    return None if node is None else _Phrase(doc, labels, record, first, behind, node, abstain)
 
 
 def _node_over(transitions: bytes, first: int, behind: int) -> int | None:
@@ -205,9 +213,10 @@ def _row(phrase: _Phrase) -> tuple[float, ...]:
     return form.unpack_from(rows, min(form.size * phrase.node, len(rows) - form.size))
 
 
-def _label(phrase: _Phrase) -> str:
+def _label(phrase: _Phrase) -> str | None:
     row = _row(phrase)
-    return phrase.labels[row.index(max(row))]
+    top = max(row)
+    return phrase.labels[row.index(top)] if top >= phrase.abstain else None
 
 
 def _scores(phrase: _Phrase) -> dict[str, float]:
@@ -233,7 +242,8 @@ def _prediction(phrase: _Phrase) -> Prediction:
     text, offsets = text_of(phrase.doc, tokens)
     words = tuple(phrase.record["words"][phrase.first : phrase.behind])
     read, scored = (text, words, offsets), (transitions, scores, tuple(phrase.labels))
-    return Prediction(*read, *scored, parts=_parts(phrase))
+    weight = phrase.record.get("weight", 1.0)
+    return Prediction(*read, *scored, phrase.abstain, weight, _parts(phrase))
 
 
 def _parts(phrase: _Phrase) -> Spans:
@@ -266,7 +276,7 @@ def _listed(phrase: _Phrase) -> list[dict[str, Any]]:
                 "start_char": span.start_char,
                 "end_char": span.end_char,
                 "text": span.text,
-                "label": labels[label],
+                "label": labels[label] if row[label] >= phrase.abstain else None,
                 "scores": dict(zip(labels, row, strict=True)),
             }
         )

@@ -1,6 +1,6 @@
 """What classifiers share."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import torch
 from pydantic import Field
@@ -17,7 +17,7 @@ Width = Annotated[int, Field(ge=0)]
 
 class Softmax(TaskHead):
     """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
-    labelled rows."""
+    labelled rows. `linear` is what gives the logits."""
 
     soft_labels = True
 
@@ -31,6 +31,14 @@ class Softmax(TaskHead):
         if labels.is_floating_point():
             return -(labels * torch.log_softmax(logits, 1)).sum()
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
+
+    @torch.no_grad()
+    def scale_logits(self, factor: float) -> bool:
+        """Multiply weight and bias of the last layer."""
+        last = cast(nn.Linear, self.get_submodule("linear"))
+        last.weight.mul_(factor)
+        last.bias.mul_(factor)
+        return True
 
 
 class Classifier(Softmax):

@@ -1,0 +1,144 @@
+"""Views of five classes as three and two, and abstaining, against sums written out."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import thinstack
+from thinstack.bundle import Bundle
+from thinstack.errors import InputError
+from thinstack.runtime.documents import document_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+from thinstack.runtime.views import FIVE, View
+
+TEXT = "The acting is superb. It was filmed in March, in a town by the sea. The plot is bad."
+
+
+def of_three(row: list[float]) -> list[float]:
+    return [row[0] + row[1], row[2], row[3] + row[4]]
+
+
+def of_two(row: list[float]) -> list[float]:
+    negative, positive = row[0] + row[1], row[3] + row[4]
+    return [negative / (negative + positive), positive / (negative + positive)]
+
+
+NAMES = {3: ("negative", "neutral", "positive"), 2: ("negative", "positive")}
+SUMS = {3: of_three, 2: of_two}
+
+
+@pytest.fixture(scope="module")
+def five() -> Predictor:
+    return thinstack.load("sst", threads=1)
+
+
+@pytest.mark.parametrize("classes", [3, 2])
+def test_every_phrase_is_shown_by_the_sums(five: Predictor, classes: int) -> None:
+    view = thinstack.load("sst", threads=1, classes=classes)
+    assert view.labels == NAMES[classes]
+    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    words = [sentence.words for sentence in own]
+    given = five.predict(words), view.predict(words)
+    for before, after in [*zip(own, shown, strict=True), *zip(*given, strict=True)]:
+        assert after.labels == NAMES[classes]
+        assert np.array_equal(before.transitions, after.transitions)
+        expected = [SUMS[classes](row) for row in before.scores.tolist()]
+        np.testing.assert_allclose(after.scores, expected, atol=1e-6)
+        assert after.label == NAMES[classes][int(np.argmax(expected[-1]))]
+        assert list(after.to_dict()["scores"]) == list(NAMES[classes])
+    steps = [sentence.transitions for sentence in own]
+    assert [len(rows[0]) for rows in view.node_scores(words, steps)] == [classes] * 3
+    again = pickle.loads(pickle.dumps(view))
+    assert again.labels == NAMES[classes]
+
+
+@pytest.mark.parametrize("classes", [3, 2])
+def test_a_text_is_shown_by_the_sums_of_its_mean(five: Predictor, classes: int) -> None:
+    """So a sentence without sentiment says little in a view without a neutral class."""
+    view = thinstack.load("sst", threads=1, classes=classes)
+    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    found, expected = document_scores(shown), SUMS[classes](document_scores(own).tolist())
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    plain = np.average([s.scores[-1] for s in shown], axis=0, weights=[len(s.words) for s in shown])
+    assert (abs(plain - found).max() > 0.02) == (classes == 2)
+
+
+@pytest.mark.parametrize("classes", [3, 2])
+def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(
+    five: Predictor, classes: int
+) -> None:
+    ((sentence, *_),) = predict_text(five, [TEXT.replace(". ", ", and ")])
+    view = thinstack.load("sst", threads=1, classes=classes, abstain=0.5, max_words=8)
+    (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
+    pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
+    lengths = [len(piece.words) for piece in pieces]
+    assert len(lengths) > 2
+    mean = np.average([piece.scores[-1] for piece in pieces], axis=0, weights=lengths)
+    np.testing.assert_allclose(shown.scores[-1], SUMS[classes](mean.tolist()), atol=1e-6)
+    assert shown.weight == pytest.approx(1 - mean[2] if classes == 2 else 1, abs=1e-6)
+    assert shown.abstain == 0.5
+
+
+def test_five_is_the_models_own(five: Predictor) -> None:
+    assert thinstack.load("sst", classes=5).labels == FIVE == five.labels
+    assert View.choose(tuple("01234"), 2, None).labels == NAMES[2]
+
+
+def test_a_wholly_neutral_phrase_has_even_scores() -> None:
+    found, weight = View.choose(FIVE, 2, None).scores(np.array([[0, 0, 1, 0, 0]], np.float32))
+    np.testing.assert_allclose(found, [[0.5, 0.5]])
+    assert 0 < weight < 1e-6
+
+
+def test_classes_of_a_file_are_shown_too() -> None:
+    known = np.array([0, 1, 2, 3, 4, -1])
+    shown = {c: View.choose(FIVE, c, None).classes(known).tolist() for c in (2, 3, 5)}
+    assert shown[3] == [0, 0, 1, 2, 2, -1]
+    assert shown[2] == [0, 0, -1, 1, 1, -1]
+    assert shown[5] == known.tolist()
+
+
+def test_without_a_probable_class_there_is_no_label_and_scores_stay(five: Predictor) -> None:
+    view = thinstack.load("sst", threads=1, abstain=0.6)
+    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    known = [label for sentence in shown for label in sentence.certain.tolist()]
+    assert set(known) == {True, False}
+    for before, after in zip(own, shown, strict=True):
+        assert np.array_equal(before.scores, after.scores)
+        top = before.scores.max(axis=1)
+        assert after.certain.tolist() == (top >= 0.6).tolist()
+        assert after.label == (before.label if top[-1] >= 0.6 else None)
+        data, all_of_it = after.to_dict(), before.to_dict()
+        assert json.loads(json.dumps(data))["label"] == after.label
+        for node, full, sure in zip(data["nodes"], all_of_it["nodes"], top >= 0.6, strict=True):
+            assert node == {**full, "label": full["label"] if sure else None}
+        assert after.tree.labels == tuple(
+            label if sure else "-"
+            for label, sure in zip(before.tree.labels, top >= 0.6, strict=True)
+        )
+        assert before.certain.all()
+    labels = [sentence.label for sentence in shown]
+    assert None in labels
+    assert any(labels)
+    again = copy.deepcopy(shown[0])
+    assert again.abstain == 0.6
+
+
+@pytest.mark.parametrize("asked", [{"abstain": 0.0}, {"abstain": 1.0}, {"abstain": float("nan")}])
+def test_an_impossible_probability_is_refused(asked: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="abstain: expected a probability between 0 and 1"):
+        thinstack.load("sst", **asked)
+
+
+def test_other_views_and_other_models_are_refused(last_word: Bundle) -> None:
+    for classes in (1, 4, 6):
+        with pytest.raises(InputError, match=f"expected 2, 3 or 5, found {classes}"):
+            thinstack.load("sst", classes=classes)
+    for classes in (2, 3, 5):
+        with pytest.raises(InputError, match=r"of the five classes very neg.*bad, so-so"):
+            Predictor(last_word, classes=classes)
+    assert Predictor(last_word, abstain=0.9).predict([["film"]])[0].label is None

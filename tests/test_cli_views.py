@@ -1,0 +1,71 @@
+"""`--classes` and `--abstain` on the command line, and the calibration error of `evaluate`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import Answer
+
+import thinstack
+from thinstack.data.treebank import read_labelled
+from thinstack.measure.calibration import calibration_error
+from thinstack.runtime.text import predict_text
+
+Cli = Callable[..., Answer]
+
+TREES = """(4 (2 It) (4 (2 is) (4 superb)))
+(1 (2 It) (1 (2 is) (1 bad)))
+(2 (2 It) (2 (2 is) (2 blue)))
+(3 (2 It) (3 (2 is) (3 good)))
+"""
+TEXTS = "text,label\nIt is superb,very positive\nIt is bad,negative\nIt is blue,neutral\n"
+
+
+@pytest.mark.parametrize("settings", [{"classes": 3}, {"classes": 2}, {"abstain": 0.6}], ids=str)
+def test_what_is_predicted_is_what_the_library_shows(cli: Cli, settings: dict[str, float]) -> None:
+    options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
+    text = "The acting is superb. It was not bad at all."
+    (sentences,) = predict_text(thinstack.load("sst", **settings), [text])
+    assert cli("predict", text, "--json", *options).json == [one.to_dict() for one in sentences]
+
+
+def test_a_drawing_says_where_it_is_uncertain(cli: Cli) -> None:
+    answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.6")
+    assert answer.out.startswith("uncertain: It was not bad at all.")
+    assert "?: uncertain, no class reaches 60%." in answer.out
+    answer = cli("predict", "good", "--abstain", "1")
+    assert (answer.code, answer.out) == (2, "")
+    assert "abstain: expected a probability between 0 and 1, found 1.0" in answer.err
+
+
+def test_figures_of_a_view_are_those_of_its_classes(cli: Cli, tmp_path: Path) -> None:
+    trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
+    trees.write_text(TREES, encoding="utf-8")
+    table.write_text(TEXTS, encoding="utf-8")
+    found = {c: cli("evaluate", trees, "--classes", c, "--json").json for c in ("5", "3", "2")}
+    counts = ("roots", "binary_roots", "phrases", "binary_phrases")
+    assert [found[c]["roots"] for c in found] == [4, 4, 3]
+    assert all(found[c]["binary_roots"] == 3 for c in found)
+    assert [found["2"][name] for name in counts] == [3, 3, 9, 9]
+    assert found["2"]["root_accuracy"] == found["5"]["root_binary_accuracy"]
+    of_texts = {c: cli("evaluate", table, "--classes", c, "--json").json for c in ("5", "3", "2")}
+    assert [of_texts[c]["texts"] for c in found] == [3, 3, 2]
+    assert [len(of_texts[c]["confusion"]) for c in found] == [5, 3, 2]
+    assert of_texts["3"]["accuracy"] == 100
+
+
+def test_the_calibration_error_is_shown(cli: Cli, tmp_path: Path) -> None:
+    trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
+    trees.write_text(TREES, encoding="utf-8")
+    table.write_text(TEXTS, encoding="utf-8")
+    predictor = thinstack.load("sst")
+    labelled = read_labelled(trees, predictor.labels)
+    found = predictor.predict_trees([tree for tree, _ in labelled])
+    roots = calibration_error(
+        np.stack([one.scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
+    )
+    out = " ".join(cli("evaluate", trees).out.split())
+    assert f"calibration error, sentences │ {roots:.2f} │ 4 │" in out
+    assert "calibration error, phrases" in out
+    assert "calibration error" in cli("evaluate", table).out

@@ -1,0 +1,250 @@
+"""The temperature of a published model."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_pairs
+import tiny_recipe
+import tiny_texts
+import torch
+from runs import drawn, weights
+from scipy.special import log_softmax, softmax
+from torch import nn
+from trained import Trained, check_scores, train
+
+from thinstack.errors import ExportError
+from thinstack.measure.calibration import calibration_error
+from thinstack.models import load_model
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.calibrate import Cases, calibrate, calibrated, fit_temperature
+from thinstack.training.datasets import load_datasets
+from thinstack.training.evaluate import scores_of
+from thinstack.training.examples import Example
+from thinstack.training.seeds import run_seed
+
+
+def cases(logits: np.ndarray, gold: np.ndarray, counts: Sequence[int] | None = None) -> Cases:
+    ones = np.ones(len(logits), np.int64)
+    of = np.array(counts) if counts else ones
+    return Cases(softmax(logits, axis=1), ones, of, gold, np.arange(len(of)) % 2)
+
+
+def drawn_cases(sureness: float, count: int = 4000) -> Cases:
+    """Cases whose classes were drawn from the softmax of logits that are so many times as
+    large as they should be."""
+    draw = np.random.default_rng(0)
+    logits = draw.normal(0, 1, (count, 3))
+    gold = np.array([draw.choice(3, p=row) for row in softmax(logits, axis=1)])
+    return cases(sureness * logits, gold)
+
+
+@pytest.mark.parametrize("sureness", [0.5, 1.0, 3.0])
+def test_the_temperature_of_drawn_classes_is_found(sureness: float) -> None:
+    assert fit_temperature([drawn_cases(sureness)]) == pytest.approx(sureness, rel=0.1)
+
+
+def test_kinds_count_the_same_however_many_cases_they_have() -> None:
+    few, many = drawn_cases(0.5, 400), drawn_cases(2.0)
+
+    def loss(temperature: float) -> float:
+        found = 0.0
+        for one in (few, many):
+            logs = log_softmax(np.log(one.scores) / temperature, axis=1)
+            found -= logs[np.arange(len(logs)), one.gold].mean()
+        return found
+
+    tried = np.linspace(0.3, 3, 2701)
+    best = tried[np.argmin([loss(each) for each in tried])]
+    assert fit_temperature([few, many]) == pytest.approx(best, abs=2e-3)
+
+
+def test_a_text_is_fitted_by_the_mean_of_its_sentences() -> None:
+    draw = np.random.default_rng(1)
+    gold, counts = draw.integers(3, size=300), [2, 1, 3] * 100
+    texts = cases(draw.normal(0, 4, (600, 3)), gold, counts)
+    starts = np.cumsum(counts) - counts
+
+    def loss(temperature: float) -> float:
+        rows = softmax(np.log(texts.scores) / temperature, axis=1)
+        means = [rows[a : a + n].mean(0) for a, n in zip(starts, counts, strict=True)]
+        return -float(np.mean([np.log(mean[y]) for mean, y in zip(means, gold, strict=True)]))
+
+    tried = np.linspace(0.2, 10, 491)
+    best = tried[np.argmin([loss(each) for each in tried])]
+    assert fit_temperature([texts]) == pytest.approx(best, abs=0.05)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    data = tiny_recipe.write_data(tmp_path_factory.mktemp("data"), dev=61)
+    recipe = tiny_recipe.recipe(vectors="words.txt", seeds=(1, 2), learning_rate=0.5)
+    return train(recipe, data, tmp_path_factory.mktemp("out"))
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
+def test_every_file_of_the_bundle_has_the_temperature_and_the_classes_stay(tiny: Trained) -> None:
+    check_scores(tiny)
+    datasets = load_datasets(tiny.recipe, tiny.data)
+    seed = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1")  # from its checkpoint
+    temperature = tiny.results["seeds"]["1"]["calibration"]["temperature"]
+    assert abs(temperature - 1) > 0.05
+    words = [["the", "film", "is", "good"], ["dull", "plot"], ["bad"]]
+    found = Predictor(tiny.bundle).predict_trees([tiny_tree(each) for each in words])
+    head, published = seed.model.head, load_model(tiny.bundle).head
+    rows = torch.randn(50, 5)
+    with torch.no_grad():
+        logits = head(rows)
+        torch.testing.assert_close(published(rows), logits / temperature)
+        assert torch.equal(published.scores(rows).argmax(1), logits.argmax(1))
+    assert all(abs(item.scores.sum(1) - 1).max() < 1e-5 for item in found)
+
+
+def tiny_tree(words: list[str]) -> Any:
+    from thinstack.core import Tree
+    from thinstack.core.transitions import left
+
+    return Tree.from_transitions(left(len(words)), words)
+
+
+def test_checkpoints_keep_the_weights_and_publishing_again_gives_the_same(tiny: Trained) -> None:
+    before = {path: path.read_bytes() for path in tiny.out.rglob("*.safetensors")}
+    assert len(before) == 3
+    again = train(tiny.recipe, tiny.data, tiny.out)
+    assert "epoch" not in again.printed
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_what_is_reported_is_cross_fitted(tiny: Trained) -> None:
+    """Each half was not seen by the temperature that it is scored with."""
+    datasets = load_datasets(tiny.recipe, tiny.data)
+    model = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1").model
+    found = tiny.results["seeds"]["1"]["calibration"]
+    odd = [example for number, example in enumerate(datasets.dev) if number % 2]
+    changed = calibrate(model, [*wrong(datasets.dev[0::2], odd)], tiny.recipe)
+    assert changed.of_halves[1] == pytest.approx(found["of_halves"][1])
+    assert changed.of_halves[0] != pytest.approx(found["of_halves"][0], rel=1e-2)
+    assert changed.temperature != pytest.approx(found["temperature"], rel=1e-2)
+    assert found["cases"] == 61
+    given = [example.trees["balanced"] for example in datasets.dev]
+    rows = scores_of(model, datasets.dev, "balanced", "phrases")
+    others = [found["of_halves"][1 - number % 2] for number in range(61)]
+    after = [
+        softmax(np.log(each[one.whole]) / other)
+        for each, one, other in zip(rows, given, others, strict=True)
+    ]
+    gold = np.array([one.targets[one.whole] for one in given])
+    error = found["errors"]["root_calibration_error"]["after"]
+    assert calibration_error(np.stack(after), gold) == pytest.approx(error, abs=1e-3)
+    assert set(found["errors"]) == {"root_calibration_error", "phrase_calibration_error"}
+
+
+def wrong(even: Sequence[Example], odd: Sequence[Example]) -> list[Example]:
+    """The examples, those of even number with other classes."""
+    found = []
+    for number in range(len(even) + len(odd)):
+        example = (odd if number % 2 else even)[number // 2]
+        if number % 2 == 0:
+            trees = {
+                source: one._replace(targets=(one.targets + 1) % 3)
+                for source, one in example.trees.items()
+            }
+            example = Example(trees)
+        found.append(example)
+    return found
+
+
+def test_card_manifest_and_results_say_it(tiny: Trained) -> None:
+    found = tiny.results["seeds"]["1"]["calibration"]
+    assert tiny.bundle.manifest.metrics["calibration"] == found
+    assert f"temperature, {found['temperature']:.3f}, that was fitted\non 61 cases" in tiny.card
+    for name, key in (("sentences", "root"), ("phrases", "phrase")):
+        errors = found["errors"][f"{key}_calibration_error"]
+        row = f"| {name} | {errors['before']:.2f} | {errors['after']:.2f} |"
+        assert row in tiny.card
+        # Before, over the trees that raw words get.
+        own = tiny.results["seeds"]["1"]["dev"][found["trees"]]
+        assert own[f"{key}_calibration_error"] == pytest.approx(errors["before"])
+    assert found["trees"] == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("dev", "export", "reason"),
+    [
+        (49, {}, "there are 49 examples with a class, expected 50"),
+        (60, {"calibrate": False}, "the recipe has export.calibrate = false"),
+    ],
+)
+def test_without_a_temperature_the_model_stays_and_the_card_says_why(
+    tmp_path: Path, dev: int, export: dict[str, Any], reason: str
+) -> None:
+    data = tiny_recipe.write_data(tmp_path / "data", dev=dev)
+    recipe = tiny_recipe.recipe(epochs=1, export=export)
+    done = train(recipe, data, tmp_path / "out")
+    assert f"No temperature was fitted: {reason}.\n" in done.card
+    found = done.results["seeds"]["1"]["calibration"]
+    assert (found["temperature"], found["reason"]) == (None, reason)
+    before = found["errors"]["root_calibration_error"]["before"]
+    assert f"| sentences | {before:.2f} | - |" in done.card
+    seed = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path / "out" / "seeds" / "1")
+    published = weights(load_model(done.bundle))
+    assert all(np.array_equal(part, published[key]) for key, part in weights(seed.model).items())
+
+
+class Shifts(nn.Module):
+    """Parts of heads of third parties."""
+
+    def __init__(self, head: Any, *, scales: bool):
+        super().__init__()
+        self.inner, self.scales, self.reads = head, scales, head.reads
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        return self.inner(rows) + torch.tensor([1.0, 0.0, 0.0])
+
+    def scores(self, rows: torch.Tensor) -> torch.Tensor:
+        return torch.softmax(self(rows), 1)
+
+    def scale_logits(self, factor: float) -> bool:
+        return self.scales and self.inner.scale_logits(factor)
+
+
+def test_heads_that_do_not_scale_are_left_and_those_that_do_it_wrongly_refused(
+    tmp_path: Path,
+) -> None:
+    data = tiny_recipe.write_data(tmp_path, dev=60)
+    recipe = tiny_recipe.recipe()
+    datasets = load_datasets(recipe, data)
+    model = drawn(recipe, datasets)
+    head, before = model.head, weights(model)
+    model.head = Shifts(head, scales=False)
+    left = calibrate(model, datasets.dev, recipe)
+    assert left.reason == "the head node_classifier.v1 has no scale_logits"
+    assert calibrated(model, left, datasets.dev) is model
+    model.head = Shifts(head, scales=True)
+    found = calibrate(model, datasets.dev, recipe)
+    with pytest.raises(ExportError, match="Shifts should be the softmax of scaled logits"):
+        calibrated(model, found, datasets.dev)
+    model.head = head
+    assert all(np.array_equal(part, before[key]) for key, part in weights(model).items())
+
+
+def test_texts_and_pairs_have_theirs_and_ratings_none(tmp_path: Path) -> None:
+    tiny_texts.table(tmp_path / "texts.csv", 240)
+    tiny_texts.start(tmp_path / "start")
+    recipe = tiny_texts.recipe(tmp_path / "start")
+    datasets = load_datasets(recipe, tmp_path)
+    found = calibrate(tiny_texts.drawn(recipe), datasets.dev, recipe)
+    assert (found.trees, found.cases) == ("self", len(datasets.dev))
+    assert found.temperature
+    assert set(found.errors) == {"calibration_error"}
+    data = tiny_pairs.write_data(tmp_path / "pairs")
+    for task, reason in (("entailment", "examples with a class"), ("relatedness", "ratings")):
+        of_pairs = tiny_pairs.recipe(task)
+        datasets = load_datasets(of_pairs, data)
+        none = calibrate(drawn(of_pairs, datasets), datasets.dev, of_pairs)
+        assert none.temperature is None
+        assert reason in none.reason
+    json.dumps(found.errors)

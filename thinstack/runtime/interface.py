@@ -1,0 +1,120 @@
+"""What the ONNX file of a bundle takes and gives, and whether that fits the bundle."""
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle.manifest import MEND
+from thinstack.config import ModelConfig
+from thinstack.core import Forest
+from thinstack.core.forest import WORD_FIELDS
+from thinstack.core.transitions import first_fault
+from thinstack.data.vocabulary import Vocabulary
+from thinstack.errors import BundleError
+
+__all__ = ["PARSE_OUTPUT", "Interface", "check_parse", "check_scores", "interface_of"]
+
+PARSE_OUTPUT = "parse"
+"""The output of the trees that a model makes; not "transitions", which is an input."""
+
+_INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+
+# The trees of models that are run, and the inputs that tell them (one that parses: both).
+_TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
+
+# What the head of a bundle reads whose ONNX file does not tell, as none before this did.
+_READS = {"root_classifier.v1": "roots"}
+
+
+class Interface(NamedTuple):
+    """What a model takes and gives.
+
+    Attributes:
+        types: the type of each input, by its name.
+        output: the name of the scores: of phrases, or of sentences alone.
+        phrases: whether it scores phrases.
+        most_pieces: word pieces of a sentence that it reads, None without such a limit.
+    """
+
+    types: dict[str, Any]
+    output: str
+    phrases: bool
+    most_pieces: int | None
+
+
+def interface_of(
+    session: Any, config: ModelConfig, vocabulary: Vocabulary, source: str
+) -> Interface:
+    """What the model of a session takes and gives. Raises BundleError, naming the file `source`, if
+    it is none that a predictor runs, or does not fit the configuration and the vocabulary."""
+    found = {item.name: item.type for item in session.get_inputs()}
+    outputs = [item.name for item in session.get_outputs()]
+    metadata = session.get_modelmeta().custom_metadata_map
+    reads = metadata.get("reads", _READS.get(config.head.name))
+    phrases = config.trees != "sequence" and reads != "roots"
+    output = "node_scores" if phrases else "root_scores"
+    if config.trees not in _TREES or output not in outputs:
+        raise BundleError(
+            f"{source}: expected a model of binary trees or of plain sentences that gives"
+            f" {output}; it reads {config.trees} trees and gives "
+            f"{', '.join(outputs)}; run the file itself with onnxruntime"
+        )
+    trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
+    expected = [*WORD_FIELDS[config.embedding.kind], *trees]
+    # For words in their context; a parser's lengths are for its trees.
+    if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:
+        expected.append("lengths")
+    if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
+        wanted = f"the int32 or int64 inputs {', '.join(expected)}"
+        raise BundleError(f"{source}: expected {wanted}; found {found}")
+    if config.parses and PARSE_OUTPUT not in outputs:
+        raise BundleError(
+            f"{source}: the configuration says that the model parses, but it gives no "
+            f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
+        )
+    _check_metadata(metadata, config, vocabulary, source)
+    most = metadata.get("max_pieces")
+    types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
+    return Interface(types, output, phrases, None if most is None else int(most))
+
+
+def _check_metadata(
+    metadata: dict[str, str], config: ModelConfig, vocabulary: Vocabulary, source: str
+) -> None:
+    """With another vocabulary or other labels, ids or names would be wrong."""
+    own = {
+        "vocabulary_digest": vocabulary.digest(),
+        "labels": json.dumps(config.labels, ensure_ascii=False),
+        "embedding": config.embedding.kind,
+        "parses": json.dumps(config.parses),
+    }
+    for key, value in own.items():
+        if metadata.get(key, value) != value:
+            found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
+            raise BundleError(f"{source}: exported with {found}; {MEND}")
+
+
+def check_scores(
+    scores: NDArray[np.floating], shape: tuple[int, int], output: str, source: str
+) -> None:
+    """Raise BundleError unless scores that a model gave are finite and of this shape."""
+    if scores.shape != shape or not np.isfinite(scores).all():
+        rows, labels = shape
+        expected = f"finite {output} of {rows} rows and {labels} labels"
+        infinite = (~np.isfinite(scores)).sum()
+        problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
+        raise BundleError(f"{source}: {problem}")
+
+
+def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], source: str) -> None:
+    """Raise BundleError unless transitions that a model gave are trees over the sentences of a
+    forest, which have these places."""
+    nodes = int(forest.sizes.sum())
+    if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
+        wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
+        raise BundleError(f"{source}: {wrong}")
+    if fault := first_fault(steps, forest.sizes):
+        problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
+        raise BundleError(f"{source}: {problem}")

@@ -1,0 +1,84 @@
+"""Views of a model's classes: five classes of sentiment as three or
+two, and answers that are left out where no class is probable enough."""
+
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import InputError
+from thinstack.runtime.prediction import Scored
+
+__all__ = ["FIVE", "View"]
+
+FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
+"""The classes of the Stanford Sentiment Treebank, whose numbers are "0" to "4"."""
+
+_VIEWS: Final = {
+    3: (("negative", "neutral", "positive"), (0, 0, 1, 2, 2)),
+    2: (("negative", "positive"), (0, 0, -1, 1, 1)),
+}
+
+_LEAST: Final = 1e-30
+"""Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
+
+
+class View(NamedTuple):
+    """What is shown of scores.
+
+    Attributes:
+        labels: the V classes that are shown.
+        abstain: where no class is as probable as this, there is no label.
+        places: of each of the model's classes the one that it adds to, -1 if it is left out; None
+            where the model's own are shown.
+    """
+
+    labels: tuple[str, ...]
+    abstain: float = 0.0
+    places: tuple[int, ...] | None = None
+
+    @classmethod
+    def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
+        """The view of a model of these classes. Raises InputError for a number of `classes` other
+        than 2, 3 and 5, or for a model that has not the five of SST, by their names or numbers;
+        and unless 0 < `abstain` < 1."""
+        if abstain is not None and not 0 < abstain < 1:
+            raise InputError(f"abstain: expected a probability between 0 and 1, found {abstain}")
+        share = 0.0 if abstain is None else float(abstain)
+        if classes is None:
+            return cls(labels, share)
+        if classes not in (*_VIEWS, len(FIVE)):
+            raise InputError(f"classes: expected 2, 3 or 5, found {classes!r}")
+        if tuple(label.lower() for label in labels) not in (FIVE, tuple("01234")):
+            expected = f"a model of the five classes {', '.join(FIVE)}"
+            found = f"this one has {', '.join(labels):.200}"
+            raise InputError(f"classes: expected {expected}; {found}: leave classes out")
+        if classes == len(FIVE):
+            return cls(labels, share)
+        names, places = _VIEWS[classes]
+        return cls(names, share, places)
+
+    def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
+        """The probabilities (N, V) of the classes shown, of the model's (N, C), and the share of
+        the last row, the sentence's, that they are made of: all of it, but where a class is left
+        out."""
+        if self.places is None:
+            return scores, 1.0
+        adds = np.array(self.places)[:, None] == np.arange(len(self.labels))
+        masses = scores @ adds.astype(scores.dtype)
+        if -1 not in self.places:
+            return masses, 1.0
+        masses += _LEAST
+        totals = masses.sum(axis=1, keepdims=True)
+        return masses / totals, float(totals[-1, 0])
+
+    def shown(self, scored: Scored) -> Scored:
+        """A sentence with the scores of the classes shown."""
+        scores, weight = self.scores(scored.scores)
+        return scored._replace(scores=scores, weight=weight)
+
+    def classes(self, known: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The classes shown (K,) of the model's (K,); -1 where there is none."""
+        if self.places is None:
+            return known
+        return np.array([*self.places, -1], np.int64)[known]

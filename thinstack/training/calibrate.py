@@ -1,0 +1,195 @@
+"""The temperature of a published model: fitted on development data, measured across its halves, and
+folded into the weights of the head."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from thinstack.config import Recipe
+from thinstack.errors import ExportError
+from thinstack.measure.calibration import calibration_error, tempered
+from thinstack.models import Model
+from thinstack.runtime.documents import mean_scores
+from thinstack.training.evaluate import scores_of
+from thinstack.training.examples import Example, forests_of
+
+__all__ = ["FEWEST", "Calibration", "Cases", "calibrate", "calibrated", "fit_temperature"]
+
+FEWEST: Final = 50
+"""Sentences, texts or pairs with a class that a temperature is fitted on at least."""
+
+BOUNDS: Final = (0.1, 10.0)
+"""Temperatures that are looked at. Where all cases are right, the likeliest is 0."""
+
+TOLERANCE: Final = 1e-3
+"""How far scores may be from those of the temperature, after it is folded in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The temperature of a model, and what it changes.
+
+    Attributes:
+        temperature: what logits are divided by, fitted on all examples; None where none is.
+        of_halves: those fitted on the examples of even and of odd number (from 0).
+        trees: the tree source that it was fitted over.
+        cases: how many sentences, texts or pairs it was fitted on.
+        errors: the figures `root_calibration_error` and `phrase_calibration_error`, or
+            `calibration_error` of texts and pairs, in percentage points: "before", and "after" with
+            the temperature of the half that a case is not in.
+        reason: why there is none.
+    """
+
+    temperature: float | None
+    of_halves: list[float]
+    trees: str
+    cases: int
+    errors: dict[str, dict[str, float | None]]
+    reason: str = ""
+
+
+class Cases(NamedTuple):
+    """K sentences, phrases, pairs or texts that have a class.
+
+    Attributes:
+        scores: (R, C) the probabilities of sentences, phrases or pairs; of a text those of each of
+            its sentences, in order.
+        lengths: (R,) how much each counts in the mean of a text.
+        counts: (K,) how many rows of them each case has.
+        gold: (K,) the classes.
+        half: (K,) 0 for cases of examples of even number, else 1.
+    """
+
+    scores: NDArray[np.floating]
+    lengths: NDArray[np.integer]
+    counts: NDArray[np.integer]
+    gold: NDArray[np.int64]
+    half: NDArray[np.int64]
+
+    def at(self, temperature: float) -> NDArray[np.floating]:
+        """The probabilities (K, C) of the classes at this temperature."""
+        return mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
+
+    def of(self, half: int) -> "Cases":
+        """Those of one half."""
+        kept = self.half == half
+        rows = np.repeat(kept, self.counts)
+        parts = (self.scores[rows], self.lengths[rows])
+        return Cases(*parts, self.counts[kept], self.gold[kept], self.half[kept])
+
+
+def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Calibration:
+    """Fit a temperature on development examples, which no model was trained on.
+
+    The trees are those that raw words get, where the recipe measures these. Left out are ratings,
+    whose mean by the probabilities is the answer, heads that do not scale their logits, and too few
+    cases.
+    """
+    # The first are the data's own.
+    source, task = recipe.measured_trees[:2][-1], recipe.data.task
+    if task == "relatedness":
+        return Calibration(None, [], source, 0, {}, "its scores are read as means of ratings")
+    kinds = _cases(scores_of(model, examples, source, task), examples, source, recipe)
+    sizes = [[int((cases.half == half).sum()) for half in (0, 1)] for cases in kinds.values()]
+    fewest = sum(sizes[0])
+    errors: dict[str, dict[str, float | None]] = {
+        name: {"before": calibration_error(cases.at(1.0), cases.gold), "after": None}
+        for name, cases in kinds.items()
+    }
+    reason = ""
+    if not recipe.export.calibrate:
+        reason = "the recipe has export.calibrate = false"
+    elif not copy.deepcopy(model.head).scale_logits(1.0):
+        reason = f"the head {recipe.model.head.name} has no scale_logits"
+    elif fewest < FEWEST or not np.all(sizes):
+        reason = f"there are {fewest} examples with a class, expected {FEWEST}"
+    if reason:
+        return Calibration(None, [], source, fewest, errors, reason)
+    halves = [fit_temperature([cases.of(half) for cases in kinds.values()]) for half in (0, 1)]
+    for name, cases in kinds.items():
+        scores = [cases.of(half).at(halves[1 - half]) for half in (0, 1)]
+        gold = [cases.of(half).gold for half in (0, 1)]
+        errors[name]["after"] = calibration_error(np.concatenate(scores), np.concatenate(gold))
+    whole = fit_temperature(list(kinds.values()))
+    return Calibration(whole, halves, source, fewest, errors)
+
+
+def fit_temperature(kinds: Sequence[Cases]) -> float:
+    """The temperature, within `BOUNDS`, with the least mean over kinds of cases of their mean
+    negative log-likelihoods (Guo et al. 2017, section 4.2). Kinds have cases."""
+
+    def loss(log_temperature: float) -> float:
+        found = 0.0
+        for cases in kinds:
+            scores = cases.at(float(np.exp(log_temperature)))
+            right = scores[np.arange(len(scores)), cases.gold]
+            found -= float(np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean())
+        return found / len(kinds)
+
+    found = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
+    return float(np.exp(found.x))
+
+
+@torch.inference_mode()
+def calibrated(model: Model, calibration: Calibration, examples: Sequence[Example]) -> Model:
+    """A copy of the model with the temperature in the weights of its head; the model itself where
+    there is none. Raises ExportError if the head's `scale_logits` does something else."""
+    if calibration.temperature is None:
+        return model
+    found = copy.deepcopy(model)
+    found.head.scale_logits(1 / calibration.temperature)
+    _, forest = next(forests_of(examples, "gold", FEWEST))
+    name = found.output_names[0]
+    before, after = (one.eval()(one.inputs(forest))[name].numpy() for one in (model, found))
+    apart = float(np.abs(tempered(before, calibration.temperature) - after).max())
+    if apart > TOLERANCE:
+        raise ExportError(
+            f"after scale_logits(1 / {calibration.temperature:.4f}) the scores of the head "
+            f"{type(model.head).__name__} should be the softmax of scaled logits, but differ by "
+            f"{apart:.2g}; mend or leave out its scale_logits, or set export.calibrate = false"
+        )
+    return found
+
+
+def _cases(
+    scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, recipe: Recipe
+) -> dict[str, Cases]:
+    """By the name of their calibration error: sentences and, where there are others than these,
+    labelled phrases; or texts; or pairs."""
+    given = [example.trees[source] for example in examples]
+    numbers = np.arange(len(given))
+    if recipe.data.task == "texts":
+        lengths = np.concatenate([one.forest.lengths for one in given])
+        counts = np.array(list(map(len, scores)))
+        gold = np.concatenate([one.targets for one in given])
+        texts = Cases(np.concatenate(scores), lengths, counts, gold, numbers % 2)
+        return {"calibration_error": texts}
+    whole = [one.whole for one in given]
+    roots = _single(
+        np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
+        np.array([one.targets[place] for one, place in zip(given, whole, strict=True)]),
+        numbers,
+    )
+    if recipe.data.task == "entailment":
+        return {"calibration_error": roots}
+    nodes = _single(
+        np.concatenate(scores),
+        np.concatenate([one.targets for one in given]),
+        np.repeat(numbers, [len(one.targets) for one in given]),
+    )
+    if len(nodes.gold) == len(roots.gold):
+        return {"root_calibration_error": roots}
+    return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
+
+
+def _single(scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]) -> Cases:
+    """Cases of one row each, those that have a class; `number`: of their example."""
+    known = gold >= 0
+    ones = np.ones(int(known.sum()), np.int64)
+    return Cases(scores[known], ones, ones, gold[known], number[known] % 2)
