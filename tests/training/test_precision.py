@@ -24,7 +24,7 @@ DISTANCES = {"parser": {"name": "distances.v1"}}
 @pytest.fixture
 def has_bf16(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a CPU that has it; others emulate it."""
-    monkeypatch.setattr(precision, "_has_bf16", lambda device: True)
+    monkeypatch.setattr(precision, "has_bf16", lambda device: True)
 
 
 def recipe_of(*, precision: str = "bf16", **settings: Any) -> Recipe:
@@ -112,4 +112,4 @@ def test_an_older_torch_tells_the_kind_of_cpu_alone(
 ) -> None:
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    assert precision._has_bf16(torch.device("cpu")) == has
+    assert precision.has_bf16(torch.device("cpu")) == has

@@ -10,7 +10,7 @@ from thinstack.errors import ConfigError
 from thinstack.models.model import Joint, Model
 from thinstack.plugins.shared_weights import one_weight_gradient
 
-__all__ = ["check_precision", "joint_of", "lower_precision"]
+__all__ = ["check_precision", "has_bf16", "joint_of", "lower_precision"]
 
 
 def joint_of(
@@ -27,7 +27,7 @@ def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
     """What computes in the precision of the training."""
     device, lower = model.embedding.table.device, config.precision == "bf16"
     if config.precision == "auto":
-        lower = _has_bf16(device) and not _refusing(model)
+        lower = has_bf16(device) and not _refusing(model)
     return torch.autocast(device.type, torch.bfloat16, enabled=lower)
 
 
@@ -40,7 +40,7 @@ def check_precision(model: Model, config: TrainingConfig) -> None:
         problem = f"the cell {refusing[0]} does not compute in it"
         raise ConfigError(f"training.precision = 'bf16': {problem}; leave precision out")
     device = model.embedding.table.device
-    if not _has_bf16(device):
+    if not has_bf16(device):
         raise ConfigError(
             f"training.precision = 'bf16': this {device.type.upper()} only emulates it, which is "
             "many times slower than float32; leave precision out, or train on a GPU of compute "
@@ -54,7 +54,8 @@ def _refusing(model: Model) -> list[str]:
     return [type(cell).__name__ for cell in cells if not cell.bf16]
 
 
-def _has_bf16(device: torch.device) -> bool:
+def has_bf16(device: torch.device) -> bool:
+    """Whether a device has arithmetic of bfloat16, and does not emulate it."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6

@@ -16,7 +16,7 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, needs_extra
 from thinstack.plugins.manager import manager
 
-__all__ = ["PretrainedEncoder", "read_encoder"]
+__all__ = ["PretrainedEncoder", "read_encoder", "variant_of"]
 
 NAME = "transformer.v1"
 PROBES: Final = (
@@ -79,7 +79,7 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
             )
         tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
         whole: Any = transformers.AutoModel.from_pretrained(
-            source, config=config, variant=_variant(folder), dtype=torch.float32
+            source, config=config, variant=variant_of(folder), dtype=torch.float32
         )
     options = manager().embedding(NAME).parse(embedding.options)
     _check_sizes(name, embedding.size, options, config, tokenizer)
@@ -126,7 +126,7 @@ def _quiet(transformers: Any) -> Any:
             logging.enable_progress_bar()
 
 
-def _variant(folder: Path) -> str | None:
+def variant_of(folder: Path) -> str | None:
     """Of a folder whose one file of weights has a name such as model.fp16.safetensors, its middle
     part."""
     if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():

@@ -1,9 +1,10 @@
 """The plain rival of a model of texts: TF-IDF and logistic regression, by scikit-learn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -12,7 +13,7 @@ from thinstack.measure.figures import Figures
 from thinstack.measure.text_figures import text_figures
 from thinstack.training.texts import Text
 
-__all__ = ["NAME", "plain_rival"]
+__all__ = ["NAME", "learn_plain", "plain_rival"]
 
 NAME: Final = "TF-IDF, logistic regression"
 
@@ -21,19 +22,31 @@ MOST: Final = 50_000
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
-    """Figures on `dev` of a logistic regression (C = 10) over the TF-IDF-weighted word 1- and
-    2-grams of `train`."""
+    """Figures on `dev` of what `learn_plain` learns from `train`, of more than 50,000 texts from so
+    many."""
     learnt = [
         train[place] for place in np.linspace(0, len(train) - 1, min(len(train), MOST), dtype=int)
     ]
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
-    model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000))
-    model.fit([_spaced(text) for text in learnt], [text.label for text in learnt])
-    found = model.predict_proba([_spaced(text) for text in dev])
-    scores = np.zeros((len(dev), len(labels)))
-    scores[:, [labels.index(name) for name in model.classes_]] = found
+    score = learn_plain(list(map(_spaced, learnt)), [text.label for text in learnt], labels)
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
-    return text_figures(scores, gold, labels)
+    return text_figures(score(list(map(_spaced, dev))), gold, labels)
+
+
+def learn_plain(
+    texts: Sequence[str], names: Sequence[str], labels: Sequence[str]
+) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+    """A logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of the words of texts of
+    the classes `names`, words with spaces between: a function that gives texts the probabilities
+    (T, C) of `labels`."""
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
+    model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000)).fit(texts, names)
+
+    def score(texts: Sequence[str]) -> NDArray[np.float64]:
+        scores = np.zeros((len(texts), len(labels)))
+        scores[:, [labels.index(name) for name in model.classes_]] = model.predict_proba(texts)
+        return scores
+
+    return score
 
 
 def _spaced(text: Text) -> str:

@@ -1,0 +1,150 @@
+"""Speed of bundles, raw text to results on one thread, against each other and against a classifier
+of the same encoder in 8 bits without a tree.
+
+    python benchmarks/contextual_speed.py --data FOLDER --model BUNDLE [--model BUNDLE ...]
+    [--encoder FOLDER] [--rounds 7] [--json]
+
+Texts are SST's development sentences, detokenised. A bundle is called with 64 of them at a time, in
+their order, and once with all. The rival is a BERT of a folder, the mean of its outputs and a
+linear layer (untrained: weights do not change its speed), exported and quantised by onnxruntime
+(`quantize_dynamic`, weights by channel). It gets batches of 64 padded to the longest of each, in
+the order of the texts, and once after all were sorted by their pieces. Every time has the splitting
+of text in it. All take turns, round after round; trust the ratios only.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any, Final
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+import onnxruntime
+import torch
+import typer
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from plain_encoder import Pieces, PlainEncoder, padded
+from rich.console import Console
+from rich.table import Table
+from timing import interleaved, ratio
+
+import thinstack
+from thinstack.data.raw_text import detokenize
+from thinstack.data.treebank import read_trees
+from thinstack.runtime.text import predict_text
+
+Run = Callable[[int], None]
+
+BATCH: Final = 64
+CLASSES: Final = 5
+RIVALS: Final = {"8 bits, no tree, sorted": True, "8 bits, no tree, in order": False}
+"""The rival's rows, and whether its texts are sorted by length."""
+
+
+def bundle(name: str, texts: Sequence[str], at_once: int) -> Run:
+    """Predictions of all texts, so many a call."""
+    predictor = thinstack.load(name, threads=1)
+
+    def run(_: int) -> None:
+        for start in range(0, len(texts), at_once):
+            for _sentences in predict_text(predictor, texts[start : start + at_once]):
+                pass
+
+    return run
+
+
+def exported(folder: Path) -> bytes:
+    """The ONNX model of the encoder without a tree, in 8 bits."""
+    model = PlainEncoder(folder, CLASSES, attention="eager").eval()
+    example = tuple(map(torch.from_numpy, padded([[1, 2, 3], [4]])))
+    with tempfile.TemporaryDirectory() as temporary:
+        whole, small = Path(temporary) / "whole.onnx", Path(temporary) / "small.onnx"
+        torch.onnx.export(
+            model,
+            example,
+            str(whole),
+            input_names=["ids", "mask"],
+            output_names=["scores"],
+            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("ids", "mask")},
+            opset_version=17,
+            dynamo=False,
+        )
+        quantize_dynamic(whole, small, per_channel=True, weight_type=QuantType.QInt8)
+        return small.read_bytes()
+
+
+def rival(folder: Path, model: bytes, texts: Sequence[str], *, by_length: bool) -> Run:
+    """Scores of all texts, from raw text."""
+    pieces, options = Pieces(folder), onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options)
+
+    def scored(rows: Sequence[Sequence[int]]) -> None:
+        ids, mask = padded(rows)
+        session.run(None, {"ids": ids, "mask": mask})
+
+    def run(_: int) -> None:
+        if by_length:
+            rows = sorted(pieces(texts), key=len)
+            for start in range(0, len(rows), BATCH):
+                scored(rows[start : start + BATCH])
+        else:
+            for start in range(0, len(texts), BATCH):
+                scored(pieces(texts[start : start + BATCH]))
+
+    return run
+
+
+def compared(seconds: dict[str, list[float]], texts: int, against: Sequence[str]) -> dict[str, Any]:
+    """Sentences a second of each subject, and how many times faster than those of `against` it
+    is."""
+    return {
+        name: {
+            "sentences_per_s": texts / median(taken),
+            "times_as_fast": {other: ratio(seconds[other], taken) for other in against},
+        }
+        for name, taken in seconds.items()
+    }
+
+
+def show(found: dict[str, Any], against: Sequence[str]) -> None:
+    table = Table("", "sentences/s", *(f"over {name}" for name in against))
+    for name, row in found.items():
+        ratios = (f"{row['times_as_fast'][other]:.2f}" for other in against)
+        table.add_row(name, f"{row['sentences_per_s']:,.0f}", *ratios)
+    Console(width=140).print(table)
+
+
+def main(
+    data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
+    model: Annotated[list[str], typer.Option(help="Names or folders of bundles.")],
+    encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
+    rounds: Annotated[int, typer.Option(min=1)] = 7,
+    limit: Annotated[int | None, typer.Option(help="So many sentences, for trying.")] = None,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """Measure sentences a second."""
+    torch.set_num_threads(1)
+    texts = [detokenize(tree.words) for tree in read_trees(data / "sst/dev.txt")[:limit]]
+    subjects: dict[str, Run] = {}
+    for name in model:
+        for at_once in (BATCH, len(texts)):
+            subjects[f"{name}, {at_once} a call"] = bundle(name, texts, at_once)
+    against = [f"{model[0]}, {BATCH} a call"] if len(model) > 1 else []
+    if encoder is not None:
+        exact = exported(encoder)
+        for name, by_length in RIVALS.items():
+            subjects[name] = rival(encoder, exact, texts, by_length=by_length)
+        against += RIVALS
+    found = compared(interleaved(subjects, rounds), len(texts), against)
+    if as_json:
+        Console().print_json(json.dumps(found))
+    else:
+        show(found, against)
+
+
+if __name__ == "__main__":
+    typer.run(main)
