@@ -37,6 +37,7 @@ def write_encoder(folder: Path, *, cased: bool = False, kind: str = "Bert", **ch
             mean = 1.0 if name.endswith("LayerNorm.weight") else 0.0
             weight.normal_(mean, std=0.2)
     folder.mkdir(parents=True, exist_ok=True)
+    transformers.utils.logging.disable_progress_bar()
     encoder.save_pretrained(folder)
     (folder / "vocab.txt").write_text("".join(f"{one}\n" for one in PIECES), encoding="utf-8")
     tokenizer = transformers.BertTokenizerFast.from_pretrained(folder, do_lower_case=not cased)

@@ -74,24 +74,8 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
     with needs_extra("transformers"):
         import transformers
     folder = data / name
-    source = str(folder) if folder.is_dir() else name
     with _quiet(transformers), _readable(name, folder):
-        near = {"local_files_only": folder.is_dir() or not _hub_answers()}
-        config: Any = transformers.AutoConfig.from_pretrained(source, **near)
-        _check_kind(name, config)
-        if folder.is_dir() and not any((folder / file).is_file() for file in TOKENISERS):
-            raise OSError(f"there is neither {' nor '.join(TOKENISERS)}")
-        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source, **near)
-        whole, read = transformers.AutoModel.from_pretrained(
-            source,
-            config=config,
-            variant=_variant(folder),
-            dtype=torch.float32,
-            output_loading_info=True,
-            **near,
-        )
-        if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
-            raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
+        config, tokenizer, whole = _loaded(transformers, name, folder)
     options = manager().embedding(NAME).parse(embedding.options)
     _check_sizes(name, embedding.size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
@@ -103,6 +87,29 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
             f"{len(vocabulary)}; it is of another encoder"
         )
     return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
+
+
+def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
+    """Configuration, tokeniser and model, as transformers has them."""
+    there = folder.is_dir()
+    source, near = str(folder) if there else name, there or not _hub_answers()
+    config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
+    _check_kind(name, config)
+    if there and not any((folder / file).is_file() for file in TOKENISERS):
+        raise OSError(f"there is neither {' nor '.join(TOKENISERS)}")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
+    model, read = transformers.AutoModel.from_pretrained(
+        source,
+        config=config,
+        variant=_variant(folder),
+        dtype=torch.float32,
+        output_loading_info=True,
+        local_files_only=near,
+    )
+    # Fresh ones would take their place without a word.
+    if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
+        raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
+    return config, tokenizer, model
 
 
 def _check_kind(name: str, config: Any) -> None:
