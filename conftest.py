@@ -11,6 +11,8 @@ from typing import Any
 # Before torch is imported, here and in what tests start: their tensors are too small to share
 # between threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# No test asks a hub of models.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -241,7 +241,7 @@ def test_a_config_cannot_be_changed() -> None:
         ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
         ("[data]", '[data]\ntask = "parsing"', r"data.task: .*'relatedness'.* \(found 'parsing'\)"),
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"data.relabel.0: .* a valid string"),
-        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'rmsprop' .*'sgd'\)"),
+        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adamw' .*'sgd'\)"),
         ('["balanced"]', '["self"]', r".*'self' needs a model\.parser"),
         ('["balanced"]', '["distances"]', r".*'distances\.v1'"),
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),

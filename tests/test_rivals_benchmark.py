@@ -1,8 +1,7 @@
 """The parts of `benchmarks/sentiment_rivals.py`, `plain_encoder.py` and `contextual_speed.py`."""
 
-from collections.abc from itertools import pairwise
-
-import Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any

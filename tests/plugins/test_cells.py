@@ -20,6 +20,11 @@ CONFIGURATIONS: dict[str, list[dict[str, Any]]] = {
     "dt_rnn.v1": [{"inner_size": X}, {}],
     "dual_gate_lstm.v1": [{}, {"options": {"arity": 3}}],
     "lexicalized_lstm.v1": [{}, {"options": {"lexicalize": "average"}}],
+    "mean_beside.v1": [
+        {},
+        {"options": {"columns": 2, "cell": "lexicalized_lstm.v1"}},
+        {"options": {"cell": "child_sum_lstm.v1", "options": {"bias": "double"}}},
+    ],
     "mv_rnn.v1": [
         {},
         {"options": {"rank": 2}},
@@ -50,6 +55,7 @@ ALIKE_IN_ONNX = {
     ("dt_rnn.v1", 1),
     ("dual_gate_lstm.v1", 1),
     ("lexicalized_lstm.v1", 1),
+    ("mean_beside.v1", 1),
     ("mv_rnn.v1", 2),
     ("nary_lstm.v1", 3),
     ("rntn.v1", 1),
@@ -100,6 +106,7 @@ SHAPES = {
     "dt_rnn.v1": ([H], 0, X, 0, -1),
     "dual_gate_lstm.v1": ([H, H], 2, 0, 0, -1),
     "lexicalized_lstm.v1": ([H, H, X], 2, 0, 0, 2),
+    "mean_beside.v1": ([H, H, X, 1], 2, 0, 0, -1),
     "mv_rnn.v1": ([H, H * H], 2, 0, 0, -1),
     "nary_lstm.v1": ([H, H], 2, X, 0, -1),
     "peephole_lstm.v1": ([H, H], 1, X, 0, -1),
@@ -129,7 +136,8 @@ def test_shape(name: str) -> None:
     cell = cell_of(name, hidden_size=hidden, inner_size=X, kinds=2)
     found = (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part)
     assert found == SHAPES[name]
-    assert (cell.input_size, cell.hidden_size) == (X, hidden)
+    beside = X if name == "mean_beside.v1" else 0
+    assert (cell.input_size, cell.hidden_size) == (X, hidden + beside)
 
 
 @pytest.mark.parametrize("name", sorted(READING_X))
@@ -154,6 +162,8 @@ COUNTS: list[tuple[str, dict[str, Any], dict[str, int], int]] = [
     ("dual_gate_lstm.v1", {"arity": 3}, {}, (36 + 7) * H * H + 3 * X * H + 11 * H),
     ("lexicalized_lstm.v1", {}, {}, 17 * H * H + 4 * X * H + 5 * H + 2 * X * X + X),
     ("lexicalized_lstm.v1", {"lexicalize": "left"}, {}, 17 * H * H + 4 * X * H + 5 * H),
+    ("mean_beside.v1", {}, {}, 3 * X * H + 10 * H * H + 4 * H),
+    ("mean_beside.v1", {"cell": "dt_rnn.v1"}, {}, X * H + H * H + H),
     ("mv_rnn.v1", {}, {}, 4 * H * H + H + (X + 1) * (H + H * H)),
     ("mv_rnn.v1", {"rank": 2}, {}, 4 * H * H + H + (X + 1) * (H + 2 * H * 2 + H)),
     ("mv_rnn.v1", {"leaf": "table"}, {"input_size": H + H * H}, 4 * H * H + H),
@@ -247,6 +257,8 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("dual_gate_lstm.v1", {"arity": 0}),
     ("dual_gate_lstm.v1", {"arity": "two"}),
     ("lexicalized_lstm.v1", {"lexicalize": "middle"}),
+    ("mean_beside.v1", {"columns": 0}),
+    ("mean_beside.v1", {"cell": 3}),
     ("mv_rnn.v1", {"leaf": "word"}),
     ("mv_rnn.v1", {"rank": 0}),
     ("nary_lstm.v1", {"arity": 0}),

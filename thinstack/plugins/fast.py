@@ -7,7 +7,7 @@ exported or scripted holds plain operations. `torch.backends.mkldnn.enabled = Fa
 detours off.
 """
 
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +22,6 @@ __all__ = ["affine", "gelu", "lstm_gates"]
 _LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 # Rows from which oneDNN pays; without AVX-512 MKL is as fast up to there.
 _LEAST_ROWS = 2 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 2048
-ROOT_OF_TWO: Final = 1.4142135381698608
 _SMALL = 4096  # entries below which the extra calls of `_tanh_` cost more than they save
 # A product of fewer multiplications, by a smaller matrix, gains nothing from oneDNN and loses what
 # that spends on a new shape.
@@ -41,7 +40,8 @@ def gelu(values: Tensor) -> Tensor:
     if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return functional.gelu(values)
     # In this order onnxruntime knows it, and makes one operator of five.
-    return values * 0.5 * (1.0 + torch.erf(values / ROOT_OF_TWO))
+    root_of_two = 1.4142135381698608
+    return values * 0.5 * (1.0 + torch.erf(values / root_of_two))
 
 
 def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,14 +1,17 @@
 """The weights of a pretrained encoder, read by transformers, as `transformer.v1` has them."""
 
-import os
-from collections.abc import Mapping
+import pickle
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from torch import Tensor
 
 from thinstack.config import EmbeddingConfig
@@ -39,6 +42,8 @@ PRODUCTS: Final = {
     "intermediate.dense": "wider",
     "output.dense": "narrower",
 }
+TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
+"""Files of a tokeniser, of which one is needed."""
 NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
 
 
@@ -69,18 +74,8 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
     with needs_extra("transformers"):
         import transformers
     folder = data / name
-    source = str(folder) if folder.is_dir() else name
     with _quiet(transformers), _readable(name, folder):
-        config: Any = transformers.AutoConfig.from_pretrained(source)
-        if config.model_type != "bert" or config.hidden_act != "gelu":
-            raise ConfigError(
-                f"data.encoder: expected a BERT with gelu, found in {name} a {config.model_type} "
-                f"with {getattr(config, 'hidden_act', 'another activation')}; take another encoder"
-            )
-        tokenizer: Any = transformers.AutoTokenizer.from_pretrained(source)
-        whole: Any = transformers.AutoModel.from_pretrained(
-            source, config=config, variant=variant_of(folder), dtype=torch.float32
-        )
+        config, tokenizer, whole = _loaded(transformers, name, folder)
     options = manager().embedding(NAME).parse(embedding.options)
     _check_sizes(name, embedding.size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
@@ -94,12 +89,61 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
     return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
 
 
+def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
+    """Configuration, tokeniser and model, as transformers has them."""
+    there = folder.is_dir()
+    source, near = str(folder) if there else name, there or not _hub_answers()
+    config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
+    _check_kind(name, config)
+    if there and not any((folder / file).is_file() for file in TOKENISERS):
+        raise OSError(f"there is neither {' nor '.join(TOKENISERS)}")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
+    model, read = transformers.AutoModel.from_pretrained(
+        source,
+        config=config,
+        variant=variant_of(folder),
+        dtype=torch.float32,
+        output_loading_info=True,
+        local_files_only=near,
+    )
+    # Fresh ones would take their place without a word.
+    if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
+        raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
+    return config, tokenizer, model
+
+
+def _check_kind(name: str, config: Any) -> None:
+    activation = getattr(config, "hidden_act", "another activation")
+    if (config.model_type, activation) != ("bert", "gelu") or config.is_decoder:
+        kind = f"{config.model_type}{' decoder' if getattr(config, 'is_decoder', False) else ''}"
+        raise ConfigError(
+            f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
+            "take another encoder"
+        )
+
+
+def _hub_answers() -> bool:
+    """Whether the hub can be asked: transformers would try again for half a minute."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        urlopen(constants.ENDPOINT, timeout=5).close()
+    except HTTPError:
+        return True  # of a mirror that has no page there
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
-def _readable(name: str, folder: Path) -> Any:
+def _readable(name: str, folder: Path) -> Iterator[None]:
     """Make DataError of what transformers raises where it finds no encoder."""
+    problems = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
     try:
         yield
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (*problems, pickle.UnpicklingError) as error:
         if isinstance(error, ConfigError):
             raise
         first = next((line for line in str(error).splitlines() if line.strip()), "no message")
@@ -111,18 +155,18 @@ def _readable(name: str, folder: Path) -> Any:
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Any:
+def _quiet(transformers: Any) -> Iterator[None]:
     """Without bars and warnings of weights that are not read, such as those of a pooler."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
-    bars = os.environ.get("HF_HUB_DISABLE_PROGRESS_BARS")
+    bars = logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
         logging.set_verbosity(before)
-        if bars is None:
+        if bars:
             logging.enable_progress_bar()
 
 

@@ -28,7 +28,7 @@ class MeanBeside(Cell):
         cell, options: the other, registered cell.
         columns: how many of the first columns of words have a mean; None is all.
 
-    Raises ConfigError for more columns than words have, or a cell with inputs at inner nodes.
+    Raises ConfigError for more columns than words have.
     """
 
     name = "mean_beside.v1"
@@ -39,19 +39,17 @@ class MeanBeside(Cell):
         *,
         input_size: int,
         hidden_size: int,
-        inner_size: int = 0,
         kinds: int = 1,
         cell: str = "nary_lstm.v1",
         options: dict[str, Any] = {},  # noqa: B006  # pydantic copies it
         columns: Annotated[int, Field(gt=0)] | None = None,
     ):
-        sizes = {"input_size": input_size, "hidden_size": hidden_size, "inner_size": inner_size}
-        inner = manager().cell(cell).create(options, **sizes, kinds=kinds)
+        sizes = {"input_size": input_size, "hidden_size": hidden_size, "kinds": kinds}
+        inner = manager().cell(cell).create(options, **sizes)
         width = input_size if columns is None else columns
-        if width > input_size or inner.inner_size > 0:
+        if width > input_size:
             raise ConfigError(
-                f"mean_beside.v1: expected at most {input_size} columns, and words at leaves "
-                f"alone, found {width} columns and inner inputs of width {inner.inner_size}"
+                f"mean_beside.v1: expected at most {input_size} columns, found {width}"
             )
         super().__init__(
             input_size=input_size,

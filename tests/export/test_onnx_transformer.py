@@ -1,0 +1,162 @@
+"""Words in their context as ONNX: the model's scores, and products in 8 bits."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from export_models import Arrays, Exported, eager_scores, session_of
+from tiny_encoder import PIECES, POSITIONS, WIDTH, contextual_recipe
+from torch import Tensor
+
+from thinstack.core.forest import Forest
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
+from thinstack.export.quantize import dequantised, factor_bounds
+from thinstack.models import Model, build_model
+from thinstack.training.examples import Example
+from thinstack.training.labelled import LabelledForest
+from thinstack.training.ranges import OBSERVED, observe_ranges
+
+OPTIONS = {"rows": True, "static": 3}
+RECIPE = contextual_recipe(OPTIONS, embedding={"size": 2 * WIDTH + 3})
+EIGHT_BITS = ("int8-tables", "int8")
+Export = tuple[Exported, VerificationReport]
+
+
+def forest(sizes: list[int], *, seed: int) -> Forest:
+    """Random pieces under right-branching trees."""
+    random = np.random.default_rng(seed)
+    counts = random.choice([1, 1, 2, 4], sum(sizes))
+    trees = [[0] * size + [1] * (size - 1) for size in sizes]
+    return Forest(
+        sizes=np.array([2 * size - 1 for size in sizes]),
+        lengths=np.array(sizes),
+        transitions=np.concatenate(trees),
+        piece_ids=random.integers(5, len(PIECES), counts.sum()),
+        pieces_per_word=counts,
+    )
+
+
+def examples(count: int) -> list[Example]:
+    made = (forest([1 + number % 9], seed=number) for number in range(count))
+    return [Example({"gold": LabelledForest(one, *[np.zeros(1)] * 4)}) for one in made]  # type: ignore[arg-type]
+
+
+def arrays(made: Forest, model: Model) -> Arrays:
+    return {name: getattr(made, name) for name in model.input_names}
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    torch.manual_seed(2)
+    model = build_model(RECIPE.model, entries=len(PIECES)).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.normal_(std=0.2)
+    observe_ranges(model, examples(20))
+    return model
+
+
+@pytest.fixture(scope="module")
+def exported(model: Model) -> Callable[[str], Export]:
+    kept: dict[str, Export] = {}
+
+    def export(quantize: str) -> Export:
+        if quantize not in kept:
+            found = export_verified_onnx(
+                model, RECIPE.model, quantize=quantize, vocabulary_digest="0"
+            )
+            kept[quantize] = Exported(model, RECIPE.model, quantize, found[0]), found[1]
+        return kept[quantize]
+
+    return export
+
+
+@pytest.mark.parametrize("quantize", ["none", *EIGHT_BITS])
+def test_files_score_as_the_model_does(
+    model: Model, exported: Callable[[str], Export], quantize: str
+) -> None:
+    """Sentences beyond the positions too."""
+    file, report = exported(quantize)
+    given = arrays(forest([3, 1, POSITIONS + 4, 7], seed=5), model)
+    expected = eager_scores(dequantised(model, quantize), given)["node_scores"]
+    for run in file.runs():
+        difference = np.abs(run(given)["node_scores"] - expected)
+        assert difference.max() < 1e-5 if quantize != "int8" else 0 < difference.mean() < 0.02
+    whole = eager_scores(model, given)["node_scores"]
+    assert (np.abs(expected - whole).mean() > 0) == (quantize != "none")
+    np.testing.assert_allclose(expected, whole, atol=0.05)
+    assert report.neighbour_error < 1e-5
+    # Of each layer: query, key, value, mix, wider, narrower; the cell's and the head's stay.
+    assert report.int8_products == ("12 of 16" if quantize == "int8" else "")
+    stored = {item.name: item for item in file.proto().graph.initializer}
+    for name in ("embedding.table", "embedding.static"):
+        assert (name in stored) == (quantize == "none")
+        assert (f"{name}.int8" in stored) == (quantize != "none")
+
+
+@pytest.mark.parametrize("quantize", ["none", *EIGHT_BITS])
+def test_a_sentence_scores_the_same_in_any_company(
+    model: Model, exported: Callable[[str], Export], quantize: str
+) -> None:
+    alone, beside = forest([4], seed=1), forest([4, 9, 1], seed=1)
+    run = exported(quantize)[0].runs()[0]
+    first = int(beside.pieces_per_word[:4].sum())
+    alone = alone._replace(
+        pieces_per_word=beside.pieces_per_word[:4], piece_ids=beside.piece_ids[:first]
+    )
+    together = run(arrays(beside, model))["node_scores"][:7]
+    np.testing.assert_allclose(run(arrays(alone, model))["node_scores"], together, atol=1e-5)
+
+
+def test_an_export_is_repeatable_and_reads_int32(
+    model: Model, exported: Callable[[str], Export]
+) -> None:
+    def file() -> bytes:
+        return export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")
+
+    assert file() == file()
+    session = session_of(file())
+    assert session.get_modelmeta().custom_metadata_map["max_pieces"] == str(POSITIONS - 2)
+    assert {value.name: value.type for value in session.get_inputs()} == dict.fromkeys(
+        ["piece_ids", "pieces_per_word", "lengths", "transitions"], "tensor(int32)"
+    )
+
+
+def test_without_observed_ranges_products_of_an_encoder_stay_as_they_are(model: Model) -> None:
+    fresh = build_model(RECIPE.model, entries=len(PIECES))
+    assert factor_bounds(fresh.embedding) == {}
+    fresh.load_state_dict(
+        {
+            name: 0 * value if "bound" in name else value
+            for name, value in model.state_dict().items()
+        }
+    )
+    file = export_onnx(fresh.eval(), RECIPE.model, quantize="int8", vocabulary_digest="0")
+    stored = [
+        item.name for item in Exported(fresh, RECIPE.model, "int8", file).proto().graph.initializer
+    ]
+    assert not any(".w.int8" in name and "encoder.layers" in name for name in stored)
+
+
+def test_ranges_are_the_greatest_values_that_products_read() -> None:
+    """Of the data evenly, and anew each time."""
+    torch.manual_seed(3)
+    model = build_model(RECIPE.model, entries=len(PIECES)).train()
+    given = examples(2 * OBSERVED + 1)
+    layer = model.embedding.encoder.layers[1]
+    read: list[Tensor] = []
+    hook = layer.wider.register_forward_pre_hook(lambda _, rows: read.append(rows[0].abs().amax(0)))
+    model.eval()
+    with torch.no_grad():
+        for example in given[::2]:
+            model.embed(model.inputs(example.gold.forest))
+    hook.remove()
+    layer.wider.bound.fill_(1e6)
+    observe_ranges(model.train(), given)
+    torch.testing.assert_close(layer.wider.bound, torch.stack(read).amax(0))
+    found = factor_bounds(model.embedding)
+    assert len(found) == 12
+    np.testing.assert_array_equal(found["encoder.layers.1.wider.w"], layer.wider.bound.numpy())

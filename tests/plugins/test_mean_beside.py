@@ -1,0 +1,51 @@
+"""The mean of the words below a node, beside another cell's output."""
+
+import pytest
+import torch
+
+from thinstack.core.cell import Cell, Links
+from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.plugins.manager import manager
+
+X, H = 4, 3
+NONE = torch.zeros(1, 0)
+
+
+def cell_of(**options: object) -> Cell:
+    torch.manual_seed(0)
+    sizes = {"input_size": X, "hidden_size": H, "inner_size": 0}
+    return manager().cell("mean_beside.v1").create(options, **sizes).double()
+
+
+def joined(cell: Cell, left: list[torch.Tensor], right: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The state of a node over two."""
+    pairs = zip(left, right, strict=True)
+    owners, kinds = torch.zeros(2, dtype=torch.long), torch.ones(2, dtype=torch.long)
+    if cell.arity == 0:
+        return cell.compose(NONE, [torch.cat(pair) for pair in pairs], Links(owners, kinds))
+    links = Links(torch.arange(0), torch.ones(1, 2, dtype=torch.long))
+    return cell.compose(NONE, [torch.stack(pair, 1) for pair in pairs], links)
+
+
+@pytest.mark.parametrize("name", ["nary_lstm.v1", "child_sum_lstm.v1", "lexicalized_lstm.v1"])
+@pytest.mark.parametrize("columns", [None, 2])
+def test_every_word_below_counts_once(name: str, columns: int | None) -> None:
+    cell = cell_of(cell=name, columns=columns)
+    words, width = torch.randn(3, X).double(), columns or X
+    leaves = [cell.leaf(words[i : i + 1]) for i in range(3)]
+    top = joined(cell, joined(cell, leaves[0], leaves[1]), leaves[2])
+    inner = cell.inner
+    alone = [inner.leaf(words[i : i + 1]) for i in range(3)]
+    expected = inner.output(joined(inner, joined(inner, alone[0], alone[1]), alone[2]))
+    torch.testing.assert_close(cell.output(top)[:, :H], expected)
+    torch.testing.assert_close(cell.output(top)[0, H:], words.mean(0)[:width])
+    torch.testing.assert_close(cell.output(leaves[1])[0, H:], words[1, :width])
+
+
+def test_what_it_cannot_be_made_of_is_refused() -> None:
+    with pytest.raises(ConfigError, match=f"at most {X} columns, found {X + 1}"):
+        cell_of(columns=X + 1)
+    with pytest.raises(ConfigError, match=r"'nary_lstm\.v1': arity: "):
+        cell_of(options={"arity": 0})
+    with pytest.raises(UnknownNameError, match=r"no_cell\.v1"):
+        cell_of(cell="no_cell.v1")
