@@ -1,5 +1,5 @@
-"""The scripts that make vector files: `make_wordpiece_vectors.py`, on a model of twelve pieces, and
-`cut_vectors.py`."""
+"""The scripts that make vector files: `make_wordpiece_vectors.py`, on a model of twelve pieces,
+`make_bundled_vectors.py` and `cut_vectors.py`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from thinstack.data.vectors import read_vectors
+from thinstack.data.vectors import bundled_pieces, read_vectors
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
-MAKE, CUT = (str(SCRIPTS / f"{name}.py") for name in ("make_wordpiece_vectors", "cut_vectors"))
+MAKE, BUNDLE, CUT = (
+    str(SCRIPTS / f"{name}.py")
+    for name in ("make_wordpiece_vectors", "make_bundled_vectors", "cut_vectors")
+)
 PIECES = ["[PAD]", "[UNK]", "a", "film", "##s", "dull", "not", "`", '"', "'", ".", "never"]
 TREES = "(1 (1 (1 `) (1 Films)) (0 (1 not) (0 dull)))\n(1 (1 (1 ``) (1 film)) (1 (1 '') (1 .)))\n"
 OCCURRING = ["`", "film", "##s", "not", "dull", "`", "`", "film", "'", "'", "."]
@@ -106,6 +109,53 @@ def test_the_vectors_of_the_recipes_are_made_so(data_dir: Path, tmp_path: Path) 
     assert np.median(np.abs(alike)) > 0.99999
     scale = np.linalg.norm(made.vectors) / np.linalg.norm(kept.vectors)
     assert scale == pytest.approx(1, abs=3e-4)
+
+
+def of_bundled_pieces(path: Path, columns: int = 3) -> NDArray[np.float32]:
+    pieces = bundled_pieces()
+    vectors = np.random.default_rng(6).normal(2.0, 1.5, (len(pieces), columns)).astype(np.float32)
+    np.savez(path, pieces=np.array(pieces), vectors=vectors)
+    return vectors
+
+
+@pytest.mark.parametrize("step", [0.5, 0.1])
+def test_bundled_vectors_are_whole_numbers_of_steps(
+    start: Run, tmp_path: Path, step: float
+) -> None:
+    vectors, out = of_bundled_pieces(tmp_path / "table.npz")[:, :2], tmp_path / "out.npz"
+    assert start(BUNDLE, tmp_path / "table.npz", out, "--columns", 2, "--step", step) == 0
+    with np.load(out) as arrays:
+        assert set(arrays) == {"vectors", "scale"}
+        assert arrays["vectors"].dtype == np.int8
+        assert arrays["vectors"].flags.f_contiguous
+        assert arrays["scale"] == pytest.approx(step * vectors.std(), rel=1e-4)
+    found = read_vectors(out, bundled_pieces()).vectors
+    assert np.abs(found - vectors).max() == pytest.approx(step * vectors.std() / 2, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("options", "out", "message"),
+    [
+        (("--columns", 4), "out.npz", "table.npz: expected 4 columns or more, found 3"),
+        (("--columns", 3, "--step", 0.01), "out.npz", "expected levels of at most 127, found"),
+        ((), "out.txt", "expected a name that ends with .npz"),
+        (None, "out.npz", "few.npz: expected the pieces of the bundled model, in its order"),
+    ],
+)
+def test_what_cannot_be_bundled_is_named(
+    start: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[object, ...] | None,
+    out: str,
+    message: str,
+) -> None:
+    of_bundled_pieces(tmp_path / "table.npz")
+    np.savez(tmp_path / "few.npz", pieces=np.array(PIECES), vectors=TABLE)
+    table = "few.npz" if options is None else "table.npz"
+    assert start(BUNDLE, tmp_path / table, tmp_path / out, *(options or ())) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / out).exists()
 
 
 GLOVE = """the 1 2

@@ -9,9 +9,10 @@ import pytest
 
 from thinstack.bundle import open_bundle
 from thinstack.data import vectors
-from thinstack.data.vectors import read_vectors, standardise, vectors_file
+from thinstack.data.vectors import read_vectors, recipe_vectors, standardise, vectors_file
 from thinstack.errors import DataError
 
+PIECES = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 VALUES = np.array([[1.0, -2.5, 0.25], [0.0, 1e-3, 4.0]])
 
 
@@ -181,11 +182,42 @@ def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path: Path) -> None
     assert read_vectors(tmp_path / "v.npz").vectors.tolist() == [[63.5, -2.5], [0, 6]]
 
 
+def test_words_that_a_file_does_not_store_are_given(tmp_path: Path) -> None:
+    np.savez(tmp_path / "bare.npz", vectors=np.asfortranarray(VALUES))
+    found = read_vectors(tmp_path / "bare.npz", ("a", "##b"))
+    assert (found.words, found.vectors.tolist()) == (
+        ("a", "##b"),
+        VALUES.astype(np.float32).tolist(),
+    )
+    assert found.vectors.flags.c_contiguous
+    own = npz(tmp_path, pieces=np.array(["c", "d"]), vectors=VALUES)
+    assert read_vectors(own, ("a", "##b")).words == ("c", "d")
+    with pytest.raises(DataError, match=r"expected float vectors \(3, X\), found .* \(2, 3\)"):
+        read_vectors(tmp_path / "bare.npz", ("a", "b", "c"))
+    with pytest.raises(DataError, match=r"expected the arrays 'words' .*, found \['vectors'\]"):
+        read_vectors(tmp_path / "bare.npz")
+
+
 def test_the_vectors_of_thinstack_are_those_of_its_pieces() -> None:
-    found = read_vectors(vectors_file("wordpieces", Path("nowhere")))
-    assert found.words == open_bundle("sst").vocabulary().entries
+    found = recipe_vectors("wordpieces", Path("nowhere"))
+    vocabulary = open_bundle("sst").vocabulary()
+    assert found.words == vocabulary.entries
+    assert vocabulary.digest() == PIECES, (
+        "bundled/wordpieces.npz has a row for each piece of the bundled model, in its order, and "
+        "no pieces of its own: keep that vocabulary, or make the file anew"
+    )
     assert found.vectors.shape == (30522, 100)
     near = found.vectors / np.linalg.norm(found.vectors, axis=1, keepdims=True)
     at = {piece: row for row, piece in enumerate(found.words)}
     assert near[at["good"]] @ near[at["great"]] > near[at["good"]] @ near[at["table"]] + 0.2
     assert vectors_file("glove.txt", Path("data")) == Path("data/glove.txt")
+
+
+def test_the_vectors_of_thinstack_are_near_those_they_are_made_of(data_dir: Path) -> None:
+    table = recipe_vectors("wordpiece.minilm-l6.pca200.npz", data_dir / "vectors")
+    found = recipe_vectors("wordpieces", data_dir)
+    assert found.words == table.words
+    errors = found.vectors - table.vectors[:, :100]
+    # Rounding to steps of s leaves errors that spread evenly over s: a deviation of s / sqrt(12).
+    assert np.abs(errors).max() <= 0.25 * table.vectors[:, :100].std() * 1.001
+    assert errors.std() == pytest.approx(0.5 / np.sqrt(12) * table.vectors[:, :100].std(), rel=0.01)

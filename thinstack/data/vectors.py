@@ -6,16 +6,24 @@ import zipfile
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import DataError
 
-__all__ = ["WordVectors", "read_vectors", "standardise", "vectors_file"]
+__all__ = [
+    "WordVectors",
+    "bundled_pieces",
+    "read_vectors",
+    "recipe_vectors",
+    "standardise",
+    "vectors_file",
+]
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 
@@ -40,17 +48,28 @@ def vectors_file(name: str, folder: Path) -> Path:
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
-def read_vectors(path: str | Path) -> WordVectors:
-    """Read `.npz` (arrays `words` or `pieces`, and `vectors`, or these in 8 bits with a `scale` a
-    row; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+def bundled_pieces() -> tuple[str, ...]:
+    """The pieces of `wordpieces`, stored once: as the vocabulary of the bundled model."""
+    return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
 
-    In text the last X fields of a line are the vector, so a word may contain spaces; a first line
-    `V X` is skipped. Raises DataError with the file and the word or line: missing or damaged file,
-    no vectors, duplicate words, lines of unequal length, values that are not finite, a column that
-    is the same for all words.
+
+def recipe_vectors(name: str, folder: Path) -> WordVectors:
+    """Those of a recipe, from `vectors_file`. Raises what `read_vectors` does."""
+    words = bundled_pieces() if name == "wordpieces" else None
+    return read_vectors(vectors_file(name, folder), words)
+
+
+def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
+    """Read `.npz` (arrays `words` or `pieces`, and `vectors`, or these in 8 bits with a `scale`,
+    one or one a row; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+
+    `words` are those of an `.npz` that stores none. In text the last X fields of a line are the
+    vector, so a word may contain spaces; a first line `V X` is skipped. Raises DataError with the
+    file and the word or line: missing or damaged file, no vectors, duplicate words, lines of
+    unequal length, values that are not finite, a column that is the same for all words.
     """
     try:
-        found = _read_npz(path) if Path(path).suffix == ".npz" else _read_text(path)
+        found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
@@ -74,13 +93,13 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
     return (vectors * (std / own)).astype(np.float32)
 
 
-def _read_npz(path: str | Path) -> WordVectors:
+def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
         stored = {member.filename.removesuffix(".npy") for member in members}
         key = next((key for key in ("words", "pieces") if key in stored), None)
-        if key is None or "vectors" not in stored:
+        if (key is None and known is None) or "vectors" not in stored:
             expected = "the arrays 'words' (or 'pieces') and 'vectors'"
             raise DataError(f"{path}: expected {expected}, found {sorted(stored)}")
         for member in members:
@@ -91,7 +110,7 @@ def _read_npz(path: str | Path) -> WordVectors:
                     "it is none, save it uncompressed with numpy.savez"
                 )
         with np.load(path, allow_pickle=False) as arrays:
-            words, vectors = arrays[key], arrays["vectors"]
+            words, vectors = arrays[key] if key else np.array(known), arrays["vectors"]
             if getattr(vectors, "dtype", None) == np.int8 and "scale" in stored:
                 vectors = vectors * arrays["scale"].astype(np.float32)
     except DataError:
@@ -108,7 +127,7 @@ def _read_npz(path: str | Path) -> WordVectors:
         raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {found}")
     # What does not fit float32 becomes infinite, and `_check` refuses it.
     with np.errstate(over="ignore"):
-        return WordVectors(tuple(words.tolist()), vectors.astype(np.float32))
+        return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
 
 
 def _read_text(path: str | Path) -> WordVectors:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.config import DataConfig, EmbeddingConfig, Recipe
-from thinstack.data.vectors import read_vectors, standardise, vectors_file
+from thinstack.data.vectors import recipe_vectors, standardise
 from thinstack.data.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
@@ -91,7 +91,7 @@ def _pretrained(
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Words and the first `width` columns of their vectors."""
     assert files.vectors is not None
-    words, vectors = read_vectors(vectors_file(files.vectors, data))
+    words, vectors = recipe_vectors(files.vectors, data)
     if vectors.shape[1] < width:
         table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
         found = f"{files.vectors} has {vectors.shape[1]}"
