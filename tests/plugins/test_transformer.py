@@ -64,7 +64,9 @@ def inputs(sentences: Sentences, dtype: torch.dtype = torch.int64) -> dict[str, 
     return {name: torch.tensor(value, dtype=dtype) for name, value in fields.items()}
 
 
-@pytest.mark.parametrize(("layers", "dtype"), [(2, torch.int32), (2, torch.int64), (1, torch.int64)])
+@pytest.mark.parametrize(
+    ("layers", "dtype"), [(2, torch.int32), (2, torch.int64), (1, torch.int64)]
+)
 @torch.no_grad()
 def test_words_are_the_means_of_berts_outputs(
     pretrained: Pretrained, layers: int, dtype: torch.dtype

@@ -75,7 +75,7 @@ def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained: Train
     pieces = [sum(counts[i % 2] for i in range(*part)) for part in long.parts]
     assert sum(pieces) == 600
     assert PIECES / 2 < max(pieces) <= PIECES
-    with pytest.raises(InputError, match=f"sentence 1: the word lovelylo.* reads? at once|{PIECES}"):
+    with pytest.raises(InputError, match=f"sentence 1: the word lovelylo.* {PIECES} at once"):
         predictor.predict([["good"], ["film", "lovely" * PIECES]])
 
 
@@ -89,10 +89,8 @@ def test_figures_and_weights_are_those_of_the_bundle(trained: Trained) -> None:
 
 def test_learning_starts_from_the_bundle(trained: Trained, folder: Path, tmp_path: Path) -> None:
     init = {"bundle": str(trained.bundle.path), "parts": ["embedding", "encoder", "parser", "head"]}
-    again = Recipe.parse(
-        recipe().model_dump() | {"init": init | {"frozen": []}}, source="test"
-    )
-    model, given = initial_model(again, np.zeros((1, 1), np.float32)), load_model(trained.bundle)
+    again = Recipe.parse(recipe().model_dump() | {"init": init | {"frozen": []}}, source="test")
+    model, given = initial_model(again, np.zeros((55, 1), np.float32)), load_model(trained.bundle)
     for name, value in given.state_dict().items():
         assert torch.equal(model.state_dict()[name], value), name
     after, history = run(again, folder, tmp_path)

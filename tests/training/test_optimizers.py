@@ -156,8 +156,7 @@ def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> No
 
 
 @pytest.mark.parametrize(
-    ("warm_up", "shares"),
-    [(0.2, {0: 0, 1: 0.5, 2: 1, 6: 0.5, 10: 0}), (0.0, {0: 1, 5: 1, 10: 1})],
+    ("warm_up", "shares"), [(0.2, {0: 0, 1: 0.5, 2: 1, 6: 0.5, 10: 0}), (0.0, {0: 1, 5: 1, 10: 1})]
 )
 def test_rates_rise_and_fall(warm_up: float, shares: dict[int, float]) -> None:
     settings = {"rule": "adamw", "epochs": 10, "warm_up": warm_up, "learning_rate": RATE}

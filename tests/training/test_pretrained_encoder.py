@@ -164,7 +164,9 @@ def test_static_columns_are_vectors_of_the_same_pieces(encoder: Path) -> None:
     file = encoder.parent / "pieces.txt"
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     leaves = first_leaves(recipe, encoder.parent, [], WIDTH)
-    expected = torch.tensor([[number, -number] for number in range(len(PIECES))], dtype=torch.float32)
+    expected = torch.tensor(
+        [[number, -number] for number in range(len(PIECES))], dtype=torch.float32
+    )
     assert torch.equal(leaves.weights["embedding.static"], expected)
     file.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="expected vectors of the pieces of encoder"):
