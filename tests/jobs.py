@@ -5,6 +5,7 @@ JOBS = {
     "exports": (
         "export/test_onnx_int8.py",
         "export/test_onnx_roots.py",
+        "export/test_onnx_transformer.py",
         "models/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "test_cli_export.py",
@@ -13,6 +14,7 @@ JOBS = {
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
+        "training/test_contextual_recipe.py",
         "training/test_other_tasks.py",
         "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
         "training/test_publish.py",

@@ -1,19 +1,24 @@
 """Words in their context as ONNX: the model's scores, and products in 8 bits."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from export_models import Arrays, Exported, eager_scores, session_of
+from safetensors.torch import load
 from tiny_encoder import PIECES, POSITIONS, WIDTH, contextual_recipe
 from torch import Tensor
 
+from thinstack.bundle import write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.core.forest import Forest
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import dequantised, factor_bounds
-from thinstack.models import Model, build_model
+from thinstack.models import Model, build_model, load_model, weights_of
 from thinstack.training.examples import Example
 from thinstack.training.labelled import LabelledForest
 from thinstack.training.ranges import OBSERVED, observe_ranges
@@ -114,37 +119,40 @@ def test_a_sentence_scores_the_same_in_any_company(
 def test_an_export_is_repeatable_and_reads_int32(
     model: Model, exported: Callable[[str], Export]
 ) -> None:
-    def file() -> bytes:
-        return export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")
-
-    assert file() == file()
-    session = session_of(file())
+    first = exported("int8")[0].proto()
+    again = export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")
+    assert onnx.load_from_string(again).graph == first.graph
+    session = session_of(again)
     assert session.get_modelmeta().custom_metadata_map["max_pieces"] == str(POSITIONS - 2)
     assert {value.name: value.type for value in session.get_inputs()} == dict.fromkeys(
         ["piece_ids", "pieces_per_word", "lengths", "transitions"], "tensor(int32)"
     )
 
 
-def test_without_observed_ranges_products_of_an_encoder_stay_as_they_are(model: Model) -> None:
-    fresh = build_model(RECIPE.model, entries=len(PIECES))
-    assert factor_bounds(fresh.embedding) == {}
-    fresh.load_state_dict(
-        {
-            name: 0 * value if "bound" in name else value
-            for name, value in model.state_dict().items()
-        }
-    )
-    file = export_onnx(fresh.eval(), RECIPE.model, quantize="int8", vocabulary_digest="0")
-    stored = [
-        item.name for item in Exported(fresh, RECIPE.model, "int8", file).proto().graph.initializer
-    ]
-    assert not any(".w.int8" in name and "encoder.layers" in name for name in stored)
+def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(
+    model: Model, exported: Callable[[str], Export], tmp_path: Path
+) -> None:
+    rounded, file = dequantised(model, "int8"), exported("int8")[0].file
+    weights = weights_of(rounded, beside=file)
+    state = rounded.state_dict()
+    kept = load(weights).keys()
+    held = {name for name in state if name.endswith((".w", "embedding.table", "embedding.static"))}
+    assert len(held) == 15
+    assert not held & kept - {"encoder.layers.0.up.cell.w"}
+    files = {WEIGHTS_FILE: weights, ONNX_FILE: file}
+    files[VOCABULARY_FILE] = "".join(f"{piece}\n" for piece in PIECES).encode()
+    bundle = write_bundle(tmp_path / "bundle", files, config=RECIPE.model)
+    found = load_model(bundle).state_dict()
+    assert found.keys() == state.keys()
+    for name, value in state.items():
+        assert torch.equal(found[name], value), name
 
 
 def test_ranges_are_the_greatest_values_that_products_read() -> None:
     """Of the data evenly, and anew each time."""
     torch.manual_seed(3)
     model = build_model(RECIPE.model, entries=len(PIECES)).train()
+    assert factor_bounds(model.embedding) == {}
     given = examples(2 * OBSERVED + 1)
     layer = model.embedding.encoder.layers[1]
     read: list[Tensor] = []

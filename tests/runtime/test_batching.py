@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from last_word_model import random_tree
 
+from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.runtime.batching import batches, joined_transitions
+from thinstack.runtime import batching
+from thinstack.runtime.batching import batches, joined_transitions, piece_counts
 
 
 def test_batches_hold_every_sentence_once_within_the_limit() -> None:
@@ -60,3 +62,22 @@ def test_a_batch_is_filled_to_the_last_node(nodes: int, found: list[list[int]]) 
     """Trees over 3 and 2 words have 5 and 3 nodes; a sentence by itself may have more."""
     lengths = np.array([3, 2])
     assert [positions.tolist() for positions, _ in batches(lengths, None, nodes=nodes)] == found
+
+
+def test_sentences_in_their_context_are_of_like_widths_and_few_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What attention costs: sentences times the widest one squared."""
+    monkeypatch.setattr(batching, "ATTENTION", 100)
+    lengths = np.array([3, 3, 1, 3, 2, 1])
+    widths = np.array([5, 4, 20, 6, 5, 1])
+    found = [part.tolist() for part, _ in batches(lengths, None, nodes=40, widths=widths)]
+    assert found == [[5, 1, 0, 4], [3], [2]]
+    found = [part.tolist() for part, _ in batches(lengths, None, nodes=7, widths=widths)]
+    assert found == [[5, 1], [0], [4], [3], [2]]
+
+
+def test_the_pieces_of_sentences_are_counted() -> None:
+    vocabulary = WordpieceVocabulary(["[UNK]", "film", "##s"])
+    counts = piece_counts([["films", "film"], ["odd"], ["films"] * 3], vocabulary)
+    assert counts.tolist() == [3, 1, 6]

@@ -55,6 +55,51 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
         )
 
 
+def test_gradients_but_those_of_the_table_are_clipped(data: Path, tmp_path: Path) -> None:
+    """AdamW hardly moves where gradients are far smaller than its epsilon."""
+    settings: dict[str, Any] = {"rule": "adamw", "weight_decay": 0.0, "epochs": 1}
+    found = {
+        clip: run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))[0]
+        for clip in (None, 1e9, 1e-12)
+    }
+    datasets = load_datasets(tiny_recipe.recipe(**settings), data)
+    for name, value in fresh(tiny_recipe.recipe(**settings), datasets).state_dict().items():
+        assert np.array_equal(found[None][name], found[1e9][name])
+        moved = np.abs(found[1e-12][name] - value.numpy()).max()
+        assert (moved > 1e-2) == (name == "embedding.table"), name
+
+
+def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) -> None:
+    datasets = load_datasets(tiny_recipe.recipe(), data)
+    own = {id(example) for example in datasets.train}
+    seen: list[list[int]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        joined = loop.minibatch
+
+        def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+            pairs = zip(examples, sources, strict=True)
+            alone = [(one, source) for one, source in pairs if id(one) not in own]
+            assert {source for _, source in alone} <= {"gold"}
+            seen[-1].extend(one.words for one, _ in alone)
+            return joined(examples, sources)
+
+        patch.setattr(loop, "minibatch", watch)
+        counts: list[int] = []
+        seen.append([])
+        run_seed(
+            tiny_recipe.recipe(epochs=2, alone=2.0),
+            datasets,
+            1,
+            tmp_path,
+            on_batch=lambda epoch, done, total: counts.append(total),
+            on_epoch=lambda record: seen.append([]),
+        )
+    first, second = seen[:2]
+    assert 5 < len(first) < 60
+    assert first != second
+    assert {counts[0], counts[-1]} == {30 + len(first), 30 + len(second)}
+
+
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     """The `id` of every example that is drawn, and its tree source."""

@@ -8,9 +8,15 @@ import pytest
 import tiny_recipe
 import torch
 from numpy.typing import NDArray
+from tiny_encoder import contextual_recipe
 
 from thinstack.models import Model, build_model
-from thinstack.training.optimizers import build_optimizers, load_state_tensors, state_tensors
+from thinstack.training.optimizers import (
+    build_optimizers,
+    load_state_tensors,
+    set_rates,
+    state_tensors,
+)
 
 Rows = NDArray[np.float32]
 Weights = dict[str, Rows]
@@ -108,3 +114,61 @@ def test_state_is_put_back_and_only_into_its_own_kind() -> None:
         load_state_tensors(second, {"0.sum": saved["0.sum"]})
     with pytest.raises(RuntimeError, match="size"):
         load_state_tensors(second, saved | {"0.sum": torch.zeros(2, 3)})
+
+
+def contextual_model(layers: int = 3) -> Model:
+    torch.manual_seed(0)
+    return build_model(contextual_recipe({"layers": layers}).model, entries=6)
+
+
+def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are() -> None:
+    model = contextual_model()
+    settings = {"encoder_learning_rate": 0.8, "layer_decay": 0.5, "learning_rate": RATE}
+    config = tiny_recipe.recipe(rule="adamw", weight_decay=DECAY, **settings).training
+    groups = build_optimizers(model, config)["model"].param_groups
+    found = {
+        name: (group["lr"], group["weight_decay"])
+        for name, weight in model.named_parameters()
+        for group in groups
+        if any(weight is each for each in group["params"])
+    }
+    assert found.keys() == {name for name, _ in model.named_parameters()} - {"embedding.table"}
+    for name, (rate, decay) in found.items():
+        layer = name.removeprefix("embedding.encoder.layers.")[0]
+        expected = {"0": 0.2, "1": 0.4, "2": 0.8}.get(layer, RATE)
+        if name.startswith(("embedding.encoder.position", "embedding.encoder.norm")):
+            expected = 0.1
+        assert rate == pytest.approx(expected), name
+        matrix = name.endswith((".w", ".u", ".linear.weight"))
+        assert decay == (DECAY if matrix else 0.0), name
+
+
+def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> None:
+    model = new_model()
+    before = weights(model)
+    states: dict[str, dict[str, Any]] = {name: {} for name in before}
+    for gradients, after in steps(model, rule="adamw"):
+        for name in before.keys() - {"embedding.table"}:
+            kept = 1 - RATE * DECAY if before[name].ndim > 1 else 1
+            expected = kept * before[name] - RATE * change("adam", gradients[name], states[name])
+            np.testing.assert_allclose(after[name], expected, 1e-5, 1e-6, err_msg=name)
+        before = after
+
+
+@pytest.mark.parametrize(
+    ("warm_up", "shares"), [(0.2, {0: 0, 1: 0.5, 2: 1, 6: 0.5, 10: 0}), (0.0, {0: 1, 5: 1, 10: 1})]
+)
+def test_rates_rise_and_fall(warm_up: float, shares: dict[int, float]) -> None:
+    settings = {"rule": "adamw", "epochs": 10, "warm_up": warm_up, "learning_rate": RATE}
+    parser = {"parser": {"name": "distances.v1"}, "tree_source": "self"}
+    recipe = tiny_recipe.recipe(
+        model=parser, vector_learning_rate=VECTOR_RATE, parser_learning_rate=0.5, **settings
+    )
+    torch.manual_seed(0)
+    optimizers = build_optimizers(build_model(recipe.model, entries=6), recipe.training)
+    for epochs, share in shares.items():
+        set_rates(optimizers, recipe.training, epochs)
+        found = {name: one.param_groups[0]["lr"] for name, one in optimizers.items()}
+        own = 0.5 * (1 - epochs / 10)
+        expected = {"model": RATE * share, "vectors": VECTOR_RATE * share, "parser": own}
+        assert found == pytest.approx(expected)

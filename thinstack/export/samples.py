@@ -22,6 +22,9 @@ __all__ = [
     "sampled",
 ]
 
+SOME = 64
+"""Words of a tree from which on further trees of any length are tried."""
+
 Scores = dict[str, NDArray[Any]]
 """Outputs by name: scores in float32, and transitions of whole numbers as `parse`."""
 Steps = NDArray[np.int8]
@@ -37,7 +40,7 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
             yield from ([shape(words)] for shape in (shapes.left, shapes.right, shapes.balanced))
             yield [random_tree(words, generator)]
     for trees in (3, 32):
-        sizes = generator.integers(1, 40, trees)
+        sizes = generator.integers(1, min(40, longest + 1), trees)
         yield [
             shapes.left(1),
             *(random_tree(int(words), generator) for words in sizes[:-2]),
@@ -73,7 +76,8 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
             parsed = lengths
             yield without_trees(forest)
     if model.parses:
-        uneven = [shapes.left(words) for words in (1, 200, 2, 31, 1, 90)]
+        sizes = (1, 200, 2, 31, 1, 90) if longest >= SOME else (1, longest, 2)
+        uneven = [shapes.left(words) for words in sizes]
         yield without_trees(join(sample_trees(model, uneven, generator)))
 
 

@@ -1,0 +1,235 @@
+"""Encoders that cannot be taken, as a user meets them, and forms in which transformers saves
+them."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from command_line import Answer
+from safetensors.torch import load_file, save_file
+from tiny_encoder import OPTIONS, PIECES, WIDTH, contextual_recipe, write_encoder
+from training import tiny_recipe
+
+from thinstack.config import Recipe
+from thinstack.errors import ConfigError, DataError, MissingExtraError
+from thinstack.training import pretrained_encoder
+from thinstack.training.leaves import first_leaves
+from thinstack.training.pretrained_encoder import PretrainedEncoder, read_encoder
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("saved") / "encoder"
+    write_encoder(folder)
+    return folder
+
+
+@pytest.fixture
+def encoder(saved: Path, tmp_path: Path) -> Path:
+    """A copy, to be changed."""
+    return shutil.copytree(saved, tmp_path / "encoder")
+
+
+def read(folder: Path, recipe: Recipe | None = None) -> PretrainedEncoder:
+    recipe = recipe or contextual_recipe()
+    return read_encoder(folder.name, folder.parent, recipe.model.embedding)
+
+
+def same(found: PretrainedEncoder, expected: PretrainedEncoder) -> bool:
+    assert found.weights.keys() == expected.weights.keys()
+    pairs = [(value, expected.weights[name]) for name, value in found.weights.items()]
+    return (found.table == expected.table).all() and all(torch.equal(*pair) for pair in pairs)
+
+
+def half_name(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model.fp16.safetensors")
+
+
+def pickled(folder: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+def sharded(folder: Path) -> None:
+    model = transformers.AutoModel.from_pretrained(folder)
+    (folder / "model.safetensors").unlink()
+    model.save_pretrained(folder, max_shard_size="20KB")
+    assert len(list(folder.glob("model-*.safetensors"))) > 1
+
+
+def of_a_task(folder: Path) -> None:
+    """Under the prefix of a model with a task head."""
+    state = load_file(folder / "model.safetensors")
+    named = {f"bert.{name}": value for name, value in state.items() if "pooler" not in name}
+    save_file(named, folder / "model.safetensors", {"format": "pt"})
+
+
+def words_alone(folder: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+
+
+@pytest.mark.parametrize("change", [half_name, pickled, sharded, of_a_task, words_alone])
+def test_other_forms_of_the_same_encoder(
+    saved: Path, encoder: Path, change: Callable[[Path], None]
+) -> None:
+    change(encoder)
+    assert same(read(encoder), read(saved))
+
+
+def without(*names: str) -> Callable[[Path], None]:
+    return lambda folder: [(folder / name).unlink() for name in names] and None
+
+
+def written(name: str, text: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / name).write_text(text, encoding="utf-8")
+
+
+def broken_pickle(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def of_one_layer(folder: Path) -> None:
+    state = load_file(folder / "model.safetensors")
+    kept = {name: value for name, value in state.items() if "layer.1." not in name}
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (shutil.rmtree, r"nor is the hub's encoder to be had; OSError"),
+        (without("config.json"), "ValueError: .*model_type"),
+        (written("config.json", "{"), "OSError: .*not a valid JSON"),
+        (without("model.safetensors"), "OSError: .*no file named model.safetensors"),
+        (written("model.safetensors", "no weights" * 9), "SafetensorError"),
+        (broken_pickle, "UnpicklingError"),
+        (of_one_layer, "OSError: the weights lack 16, such as encoder.layer.1"),
+        (without("tokenizer.json", "vocab.txt"), "neither tokenizer.json nor vocab.txt"),
+    ],
+)
+def test_what_is_not_there_or_cannot_be_read(
+    encoder: Path, change: Callable[[Path], Any], said: str
+) -> None:
+    change(encoder)
+    expected = "expected config.json, a tokeniser and weights in"
+    with pytest.raises(DataError, match=f"^data.encoder: {expected} {encoder}.*{said}"):
+        read(encoder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kind": "DistilBert"}, "expected a BERT with gelu, .* a distilbert"),
+        ({"kind": "Roberta"}, "expected a BERT with gelu, .* a roberta with gelu"),
+        ({"hidden_act": "relu"}, "expected a BERT with gelu, .* a bert with relu"),
+        ({"is_decoder": True}, "expected a BERT with gelu, .* a bert decoder with gelu"),
+        ({"cased": True}, "expected an uncased WordPiece .* cuts 'Good' into .*uncased encoder"),
+        ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokeniser has 55"),
+    ],
+)
+def test_encoders_of_another_kind(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    write_encoder(tmp_path / "encoder", **changes)
+    with pytest.raises(ConfigError, match=f"^data.encoder: .*{said}"):
+        read(tmp_path / "encoder")
+
+
+def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved: Path) -> None:
+    wrong = {"heads": 2, "feed_forward": 7, "positions": 9, "first": 0, "last": 1, "static": 5}
+    with pytest.raises(ConfigError) as caught:
+        read(saved, contextual_recipe(wrong, embedding={"size": 39}))
+    write = f"write size = {WIDTH + 5}, heads = 4, feed_forward = 48, positions = 24, first = 2"
+    assert str(caught.value).startswith(f"model.embedding: of encoder, {write}, last = 3 (size")
+    assert "found size = 39, heads = 2" in str(caught.value)
+    twice = contextual_recipe({"rows": True}, embedding={"size": WIDTH})
+    with pytest.raises(ConfigError, match=f"write size = {2 * WIDTH} "):
+        read(saved, twice)
+    with pytest.raises(ConfigError, match="encoder has 2 layers, found layers = 3"):
+        read(saved, contextual_recipe({"layers": 3}))
+    other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
+    with pytest.raises(ConfigError, match=r"'transformer\.v1', found wordpieces\.v1"):
+        read(saved, other)
+
+
+def test_static_columns_are_vectors_of_the_same_pieces(encoder: Path) -> None:
+    recipe = contextual_recipe(
+        {"static": 2}, embedding={"size": WIDTH + 2}, data={"vectors": "pieces.txt"}
+    )
+    lines = [f"{piece} {number} {-number} {number % 3}" for number, piece in enumerate(PIECES)]
+    file = encoder.parent / "pieces.txt"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    leaves = first_leaves(recipe, encoder.parent, [], WIDTH)
+    expected = torch.tensor(
+        [[number, -number] for number in range(len(PIECES))], dtype=torch.float32
+    )
+    assert torch.equal(leaves.weights["embedding.static"], expected)
+    file.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="expected vectors of the pieces of encoder"):
+        first_leaves(recipe, encoder.parent, [], WIDTH)
+
+
+def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(
+    saved: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logging = transformers.utils.logging
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    for bars in (True, False):
+        (logging.enable_progress_bar if bars else logging.disable_progress_bar)()
+        logging.set_verbosity_info()
+        read(saved)
+        assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (logging.INFO, bars)
+    logging.set_verbosity(before[0])
+    (logging.enable_progress_bar if before[1] else logging.disable_progress_bar)()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_hub_that_does_not_answer_is_not_asked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def refused(url: str, timeout: float) -> None:
+        asked.append(url)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(pretrained_encoder, "urlopen", refused)
+    with pytest.raises(DataError, match="nor is the hub's no/such to be had"):
+        read_encoder("no/such", tmp_path, contextual_recipe().model.embedding)
+    assert len(asked) == 1
+
+
+def test_without_transformers_the_extra_is_named(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match="install thinstack with its extra 'transformers'"):
+        read(saved)
+
+
+def test_the_command_line_says_so(tmp_path: Path, cli: Callable[..., Answer]) -> None:
+    data = tiny_recipe.write_data(tmp_path / "data")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        f"""name = "tiny"
+        data = {{ train = "train.txt", dev = "dev.txt", encoder = "gone" }}
+        [model]
+        labels = ["negative", "so-so", "positive"]
+        cell = {{ name = "nary_lstm.v1", hidden_size = 3 }}
+        head = {{ name = "node_classifier.v1" }}
+        [model.embedding]
+        kind = "wordpieces"
+        name = "transformer.v1"
+        size = {WIDTH}
+        options = {{ {", ".join(f"{name} = {value}" for name, value in OPTIONS.items())} }}
+        """,
+        encoding="utf-8",
+    )
+    found = cli("train", str(recipe), "--data", str(data), "--out", str(tmp_path / "out"))
+    assert found.code == 2
+    assert f"weights in {data / 'gone'}, nor is the hub's gone to be had" in found.err
