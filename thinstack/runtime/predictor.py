@@ -236,8 +236,8 @@ class Predictor:
             )
         trees = ["lengths", "transitions"] if self._parses else _TREES[self.config.trees]
         expected = [*WORD_FIELDS[self.config.embedding.kind], *trees]
-        if "lengths" in found and "lengths" not in trees:  # for words in their context
-            expected.append("lengths")
+        if "lengths" in found and "lengths" not in trees and self.config.embedding.name:
+            expected.append("lengths")  # for words in their context
         if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
             wanted = f"the int32 or int64 inputs {', '.join(expected)}"
             raise BundleError(f"{self._source}: expected {wanted}; found {found}")
