@@ -22,8 +22,9 @@ from thinstack.config.model_config import (
 
 if TYPE_CHECKING:
     from thinstack.config.data_config import DataConfig, Task
-    from thinstack.config.recipe import ExportConfig, InitConfig, Recipe, TrainingConfig
+    from thinstack.config.recipe import ExportConfig, InitConfig, Recipe
     from thinstack.config.teacher_config import SourceWeights, TeacherConfig
+    from thinstack.config.training_config import TrainingConfig
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -54,8 +55,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What only training needs, which whoever predicts does not wait for."""
     if name in __all__:
-        from thinstack.config import data_config, recipe, teacher_config
+        from thinstack.config import data_config, recipe, teacher_config, training_config
 
-        modules = (data_config, recipe, teacher_config)
+        modules = (data_config, recipe, teacher_config, training_config)
         return getattr(next(each for each in modules if name in each.__all__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,16 +1,17 @@
 """What a training run needs beside the model: data, where learning starts, training and export."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from thinstack.config.base import Rate, Strict, read_toml
+from thinstack.config.base import Strict, read_toml
 from thinstack.config.data_config import PAIR_TASKS, DataConfig
-from thinstack.config.model_config import MadeTree, ModelConfig
+from thinstack.config.model_config import ModelConfig
 from thinstack.config.teacher_config import TeacherConfig
+from thinstack.config.training_config import TrainingConfig
 
-__all__ = ["ExportConfig", "InitConfig", "Part", "Recipe", "TrainingConfig"]
+__all__ = ["ExportConfig", "InitConfig", "Part", "Recipe"]
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -38,145 +39,6 @@ class InitConfig(Strict):
             raise ValueError("parts: the others read the words of 'embedding': name it too")
         if {"embedding", "encoder", "head"} <= set(self.frozen):
             raise ValueError("frozen: nothing is left to learn; leave out a part")
-        return self
-
-
-class TrainingConfig(Strict):
-    """How the model learns."""
-
-    seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(
-        default=(1,),
-        min_length=1,
-        description="A model is trained for each. The bundle holds the one that did best on what "
-        "`stop_on` names, or the first.",
-    )
-    epochs: int = Field(default=10, gt=0, description="Passes over the training data, at most.")
-    batch_size: int = Field(default=25, gt=0, description="Sentences, or pairs, of a minibatch.")
-    rule: Literal["adagrad", "rmsprop", "adam", "adamw"] = Field(
-        default="adagrad",
-        description="The optimiser of all weights but the leaf table and `model.parser`. "
-        '"adamw" takes `weight_decay` from matrices alone, and not by way of their gradients.',
-    )
-    learning_rate: float = Field(default=0.05, gt=0, description="Learning rate of `rule`.")
-    vector_learning_rate: float = Field(
-        default=0.1, ge=0, description="Learning rate of the leaf table; 0 leaves it as it is."
-    )
-    vector_rule: Literal["sgd", "adagrad"] = Field(
-        default="sgd", description="The optimiser of the leaf table."
-    )
-    parser_learning_rate: float = Field(
-        default=2e-3,
-        gt=0,
-        description="Learning rate of `model.parser`, which has Adam; it falls in a line to 0.",
-    )
-    parser_epochs: int = Field(
-        default=0,
-        ge=0,
-        description="Further epochs for `model.parser` alone, once the weights to keep are chosen.",
-    )
-    encoder_learning_rate: float = Field(
-        default=1.5e-4,
-        gt=0,
-        description="Learning rate of the top layer of the pretrained encoder of `transformer.v1`.",
-    )
-    layer_decay: float = Field(
-        default=0.9,
-        gt=0,
-        le=1,
-        description="Each layer of the pretrained encoder has so many times the learning rate of "
-        "the one above it.",
-    )
-    warm_up: Rate = Field(
-        default=0.0,
-        description="Over this share of the training all learning rates but the parser's rise from "
-        "0, then they fall in a line to 0. With 0 they stay as they are.",
-    )
-    clip: float | None = Field(
-        default=None,
-        gt=0,
-        description="Gradients of the weights that `rule` learns are shortened to this length, "
-        "over the sum of the losses of a minibatch divided by its number of sentences. Without it "
-        "they are left as they are.",
-    )
-    alone: float = Field(
-        default=0.0,
-        ge=0,
-        description="So many labelled phrases for each sentence and epoch are read by themselves "
-        "as well, without their sentence: words in their context then know phrases as wholes too.",
-    )
-    weight_decay: float = Field(
-        default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
-    )
-    stop_on: Literal["dev", "held", "nothing"] = Field(
-        default="held",
-        description="What chooses the epoch to keep and stops early: a held-out tenth of the "
-        'training data ("held"), the development data, or nothing, which trains on all of it for '
-        "all epochs.",
-    )
-    patience: int = Field(
-        default=4, gt=0, description="Training stops after so many epochs without a better one."
-    )
-    gold: bool = Field(default=True, description="Whether the trees of the data are trained on.")
-    sources: tuple[MadeTree, ...] = Field(
-        default=(),
-        description="Other trees to train on. Each epoch every sentence takes one of its trees, "
-        "drawn evenly; phrases count that the data's tree has too. \"self\" are the model's own "
-        "parses, made anew before each epoch; the first epoch takes the data's trees instead "
-        '(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4). "distances" is refused.',
-    )
-    alpha: float = Field(
-        default=1.0,
-        ge=0,
-        description="For a model that parses: weight of the loss of its trees beside that of the "
-        "task, (7) of Bowman et al. 2016.",
-    )
-    root_weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="Additional weight of whole sentences where phrases are learnt: how much the "
-        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
-        "the root of a tree of 40 nodes counts 1 + 8 times.",
-    )
-    precision: Literal["float32", "bf16", "auto"] = Field(
-        default="float32",
-        description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
-        '"auto" does where the model and its device can. Weights, losses and evaluation stay in '
-        "float32.",
-    )
-    buckets: int = Field(
-        default=20,
-        gt=0,
-        description="Minibatches are cut from so many times their number of sentences, sorted by "
-        "length, which takes less time; 1 draws them from all.",
-    )
-    average: Rate = Field(
-        default=0.0,
-        description="A running average of the weights is kept; this is how much of it each epoch "
-        "leaves standing. 0 keeps the weights of the epoch itself.",
-    )
-    neighbours: Rate = Field(
-        default=0.0,
-        description="Of texts whose classes are in an order: the share of a text's target that the "
-        "classes next to its own get.",
-    )
-    phrase_penalty: float = Field(
-        default=0.0,
-        ge=0,
-        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
-        "of a text, that its phrases' scores leave those of the start (a mean of divergences).",
-    )
-
-    @property
-    def trees(self) -> tuple[str, ...]:
-        """Names of the trees that it trains on."""
-        return ("gold", *self.sources) if self.gold else self.sources
-
-    @model_validator(mode="after")
-    def _distinct_seeds(self) -> Self:
-        if len(set(self.seeds)) != len(self.seeds):
-            raise ValueError(f"seeds must differ, got {list(self.seeds)}")
-        if not self.trees:
-            raise ValueError("gold = false leaves no trees to train on: name some in sources")
         return self
 
 
