@@ -15,6 +15,7 @@ of text in it. All take turns, round after round; trust the ratios only.
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
@@ -60,7 +61,8 @@ def exported(folder: Path) -> bytes:
     """The ONNX model of the encoder without a tree, in 8 bits."""
     model = PlainEncoder(folder, CLASSES, attention="eager").eval()
     example = tuple(map(torch.from_numpy, padded([[1, 2, 3], [4]])))
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of its older exporter, and of what it traces
         whole, small = Path(temporary) / "whole.onnx", Path(temporary) / "small.onnx"
         torch.onnx.export(
             model,

@@ -56,7 +56,6 @@ def test_scores_are_those_of_the_mean_of_a_text_read_alone(
         np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's older exporter
 def test_what_is_timed_is_that_encoder_in_8_bits(
     modules: tuple[ModuleType, ...], folder: Path
 ) -> None:
