@@ -15,6 +15,7 @@ of text in it. All take turns, round after round; trust the ratios only.
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
@@ -62,16 +63,18 @@ def exported(folder: Path) -> bytes:
     example = tuple(map(torch.from_numpy, padded([[1, 2, 3], [4]])))
     with tempfile.TemporaryDirectory() as temporary:
         whole, small = Path(temporary) / "whole.onnx", Path(temporary) / "small.onnx"
-        torch.onnx.export(
-            model,
-            example,
-            str(whole),
-            input_names=["ids", "mask"],
-            output_names=["scores"],
-            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("ids", "mask")},
-            opset_version=17,
-            dynamo=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tracing, and of the older exporter
+            torch.onnx.export(
+                model,
+                example,
+                str(whole),
+                input_names=["ids", "mask"],
+                output_names=["scores"],
+                dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("ids", "mask")},
+                opset_version=17,
+                dynamo=False,
+            )
         quantize_dynamic(whole, small, per_channel=True, weight_type=QuantType.QInt8)
         return small.read_bytes()
 

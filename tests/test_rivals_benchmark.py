@@ -1,6 +1,7 @@
 """The parts of `benchmarks/sentiment_rivals.py`, `plain_encoder.py` and `contextual_speed.py`."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -86,7 +87,7 @@ def test_every_text_stands_in_one_batch_of_like_length(modules: tuple[ModuleType
     batches = list(modules[1].batches_of(rows, np.random.default_rng(1)))
     assert sorted(place for batch in batches for _, place in batch) == list(range(90))
     spans = sorted((len(batch[0][0]), len(batch[-1][0])) for batch in batches)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 def test_phrases_are_read_alone_if_they_are_not_too_short_and_seldom_if_neutral(
