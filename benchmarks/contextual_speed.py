@@ -64,16 +64,18 @@ def exported(folder: Path) -> bytes:
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of its older exporter, and of what it traces
         whole, small = Path(temporary) / "whole.onnx", Path(temporary) / "small.onnx"
-        torch.onnx.export(
-            model,
-            example,
-            str(whole),
-            input_names=["ids", "mask"],
-            output_names=["scores"],
-            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("ids", "mask")},
-            opset_version=17,
-            dynamo=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of tracing, and of the older exporter
+            torch.onnx.export(
+                model,
+                example,
+                str(whole),
+                input_names=["ids", "mask"],
+                output_names=["scores"],
+                dynamic_axes={name: {0: "texts", 1: "pieces"} for name in ("ids", "mask")},
+                opset_version=17,
+                dynamo=False,
+            )
         quantize_dynamic(whole, small, per_channel=True, weight_type=QuantType.QInt8)
         return small.read_bytes()
 
