@@ -249,6 +249,27 @@ def test_a_model_of_another_vocabulary_or_labels_is_refused(tmp_path: Path, key:
         predictor_of(tmp_path, onnx=last_word_model(metadata={**own, key: "other"}))
 
 
+@pytest.mark.parametrize(
+    ("kind", "most"), [("wordpieces", "many"), ("wordpieces", "0"), ("words", "9")]
+)
+def test_a_limit_of_pieces_is_a_number_of_a_model_of_pieces(
+    tmp_path: Path, kind: str, most: str
+) -> None:
+    odd = last_word_model(kind, metadata={"max_pieces": most})
+    with pytest.raises(BundleError, match=f"max_pieces.*found '{most}'"):
+        predictor_of(tmp_path, kind, onnx=odd)
+
+
+def test_a_longer_sentence_than_the_limit_of_pieces_is_read_in_parts(tmp_path: Path) -> None:
+    limited = last_word_model("wordpieces", metadata={"max_pieces": "4"})
+    predictor = predictor_of(tmp_path, "wordpieces", onnx=limited)
+    (found,) = predictor.predict([["film"] * 11])
+    assert sum(end - start for start, end in found.parts) == len(found.words) == 11
+    assert len(found.parts) >= 3
+    with pytest.raises(InputError, match="sentence 0 has 11 word pieces"):
+        predictor.predict([["film"] * 11], source=[transitions.left(11)])
+
+
 def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
     proto = load_model_from_string(last_word_model("words"))
     proto.graph.node[-1].op_type = "Softmaxing"

@@ -213,9 +213,7 @@ class EmbeddingSpec(Spec["Embedding"]):
             )
         product = self._create(options, entries=entries, size=size, dropout=dropout)
         names = list(WORD_FIELDS[self.vocabulary])
-        if getattr(product, "lookup", "") in ("context", "none") and "lengths" in getattr(
-            product, "index_names", ()
-        ):
+        if "lengths" in getattr(product, "index_names", ()):
             names.append("lengths")
         expected = {"index_names": names, "entries": entries, "size": size}
         found = {name: getattr(product, name, None) for name in expected}

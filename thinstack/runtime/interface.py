@@ -1,6 +1,7 @@
 """What the ONNX file of a bundle takes and gives, and whether that fits the bundle."""
 
 import json
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,9 +76,17 @@ def interface_of(
             f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
         )
     _check_metadata(metadata, config, vocabulary, source)
-    most = metadata.get("max_pieces")
     types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
-    return Interface(types, output, phrases, None if most is None else int(most))
+    return Interface(types, output, phrases, _most_pieces(metadata, config, source))
+
+
+def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
+    if (told := metadata.get("max_pieces")) is None:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", told) or config.embedding.kind != "wordpieces":
+        expected = "a number as max_pieces, of a model of word pieces"
+        raise BundleError(f"{source}: expected {expected}, found {told!r:.40}; {MEND}")
+    return int(told)
 
 
 def _check_metadata(
