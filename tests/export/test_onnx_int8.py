@@ -151,12 +151,17 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
 def test_words_of_several_pieces_have_the_bound_of_the_table() -> None:
     """A mean has none that follows from the graph."""
     model = randomised(make_model("wordpieces", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4)
-    stored = weights_of(int8(model, make_config("wordpieces")))
+    file = int8(model, make_config("wordpieces"))
+    stored, graph = weights_of(file), onnx.load_from_string(file).graph
     (leaf,) = (name for name, value in stored.items() if is_int8(value, (X, 3 * WIDE)))
     bound = np.abs(model.embedding.table.detach().numpy()).max()
     weight = model.encoder.layers[0].up.cell.w.detach().numpy()
-    scale = stored[f"{leaf.removesuffix('.int8')}.product_scale"]
-    np.testing.assert_allclose(scale, np.abs(weight).max(0) / 64 * bound / 127, rtol=1e-3)
+    scale = stored[f"{leaf.removesuffix('.int8')}.scale"]
+    np.testing.assert_allclose(scale, np.abs(weight).max(0) / 64, rtol=1e-3)
+    made = {node.output[0]: node for node in graph.node}
+    (product,) = (node for node in graph.node if leaf in node.input)
+    rounded = made[made[product.input[0]].input[1]].attribute[0].t
+    np.testing.assert_allclose(numpy_helper.to_array(rounded), bound / 127, rtol=1e-3)
 
 
 def test_a_model_computes_its_recurrent_products_so_and_stays_near() -> None:
@@ -203,7 +208,7 @@ def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
 def test_a_wrong_scale_is_found() -> None:
     model, config = wide()
     proto = onnx.load_from_string(int8(model, config))
-    (scale,) = (w for w in proto.graph.initializer if w.name == "cell.u.product_scale")
+    (scale,) = (w for w in proto.graph.initializer if w.name == "cell.u.scale")
     scale.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(scale), scale.name))
     with pytest.raises(ExportError, match=r"onnxruntime gives scores that differ by .* on average"):
         verify_onnx(proto.SerializeToString(), model, config)

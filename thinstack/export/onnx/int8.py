@@ -32,7 +32,7 @@ PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
 
 
 def quantize_products(
-    g: Graph, known: dict[str, float], factors: dict[str, Array]
+    g: Graph, known: dict[str, float], factors: dict[str, Array] | None = None
 ) -> tuple[int, int]:
     """Rewrite the products of a finished graph, and of the loops in it; `known` are bounds of
     values beside those found. `factors`: the bounds (K,) of the columns of what weights of these
@@ -41,7 +41,7 @@ def quantize_products(
     Returns how many of the products with a matrix of weights are computed in 8 bits, and how many
     there are.
     """
-    rewriter = _Rewriter(g, known, factors)
+    rewriter = _Rewriter(g, known, factors or {})
     nodes = rewriter.rewritten(g.nodes)
     g.nodes[:] = [*rewriter.scaling, *nodes]
     return rewriter.done, rewriter.seen
