@@ -7,18 +7,15 @@ pretrained encoder without a tree.
 All are measured on SST's development sentences as raw text, of five classes and of two (the mass of
 the five, neutral sentences left out), and on the reported half of the suite `polarity`. Nothing is
 chosen by either: spaCy stops, and the settings of the encoder are chosen, by every tenth training
-sentence. Rivals that are in the folder of runs are not learnt again; bundles are always measured.
+sentence. The page grows row by row; rivals that are in the folder of runs are not learnt again, and
+bundles are always measured.
 """
 
 import json
-import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
@@ -27,6 +24,7 @@ import typer
 from numpy.typing import NDArray
 from plain_encoder import Pieces, PlainEncoder, Rates, fine_tune, scores_of
 from rich.console import Console
+from sentiment_page import TEXTCAT_EPOCHS, page_of, row_of
 from texts import NAMES, SEEDS, learn_textcat
 
 import thinstack
@@ -45,29 +43,6 @@ Score = Callable[[Sequence[str]], NDArray[np.float64]]
 Figures = dict[str, float]
 
 EPOCHS: Final = 3
-TEXTCAT_EPOCHS: Final = 10
-COLUMNS: Final = {
-    "accuracy": "five classes",
-    "binary_accuracy": "two classes",
-    "suite": "suite",
-    "negated_negatives": "negated negatives",
-    "negated_positives": "negated positives",
-    "seconds": "seconds of learning",
-}
-
-ABOUT: Final = """
-Accuracy in percent: on SST's development sentences as raw text (detokenised), of five classes and
-of two (the mass of the five; neutral sentences are left out), and on the reported half of the suite
-`polarity` ([docs/suite.md](../docs/suite.md)), all of it and two of its kinds. Bundles make their
-own trees; sentences of SST are one text each. ± is the deviation over {seeds} seeds. Nothing was
-chosen by these figures: `textcat` (spaCy's default ensemble, at most {epochs} epochs) is stopped,
-and the encoder's setting is chosen, by every tenth training sentence. The encoder then learns from
-all of them, `textcat` from the other nine tenths; without a tree, the encoder's outputs are
-averaged over a text's pieces and go to a linear layer. Its phrases are of 3 to 20 words, drawn anew
-each epoch and read by themselves. TF-IDF has words and pairs of words; `thinstack.training.rival`
-says the rest.
-"""
-
 console = Console()
 
 
@@ -89,15 +64,11 @@ class Setting(NamedTuple):
 
     def __str__(self) -> str:
         decay = f", {self.rates.decay} of it in the layer below" if self.rates.decay < 1 else ""
-        return f"{self.phrases} phrases a sentence, a rate of {self.rates.top:g}{decay}"
+        phrases = "1 phrase" if self.phrases == 1 else f"{self.phrases} phrases"
+        return f"{phrases} a sentence, a rate of {self.rates.top:g}{decay}"
 
 
-SETTINGS: Final = (
-    Setting(1, Rates(1.5e-4, 0.9)),
-    Setting(0, Rates(1.5e-4, 0.9)),
-    Setting(0, Rates(5e-5, 1.0)),
-    Setting(4, Rates(1.5e-4, 0.9)),
-)
+SETTINGS: Final = (Setting(0, Rates(1.5e-4, 0.9)), Setting(1, Rates(1.5e-4, 0.9)))
 
 
 def read_sst(path: Path, limit: int | None) -> tuple[Labelled, list[Labelled]]:
@@ -171,8 +142,10 @@ def textcat(train: Labelled, folder: Path, seed: int) -> Score:
     for name, places in zip(("train", "dev"), two_parts(len(train.texts)), strict=True):
         part = train.take(places)
         parts[name] = [(text, NAMES[one]) for text, one in zip(*part, strict=True)]
-    folder.mkdir(parents=True, exist_ok=True)
-    nlp, _ = learn_textcat(folder, seed, parts, "--training.max_epochs", str(TEXTCAT_EPOCHS))
+    (folder / str(seed)).mkdir(parents=True, exist_ok=True)
+    nlp, _ = learn_textcat(
+        folder / str(seed), seed, parts, "--training.max_epochs", str(TEXTCAT_EPOCHS)
+    )
     return lambda texts: np.array([[doc.cats[name] for name in NAMES] for doc in nlp.pipe(texts)])
 
 
@@ -242,40 +215,6 @@ def chosen(
     return SETTINGS[int(np.argmax(sums))], lines
 
 
-def row_of(name: str, figures: Sequence[Figures]) -> str:
-    """A row of the table: means and, of several seeds, their deviations."""
-    cells = []
-    for key in COLUMNS:
-        values = [found[key] for found in figures if key in found]
-        digits = 0 if key == "seconds" else 1
-        cell = f"{fmean(values):.{digits}f}" if values else "-"
-        cells.append(f"{cell} ± {stdev(values):.{digits}f}" if len(values) > 1 else cell)
-    return f"| {name} | {' | '.join(cells)} |"
-
-
-def page_of(rows: Sequence[str], tried: Sequence[str], seeds: int, note: str) -> str:
-    """The whole page, in Markdown."""
-    made = (
-        f"Made by `python benchmarks/sentiment_rivals.py` with Python {platform.python_version()}, "
-        f"torch {torch.__version__}, spaCy {version('spacy')}, scikit-learn "
-        f"{version('scikit-learn')}, on {os.cpu_count()} cores of {platform.machine()}, "
-        f"{torch.get_num_threads()} of them for the encoder. {note}"
-    )
-    heads = ["model; what it learnt from", *COLUMNS.values()]
-    table = [f"| {' | '.join(heads)} |", f"|---|{'---|' * len(COLUMNS)}", *rows]
-    choice = (
-        f"The encoder's settings, five classes / two classes (seed {SEEDS[0]}, {EPOCHS} epochs):"
-    )
-    parts = (
-        "# Sentiment beside rivals",
-        ABOUT.strip().format(seeds=seeds, epochs=TEXTCAT_EPOCHS),
-        made.strip(),
-        "\n".join(table),
-        "\n".join([choice, "", *tried]),
-    )
-    return "\n\n".join(parts) + "\n"
-
-
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
     encoder_folder: Annotated[Path, typer.Option("--encoder", help="Folder of a small BERT.")],
@@ -290,28 +229,28 @@ def main(
     (train, phrases), (dev, _) = (
         read_sst(data / f"sst/{part}.txt", limit) for part in ("train", "dev")
     )
-    runs, seeds = Runs(runs_folder), seed or SEEDS
-    rows = [row_of(name, [figures_of_bundle(name, dev)]) for name in model or ["sst"]]
+    runs, seeds, rows, tried = Runs(runs_folder), seed or SEEDS, list[str](), list[str]()
+
+    def add(name: str, figures: Sequence[Figures]) -> None:
+        rows.append(row_of(name, figures))
+        out.write_text(page_of(rows, tried, seeds=len(seeds), note=note), encoding="utf-8")
+
+    for name in model or ["sst"]:
+        add(Path(name).name, [figures_of_bundle(name, dev)])
     every = unique([train, *phrases])
     for what, part in (("sentences", train), ("all phrases", every)):
         name = f"TF-IDF, logistic regression; {what}"
-        found = runs(name, partial(figures_of_learnt, partial(tf_idf, part), dev))
-        rows.append(row_of(name, [found]))
+        add(name, [runs(name, partial(figures_of_learnt, partial(tf_idf, part), dev))])
     setting, tried = chosen(encoder_folder, train, phrases, runs)
     name = f"{encoder_folder.name} without a tree; sentences, {setting}"
-    learners = {
-        "spaCy textcat ensemble; sentences": lambda one: textcat(
-            train, runs_folder / str(one), one
-        ),
-        name: lambda one: encoder(encoder_folder, train, phrases, setting, one),
-    }
-    for name, learn in learners.items():
+    with_encoder = partial(encoder, encoder_folder, train, phrases, setting)
+    with_spacy = partial(textcat, train, runs_folder)
+    for what, learn in ((name, with_encoder), ("spaCy textcat ensemble; sentences", with_spacy)):
         found = [
-            runs(f"{name}, seed {one}", partial(figures_of_learnt, partial(learn, one), dev))
+            runs(f"{what}, seed {one}", partial(figures_of_learnt, partial(learn, one), dev))
             for one in seeds
         ]
-        rows.append(row_of(name, found))
-    out.write_text(page_of(rows, tried, len(seeds), note), encoding="utf-8")
+        add(what, found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,70 @@
+"""The page of `sentiment_rivals.py`, in Markdown."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from statistics import fmean, stdev
+from typing import Final
+
+import torch
+
+__all__ = ["COLUMNS", "TEXTCAT_EPOCHS", "page_of", "row_of"]
+
+TEXTCAT_EPOCHS: Final = 10
+"""Epochs of spaCy's ensemble, at most."""
+
+COLUMNS: Final = {
+    "accuracy": "five classes",
+    "binary_accuracy": "two classes",
+    "suite": "suite",
+    "negated_negatives": "negated negatives",
+    "negated_positives": "negated positives",
+    "seconds": "seconds of learning",
+}
+
+ABOUT: Final = """
+Accuracy in percent: on SST's development sentences as raw text (detokenised), of five classes and
+of two (the mass of the five; neutral sentences are left out), and on the reported half of the suite
+`polarity` ([docs/suite.md](../docs/suite.md)), all of it and two of its kinds. Bundles make their
+own trees; sentences of SST are one text each. ± is the deviation over {seeds} seeds. Nothing was
+chosen by these figures: `textcat` (spaCy's default ensemble, at most {epochs} epochs) is stopped,
+and the encoder's setting is chosen, by every tenth training sentence. The encoder then learns from
+all of them, `textcat` from the other nine tenths; without a tree, the encoder's outputs are
+averaged over a text's pieces and go to a linear layer. Its phrases are of 3 to 20 words, drawn anew
+each epoch and read by themselves. TF-IDF has words and pairs of words; `thinstack.training.rival`
+says the rest.
+"""
+
+
+def row_of(name: str, figures: Sequence[Mapping[str, float]]) -> str:
+    """A row of the table: means and, of several seeds, their deviations."""
+    cells = []
+    for key in COLUMNS:
+        values = [found[key] for found in figures if key in found]
+        digits = 0 if key == "seconds" else 1
+        cell = f"{fmean(values):.{digits}f}" if values else "-"
+        cells.append(f"{cell} ± {stdev(values):.{digits}f}" if len(values) > 1 else cell)
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def page_of(rows: Sequence[str], tried: Sequence[str], *, seeds: int, note: str) -> str:
+    """The page of these rows, of the encoder's settings that were `tried`, with a note on the
+    machine."""
+    made = (
+        f"Made by `python benchmarks/sentiment_rivals.py` with Python {platform.python_version()}, "
+        f"torch {torch.__version__}, spaCy {version('spacy')}, scikit-learn "
+        f"{version('scikit-learn')}, on {os.cpu_count()} cores of {platform.machine()}, "
+        f"{torch.get_num_threads()} of them for the encoder. {note}"
+    )
+    heads = ["model; what it learnt from", *COLUMNS.values()]
+    table = [f"| {' | '.join(heads)} |", f"|---|{'---|' * len(COLUMNS)}", *rows]
+    choice = "The encoder's settings, five classes / two classes on every tenth training sentence:"
+    parts = (
+        "# Sentiment beside rivals",
+        ABOUT.strip().format(seeds=seeds, epochs=TEXTCAT_EPOCHS),
+        made.strip(),
+        "\n".join(table),
+        *(["\n".join([choice, "", *tried])] if tried else []),
+    )
+    return "\n\n".join(parts) + "\n"
