@@ -129,6 +129,8 @@ def test_what_is_not_there_or_cannot_be_read(
         ({"kind": "Roberta"}, "expected a BERT with gelu, .* a roberta with gelu"),
         ({"hidden_act": "relu"}, "expected a BERT with gelu, .* a bert with relu"),
         ({"is_decoder": True}, "expected a BERT with gelu, .* a bert decoder with gelu"),
+        ({"layer_norm_eps": 1e-5}, "expected layer_norm_eps = 1e-12 in .*, found 1e-05"),
+        ({"position_embedding_type": "relative_key"}, "= absolute in .*, found relative_key"),
         ({"cased": True}, "expected an uncased WordPiece .* cuts 'Good' into .*uncased encoder"),
         ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokeniser has 55"),
     ],

@@ -1,5 +1,5 @@
-"""Views of a model's classes: five classes of sentiment as three or
-two, and answers that are left out where no class is probable enough."""
+"""Views of a model's classes: five classes of sentiment as three or two, and no label where no
+class is probable enough."""
 
 from typing import Final, NamedTuple, Self
 

@@ -120,6 +120,14 @@ def _check_kind(name: str, config: Any) -> None:
             f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
             "take another encoder"
         )
+    # With others the vectors would differ without a word.
+    assumed = {"position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
+    for field, expected in assumed.items():
+        if (found := getattr(config, field, expected)) != expected:
+            raise ConfigError(
+                f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
+                f"{found}; take another encoder"
+            )
 
 
 def _hub_answers() -> bool:
