@@ -1,14 +1,12 @@
 """Leaf embeddings as ONNX: words looked up in a table, or put together from their pieces."""
 
-from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.embedding import Embedding
-from thinstack.errors import ExportError
-from thinstack.export.onnx.encoder import Words
+from thinstack.export.onnx.encoder import Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
@@ -49,13 +47,7 @@ def written_words(
 ) -> Words:
     """Vectors of the words by the module that the embedding names, by its function `words` of the
     same arguments. Raises ExportError if it cannot be exported."""
-    try:
-        written = import_module(embedding.onnx).words
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ExportError(
-            f"{type(embedding).__name__} cannot be exported to ONNX: it names {embedding.onnx!r}, "
-            f"where there is no function `words` ({error})"
-        ) from error
+    written = writer_of(embedding, embedding.onnx, "words")
     found: Words = written(g, embedding, inputs, quantize)
     return found
 

@@ -1,7 +1,8 @@
 """What exports an encoder: the module that its class names as `onnx`, with a function `encode`."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
@@ -9,7 +10,7 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Encoding", "Words", "encode"]
+__all__ = ["Encoding", "Words", "encode", "writer_of"]
 
 
 class Words(NamedTuple):
@@ -54,12 +55,19 @@ def encode(
     `roots`, `root_nodes` and `transitions` is wanted. Raises ExportError if there is no such
     module.
     """
-    try:
-        written = import_module(encoder.onnx or "without a module").encode
-    except (ImportError, AttributeError) as error:
-        raise ExportError(
-            f"{type(encoder).__name__} cannot be exported to ONNX: its class must name a module "
-            f"with a function `encode` as `onnx`, found {encoder.onnx!r} ({error})"
-        ) from error
+    written = writer_of(encoder, encoder.onnx, "encode")
     encoding: Encoding = written(g, encoder, words, inputs, head=head, roots_only=roots_only)
     return encoding
+
+
+def writer_of(part: object, module: str, function: str) -> Callable[..., Any]:
+    """The function that exports a part of a model, of the module that its class names as `onnx`.
+    Raises ExportError if there is none."""
+    try:
+        written: Callable[..., Any] = getattr(import_module(module or "without a module"), function)
+    except (ImportError, AttributeError) as error:
+        raise ExportError(
+            f"{type(part).__name__} cannot be exported to ONNX: its class must name a module "
+            f"with a function `{function}` as `onnx`, found {module!r} ({error})"
+        ) from error
+    return written

@@ -1,7 +1,6 @@
 """An encoder behind a parser in an ONNX graph, as `thinstack.models.parsing_encoder` and
 `thinstack.core.distance_trees` have them."""
 
-from importlib import import_module
 from typing import Any, cast
 
 import onnx
@@ -17,9 +16,8 @@ from thinstack.core.distance_trees import (
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.core.schedule import parents_of_transitions
-from thinstack.errors import ExportError
 from thinstack.export.onnx import encoder as encoders
-from thinstack.export.onnx.encoder import Encoding, Words
+from thinstack.export.onnx.encoder import Encoding, Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_parser, inline
 from thinstack.export.onnx.passes import depths_of
@@ -71,13 +69,7 @@ def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     """
     if not parser.onnx:
         return inline(g, export_parser(parser), [words, lengths])[0]
-    try:
-        written = import_module(parser.onnx).distances
-    except (ImportError, AttributeError) as error:
-        raise ExportError(
-            f"{type(parser).__name__} cannot be exported to ONNX: it names {parser.onnx!r}, where "
-            f"there is no function `distances` ({error})"
-        ) from error
+    written = writer_of(parser, parser.onnx, "distances")
     found: Value = written(g, parser, words, lengths)
     return found
 
