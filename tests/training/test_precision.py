@@ -113,3 +113,22 @@ def test_an_older_torch_tells_the_kind_of_cpu_alone(
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     assert precision.has_bf16(torch.device("cpu")) == has
+
+
+@pytest.mark.parametrize("has", [True, False])
+def test_auto_takes_it_on_a_cpu_with_amx_alone(
+    has: bool, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[torch.dtype] = set()
+    forward = NodeClassifier.forward
+
+    def watch(head: NodeClassifier, rows: Tensor) -> Tensor:
+        if head.training:
+            seen.add(rows.dtype)
+        return forward(head, rows)
+
+    flags = {"avx512_bf16": True, "amx_bf16": has}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
+    monkeypatch.setattr(NodeClassifier, "forward", watch)
+    run(recipe_of(precision="auto", epochs=1), data, tmp_path)
+    assert seen == {torch.bfloat16 if has else torch.float32}

@@ -120,12 +120,13 @@ class Recipe(Strict):
             if self.training.trees != (("self",) if self.model.parses else ("gold",)):
                 wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
                 raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
-        if self.training.alone and (
+        if (self.training.alone or self.training.turning) and (
             (self.data.task, self.model.trees, self.training.gold) != ("phrases", "binary", True)
         ):
             raise ValueError(
-                "training.alone: phrases of a treebank's binary trees are read by themselves; "
-                "expected data.task = 'phrases', model.trees = 'binary', training.gold = true"
+                "training.alone, training.turning: phrases of a treebank's binary trees are read "
+                "by themselves; expected data.task = 'phrases', model.trees = 'binary', "
+                "training.gold = true"
             )
         of_texts = self.training.phrase_penalty or self.training.neighbours
         if of_texts and self.data.task != "texts":

@@ -73,6 +73,14 @@ class TrainingConfig(Strict):
         description="So many labelled phrases for each sentence and epoch are read by themselves "
         "as well, without their sentence: words in their context then know phrases as wholes too.",
     )
+    turning: float = Field(
+        default=0.0,
+        ge=0,
+        description="So many more phrases for each sentence and epoch are read by themselves, in "
+        "which the polarity of a part turns into its opposite ('not bad'), as many to the better "
+        "as to the worse. Every other one has that part exchanged for a phrase of the same class "
+        "and length.",
+    )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
     )
@@ -109,8 +117,8 @@ class TrainingConfig(Strict):
     precision: Literal["float32", "bf16", "auto"] = Field(
         default="float32",
         description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
-        '"auto" does where the model and its device can. Weights, losses and evaluation stay in '
-        "float32.",
+        '"auto" does where it is faster and the model can: on such a GPU, or a CPU with AMX. '
+        "Weights, losses and evaluation stay in float32.",
     )
     buckets: int = Field(
         default=20,

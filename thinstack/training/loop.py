@@ -32,6 +32,7 @@ from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
 from thinstack.training.task_loss import task_loss
 from thinstack.training.text_loss import text_losses
+from thinstack.training.turning import TurningPhrases
 
 __all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
 
@@ -152,8 +153,11 @@ def _one_epoch(
     torch.manual_seed(int(draw.integers(2**31)))
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=len(examples))]
-    if config.alone > 0:
-        alone = phrases_alone(examples, config.alone, len(recipe.model.labels), draw)
+    classes = len(recipe.model.labels)
+    if config.alone or config.turning:
+        alone = phrases_alone(examples, config.alone, classes, draw)
+        if config.turning:
+            alone += TurningPhrases(examples, classes).draw(config.turning, draw)
         examples, sources = [*examples, *alone], [*sources, *["gold"] * len(alone)]
     order = draw.permutation(len(examples))
     model.train()
