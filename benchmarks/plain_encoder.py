@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from thinstack.training.precision import has_bf16
+from thinstack.training.precision import faster_in_bf16
 from thinstack.training.pretrained_encoder import variant_of
 
 __all__ = ["Pieces", "PlainEncoder", "Rates", "fine_tune", "padded", "scores_of"]
@@ -90,12 +90,12 @@ def fine_tune(
     seed: int,
 ) -> None:
     """AdamW over so many epochs of the rows that `epoch_of` draws, as many in each. Rates rise from
-    0 in the first tenth and then fall in a line to 0; products are in bfloat16 where the CPU has
-    it."""
+    0 in the first tenth and then fall in a line to 0; products are in bfloat16 where that is
+    faster."""
     draw = np.random.default_rng(seed)
     optimizer = torch.optim.AdamW(groups(model, rates), weight_decay=0.01, fused=True)
     full = [group["lr"] for group in optimizer.param_groups]
-    lower = torch.autocast("cpu", torch.bfloat16) if has_bf16(torch.device("cpu")) else None
+    lower = torch.autocast("cpu", torch.bfloat16) if faster_in_bf16(torch.device("cpu")) else None
     model.train()
     for epoch in range(epochs):
         batches = list(batches_of(epoch_of(draw), draw))

@@ -1,5 +1,5 @@
-"""What sentences without trees do to a model of phrases: the recipe of the bundled model
-without 200 of its sentences, and then `thinstack train` on those 200, their own classes alone.
+"""What sentences without trees do to a model of phrases: the recipe of the bundled model without
+its teacher and 200 of its sentences, and then `thinstack train` on those 200, their own classes alone.
 
     python benchmarks/texts_after_trees.py --data FOLDER --out FOLDER [--seed 1 ...]
 
@@ -8,6 +8,7 @@ trees. Runs that are there already are not made again.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -38,10 +39,13 @@ def thinstack(*arguments: object) -> str:
 
 
 def parted(data: Path, folder: Path) -> None:
-    """The training trees but 200, evenly spread, and these as a table of texts."""
+    """The training trees but 200, evenly spread, these as a table of texts, and the recipe."""
     lines = (data / "sst/train.txt").read_text(encoding="utf-8").splitlines()
     aside = set((np.arange(WITHOUT) * len(lines) // WITHOUT).tolist())
     (folder / "sst").mkdir(parents=True, exist_ok=True)
+    taught = RECIPE.read_text(encoding="utf-8")
+    untaught = re.sub(r"^\[teacher\]\n.*?(?=^\[)", "", taught, flags=re.DOTALL | re.MULTILINE)
+    (folder / RECIPE.name).write_text(untaught, encoding="utf-8")
     kept = "".join(f"{line}\n" for place, line in enumerate(lines) if place not in aside)
     (folder / "sst/train.txt").write_text(kept, encoding="utf-8")
     shutil.copy(data / "sst/dev.txt", folder / "sst/dev.txt")
@@ -67,7 +71,7 @@ def main(
     for one in seed or [1, 2, 3]:
         before, after = out / f"before-{one}", out / f"after-{one}"
         if not (before / "model-best").is_dir():
-            thinstack("train", RECIPE, "--data", folder, "--out", before, "--seed", one,
+            thinstack("train", folder / RECIPE.name, "--data", folder, "--out", before, "--seed", one,
                       "--threads", 1)  # fmt: skip
         if not (after / "model-best").is_dir():
             thinstack("train", folder / "texts.csv", "--dev", folder / "dev.csv", "--init",

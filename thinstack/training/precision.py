@@ -10,7 +10,7 @@ from thinstack.errors import ConfigError
 from thinstack.models.model import Joint, Model
 from thinstack.plugins.shared_weights import one_weight_gradient
 
-__all__ = ["check_precision", "has_bf16", "joint_of", "lower_precision"]
+__all__ = ["check_precision", "faster_in_bf16", "has_bf16", "joint_of", "lower_precision"]
 
 
 def joint_of(
@@ -27,7 +27,7 @@ def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
     """What computes in the precision of the training."""
     device, lower = model.embedding.table.device, config.precision == "bf16"
     if config.precision == "auto":
-        lower = _is_faster_in_bf16(device) and not _refusing(model)
+        lower = faster_in_bf16(device) and not _refusing(model)
     return torch.autocast(device.type, torch.bfloat16, enabled=lower)
 
 
@@ -64,7 +64,7 @@ def has_bf16(device: torch.device) -> bool:
     return any(name.endswith("bf16") and found for name, found in flags)
 
 
-def _is_faster_in_bf16(device: torch.device) -> bool:
+def faster_in_bf16(device: torch.device) -> bool:
     """A CPU has to have AMX: with AVX512_BF16 alone, a layer of MiniLM took 1.4 times as long, back
     included, as in float32 (torch 2.13, one thread)."""
     if device.type == "cuda":
