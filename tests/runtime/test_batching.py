@@ -9,7 +9,6 @@ from last_word_model import random_tree
 
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.runtime import batching
 from thinstack.runtime.batching import batches, joined_transitions, piece_counts
 
 
@@ -64,17 +63,16 @@ def test_a_batch_is_filled_to_the_last_node(nodes: int, found: list[list[int]]) 
     assert [positions.tolist() for positions, _ in batches(lengths, None, nodes=nodes)] == found
 
 
-def test_sentences_in_their_context_are_of_like_widths_and_few_places(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """What attention costs: sentences times the widest one squared."""
-    monkeypatch.setattr(batching, "ATTENTION", 100)
-    lengths = np.array([3, 3, 1, 3, 2, 1])
-    widths = np.array([5, 4, 20, 6, 5, 1])
-    found = [part.tolist() for part, _ in batches(lengths, None, nodes=40, widths=widths)]
-    assert found == [[5, 1, 0, 4], [3], [2]]
-    found = [part.tolist() for part, _ in batches(lengths, None, nodes=7, widths=widths)]
-    assert found == [[5, 1], [0], [4], [3], [2]]
+def test_sentences_in_their_context_are_of_like_widths_and_few_places() -> None:
+    """Places are sentences times the widest one."""
+    lengths, widths = np.array([3, 3, 1, 3, 2, 1]), np.array([5, 4, 20, 6, 5, 1])
+
+    def found(nodes: int) -> list[list[int]]:
+        cut = batches(lengths, None, nodes=nodes, widths=widths, pieces=20)
+        return [positions.tolist() for positions, _ in cut]
+
+    assert found(40) == [[5, 1, 0, 4], [3], [2]]
+    assert found(7) == [[5, 1], [0], [4], [3], [2]]
 
 
 def test_the_pieces_of_sentences_are_counted() -> None:

@@ -14,7 +14,14 @@ from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime.batching import BATCH_NODES, batches, check_words, lengths_of, piece_counts
+from thinstack.runtime.batching import (
+    BATCH_NODES,
+    BATCH_PIECES,
+    batches,
+    check_words,
+    lengths_of,
+    piece_counts,
+)
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.prediction import Prediction, Scored
@@ -134,8 +141,8 @@ class Predictor:
         steps = self._given(words, trees)
         found: dict[int, Scored] = {}
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
-        most = BATCH_NODES[self.device]
-        for positions, transitions in batches(lengths, steps, nodes=most, widths=widths):
+        most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
+        for positions, transitions in batches(lengths, steps, widths=widths, **most):
             places, sizes = positions.tolist(), 2 * lengths[positions] - 1
             names = places if owners is None else [owners[place] for place in places]
             fields = self._word_fields([words[i] for i in places], names)
