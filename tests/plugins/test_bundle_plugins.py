@@ -179,4 +179,6 @@ def test_our_own_distribution_names_its_folder(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.syspath_prepend(OURS)
     point = metadata.EntryPoint(name, module, "thinstack")
     plugins = PluginManager(builtins=(), entry_points=[point])
-    assert plugins.bundle(name).folder == OURS / module / "model"
+    folder = plugins.bundle(name).folder
+    assert folder == OURS / module / "model"
+    assert open_bundle(folder).manifest.metrics["recipe"] == name
