@@ -1,5 +1,6 @@
 """What sentences without trees do to a model of phrases: the recipe of the bundled model without
-its teacher and 200 of its sentences, and then `thinstack train` on those 200, their own classes alone.
+its teacher and 200 of its sentences, and then `thinstack train` on those 200, their own classes
+alone.
 
     python benchmarks/texts_after_trees.py --data FOLDER --out FOLDER [--seed 1 ...]
 
@@ -71,8 +72,8 @@ def main(
     for one in seed or [1, 2, 3]:
         before, after = out / f"before-{one}", out / f"after-{one}"
         if not (before / "model-best").is_dir():
-            thinstack("train", folder / RECIPE.name, "--data", folder, "--out", before, "--seed", one,
-                      "--threads", 1)  # fmt: skip
+            thinstack("train", folder / RECIPE.name, "--data", folder, "--out", before,
+                      "--seed", one, "--threads", 1)  # fmt: skip
         if not (after / "model-best").is_dir():
             thinstack("train", folder / "texts.csv", "--dev", folder / "dev.csv", "--init",
                       before / "model-best", "--out", after, "--seed", one)  # fmt: skip
