@@ -79,3 +79,13 @@ def test_the_pieces_of_sentences_are_counted() -> None:
     vocabulary = WordpieceVocabulary(["[UNK]", "film", "##s"])
     counts = piece_counts([["films", "film"], ["odd"], ["films"] * 3], vocabulary)
     assert counts.tolist() == [3, 1, 6]
+
+
+def test_few_sentences_stay_in_one_batch() -> None:
+    lengths = np.full(10, 12)
+    counts = [len(list(batches(lengths, None, nodes=4096, threads=one))) for one in (1, 2, 8)]
+    assert counts == [1, 1, 1]
+    counts = [len(list(batches(lengths.repeat(20), None, nodes=4096, threads=n))) for n in (1, 2)]
+    assert counts == [2, 2]
+    few = list(batches(lengths.repeat(4), None, nodes=4096, threads=2))
+    assert [len(positions) for positions, _ in few] == [20, 20]

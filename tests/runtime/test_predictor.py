@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,17 @@ from onnx import TensorProto, load_model_from_string
 import thinstack
 from thinstack import Tree
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.core import transitions
+from thinstack.core import Forest, transitions
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import predictor as module
-from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.predictor import Predictor, Scored
 
 LEAF = np.zeros(1, np.int8)
 
 
-def predictor_of(path: Path, kind: str = "words", **options: Any) -> Predictor:
-    return Predictor(write_last_word_bundle(path / "model", kind, **options), threads=1)
+def predictor_of(path: Path, kind: str = "words", *, threads: int = 1, **options: Any) -> Predictor:
+    return Predictor(write_last_word_bundle(path / "model", kind, **options), threads=threads)
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +169,37 @@ def test_a_pickled_predictor_opens_its_bundle_again(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(BundleError, match=r"model\.onnx"):
         pickle.loads(content)
+
+
+def test_threads_share_the_batches_of_a_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, trees = random_sentences("words", 400)
+    expected_scores = predictor_of(tmp_path / "one", threads=1).node_scores(words, trees)
+    predictor = predictor_of(tmp_path / "three", threads=3)
+    run, met, sizes = Predictor._run, Barrier(3), list[int]()
+
+    def watch(self: Predictor, forest: Forest, places: list[int]) -> Scored:
+        sizes.append(len(places))
+        if len(sizes) <= 3:
+            met.wait(timeout=60)  # three batches run at a time, or this fails
+        return run(self, forest, places)
+
+    monkeypatch.setattr(Predictor, "_run", watch)
+    found = predictor.node_scores(words, trees)
+    assert len(sizes) >= 3
+    assert sum(sizes) == 400
+    for one, other in zip(found, expected_scores, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_an_error_of_a_batch_is_the_callers(tmp_path: Path) -> None:
+    predictor = predictor_of(tmp_path, threads=3)
+    words: list[Any] = [["film", "good"] * 20 for _ in range(60)]
+    words[41] = ["film", None]
+    with pytest.raises(InputError, match="sentence 41: a word is a string, found None"):
+        predictor.predict(words)
+    assert len(predictor.predict(words[:40])) == 40
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -1,5 +1,6 @@
 """Devices, threads, and what is said where onnxruntime is missing."""
 
+import os
 import sys
 
 import onnxruntime
@@ -71,7 +72,7 @@ def test_the_first_provider_is_the_device(last_word: Bundle) -> None:
 @pytest.mark.usefixtures("_cuda")
 @pytest.mark.parametrize(("device", "batches", "calls"), [("cpu", 3, 79), ("cuda", 1, 3)])
 def test_a_gpu_has_larger_batches(last_word: Bundle, device: str, batches: int, calls: int) -> None:
-    predictor = Predictor(last_word, device=device)
+    predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
     assert predictor._session.runs == batches
     predictor._session.runs = 0
@@ -87,10 +88,11 @@ def test_devices_and_threads_are_checked(last_word: Bundle) -> None:
             Predictor(last_word, threads=threads)
 
 
-def test_threads_reach_the_session(last_word: Bundle) -> None:
+def test_an_operator_runs_on_one_thread(last_word: Bundle) -> None:
     predictor = Predictor(last_word, threads=3)
-    assert predictor.threads == 3
-    assert predictor._session.get_session_options().intra_op_num_threads == 3
+    assert predictor.threads == predictor.pool.threads == 3
+    assert predictor._session.get_session_options().intra_op_num_threads == 1
+    assert Predictor(last_word).pool.threads == len(os.sched_getaffinity(0))
 
 
 def test_the_session_keeps_no_plan_of_memory_for_each_shape_of_a_batch(last_word: Bundle) -> None:

@@ -20,7 +20,10 @@ __all__ = [
 ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
 ThreadsOption = Annotated[
-    int | None, typer.Option(min=1, max=256, help="Threads of one operator; all by default.")
+    int | None,
+    typer.Option(
+        min=1, max=256, help="Threads that share the batches; as many as cores by default."
+    ),
 ]
 ClassesOption = Annotated[
     int | None,

@@ -33,6 +33,10 @@ estimate: `benchmarks/gpu.py` tells the speed of other sizes."""
 BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
+FEW_NODES: Final = 256
+"""Nodes of a batch that is not cut further to give each thread one: half of them take more than
+half of the time."""
+
 BATCH_PIECES: Final = {"cpu": 384, "cuda": 1 << 14}
 """Places of a batch at most (or one sentence) where words are read in their context: sentences
 times the pieces of the widest, by device. A layer's vectors of 384 places, 1,536 numbers each, fit
@@ -47,6 +51,7 @@ def batches(
     nodes: int,
     widths: IntArray | None = None,
     pieces: int = BATCH_PIECES["cpu"],
+    threads: int = 1,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
     (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
@@ -54,8 +59,12 @@ def batches(
     A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like
     length, because the number of steps that a batch takes is the depth of its deepest tree. Where
     words are read in their context, `widths` are the pieces of each sentence; they then take the
-    place of lengths, and `pieces` bounds a batch too, as wide as its widest sentence.
+    place of lengths, and `pieces` bounds a batch too, as wide as its widest sentence. For several
+    `threads` there are as many batches at least, unless they would have fewer than `FEW_NODES`.
     """
+    if threads > 1:
+        share = -(-int((2 * lengths - 1).sum()) // threads)
+        nodes = min(nodes, max(share, FEW_NODES))
     order = np.argsort(lengths if widths is None else widths, kind="stable")
     ends = np.cumsum(2 * lengths[order] - 1)
     start, before = 0, 0

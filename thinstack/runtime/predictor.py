@@ -24,6 +24,7 @@ from thinstack.runtime.batching import (
 )
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
+from thinstack.runtime.pool import Pool
 from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.session import open_session
 from thinstack.runtime.views import View
@@ -53,7 +54,8 @@ class Predictor:
         phrases: whether it scores phrases, or, with a task head that reads roots and of plain
             sentences, sentences alone.
         device: "cpu" or "cuda", what it really runs on.
-        threads: of one operator on the CPU; None is as many as the process has cores.
+        threads: that share the batches of a call on the CPU; None is as many as the process has
+            cores. An operator runs on one thread.
         max_words: of a sentence that is read as a whole; a longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
 
@@ -87,7 +89,9 @@ class Predictor:
         self.device: Literal["cpu", "cuda"]
         self._session: Any
         self._parses, self._has_trees = self.config.parses, self.config.trees != "sequence"
+        asked = Pool(threads)
         self._start()
+        self.pool = asked if self.device == "cpu" else Pool(1)
 
     def __reduce__(self) -> tuple[object, ...]:
         settings = self._requested, self.threads, *self._asked, self.max_words
@@ -138,23 +142,40 @@ class Predictor:
     ) -> list[Scored]:
         """`trees_and_scores` of the model's own classes, without cutting. `owners`: the sentence
         that each is a part of, for messages."""
+        if os.getpid() != self._process:
+            _ORPHANS.append(self._session)
+            self._start()
         steps = self._given(words, trees)
-        found: dict[int, Scored] = {}
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
         most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
-        for positions, transitions in batches(lengths, steps, widths=widths, **most):
-            places, sizes = positions.tolist(), 2 * lengths[positions] - 1
+        cut = batches(lengths, steps, widths=widths, threads=self.pool.threads, **most)
+
+        def run(positions: NDArray[np.int64], transitions: NDArray[np.int64]) -> list[Scored]:
+            places = positions.tolist()
             names = places if owners is None else [owners[place] for place in places]
             fields = self._word_fields([words[i] for i in places], names)
+            sizes = 2 * lengths[positions] - 1
             forest = Forest(
                 sizes=sizes, lengths=lengths[positions], transitions=transitions, **fields
             )
-            batch, ends = self._run(forest, names), np.cumsum(sizes).tolist()
-            rows = ends if self.phrases else range(1, len(places) + 1)
-            cuts = zip(places, [0, *ends], ends, [0, *rows], rows, strict=False)
-            for place, start, end, first, last in cuts:
-                found[place] = Scored(batch.transitions[start:end], batch.scores[first:last])
-        return [found[place] for place in range(len(words))]
+            return self._apart(self._run(forest, names), sizes)
+
+        order, found = [], list[Scored]()
+        jobs = [(positions, transitions) for positions, transitions in cut]
+        for (positions, _), scored in zip(jobs, self.pool.map(run, jobs), strict=True):
+            order.extend(positions.tolist())
+            found.extend(scored)
+        return [found[place] for place in np.argsort(order).tolist()]
+
+    def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
+        """The results of a batch by sentence."""
+        ends = np.cumsum(sizes).tolist()
+        rows = ends if self.phrases else range(1, len(ends) + 1)
+        cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
+        return [
+            Scored(batch.transitions[start:end], batch.scores[first:last])
+            for start, end, first, last in cuts
+        ]
 
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
@@ -226,7 +247,7 @@ class Predictor:
 
     def _start(self) -> None:
         self._session, self.device = open_session(
-            self._model, device=self._requested, threads=self.threads, source=self._source
+            self._model, device=self._requested, source=self._source
         )
         self._types, self._output, self.phrases, self._most_pieces = interface_of(
             self._session, self.config, self.vocabulary, self._source
@@ -245,9 +266,6 @@ class Predictor:
         """The scores of a batch and its trees, which the model makes if there are none."""
         nodes = int(forest.sizes.sum())
         rows = nodes if self.phrases else len(places)
-        if os.getpid() != self._process:
-            _ORPHANS.append(self._session)
-            self._start()
         feeds = {
             name: getattr(forest, name).astype(kind, copy=False)
             for name, kind in self._types.items()

@@ -48,7 +48,7 @@ def predict_text(
     that they were read with), BundleError if the model fails.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
-    at_once = BATCH_TEXTS[predictor.device]
+    at_once = BATCH_TEXTS[predictor.device] * predictor.pool.threads
     shown = predictor.labels, predictor.view.abstain
     while more:  # once without texts too: an unknown source is an error even then
         read = [_checked(text, number) for number, text in islice(numbered, at_once)]

@@ -12,8 +12,8 @@ Settings (the factory's arguments):
   shapes; `benepar` reads the parses of the component of that name.
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
   runs, else a warning and the CPU). `spacy.prefer_gpu` does not matter.
-- `threads`: of one operator on the CPU, at most 256; None (default) is all the cores that the
-  process may use. With `n_process`, set it to 1.
+- `threads`: that share the batches on the CPU, at most 256; None (default) is all the cores that
+  the process may use. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
 - `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2

@@ -1,0 +1,44 @@
+"""Batches of one session on several threads of the CPU."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
+from typing import Any
+
+from thinstack.errors import InputError
+
+__all__ = ["Pool"]
+
+MOST_THREADS = 256
+
+
+class Pool:
+    """Runs a function on several threads, in order; None is as many as the process has cores. The
+    threads start with the first use, and again in a forked process, which has none of its parent's.
+
+    Raises InputError unless 1 <= `threads` <= 256.
+    """
+
+    def __init__(self, threads: int | None) -> None:
+        if threads is not None and not 1 <= threads <= MOST_THREADS:
+            raise InputError(
+                f"threads is {threads}; expected 1 to {MOST_THREADS}, or None for all cores"
+            )
+        self.threads = _usable_cores() if threads is None else threads
+        self._executor: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    def map(self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """`run(*job)` of each job, in the order of the jobs. One job, or one thread, runs here."""
+        jobs = iter(jobs)
+        first = list(islice(jobs, 2))
+        if self.threads == 1 or len(first) < 2:
+            return (run(*job) for job in chain(first, jobs))
+        if self._executor is None or self._process != os.getpid():
+            self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
+        return self._executor.map(lambda job: run(*job), chain(first, jobs))
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
