@@ -1,31 +1,25 @@
 """Reading tables of texts: CSV, tab-separated, JSON lines, parquet. No file is held in memory."""
 
-import codecs
 import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from thinstack.data.parquet import parquet_records
 from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, checked_rows
+from thinstack.data.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
 __all__ = ["TABLE_SUFFIXES", "TableRow", "columns_of", "is_table", "read_mappings", "read_table"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
-ENCODING_ADVICE = (
-    "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
-    "(--encoding NAME, in Python encoding=)"
-)
 LONGEST_CELL = 1 << 24
 """Characters. It bounds what a quote that is never closed takes with it."""
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 
 def is_table(path: str | Path) -> bool:
@@ -113,7 +107,7 @@ def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
     # A limit of the whole process, like the module's own; others may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    with _opened(path, encoding) as stream:
+    with opened_text(path, encoding) as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
         header: list[str] = []
         while True:
@@ -127,7 +121,7 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
             else:
                 if not cells:  # a blank line
                     continue
-                problem = _undecoded(path, line, separator.join(cells), encoding)
+                problem = undecoded(path, line, separator.join(cells), encoding)
             if not header:
                 if problem:
                     raise problem
@@ -146,11 +140,11 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
 
 def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
     first = True
-    with _opened(path, encoding) as stream:
+    with opened_text(path, encoding) as stream:
         for line, text in enumerate(stream, start=1):
             if not text.strip():
                 continue
-            record = _undecoded(path, line, text, encoding) or _object(path, line, text)
+            record = undecoded(path, line, text, encoding) or _object(path, line, text)
             if first and isinstance(record, Record):
                 first = False
                 yield list(record.cells)
@@ -166,34 +160,6 @@ def _object(path: str | Path, line: int, text: str) -> Record | DataError:
     if not isinstance(value, dict):
         return DataError(f"{expected}, found {text.strip():.60}")
     return Record(line, value)
-
-
-@contextmanager
-def _opened(path: str | Path, encoding: str) -> Iterator[TextIO]:
-    """A stream of text without a byte order mark. Bytes that are not in the encoding are lone
-    surrogates in it, which `_undecoded` finds, so that the lines behind them can be read."""
-    try:
-        utf8 = codecs.lookup(encoding).name == "utf-8"
-        with open(
-            path, encoding="utf-8-sig" if utf8 else encoding, errors="surrogateescape", newline=""
-        ) as stream:
-            yield stream
-    except LookupError:
-        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
-        raise DataError(f"{path}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
-
-
-def _undecoded(path: str | Path, line: int, text: str, encoding: str) -> DataError | None:
-    """What is wrong with a row that holds bytes which are no text, if it does."""
-    odd = _UNDECODED.search(text)
-    if odd is None:
-        return None
-    byte = ord(odd[0]) & 0xFF
-    expected = f"{path}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
-    return DataError(f"{expected}; {ENCODING_ADVICE}")
 
 
 def _quoting(path: str | Path, line: int, last: int, error: csv.Error) -> DataError:
