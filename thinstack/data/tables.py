@@ -12,7 +12,15 @@ from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, ch
 from thinstack.data.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
-__all__ = ["TABLE_SUFFIXES", "TableRow", "columns_of", "is_table", "read_mappings", "read_table"]
+__all__ = [
+    "TABLE_SUFFIXES",
+    "TableRow",
+    "columns_of",
+    "is_table",
+    "read_mappings",
+    "read_table",
+    "table_records",
+]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
@@ -30,11 +38,11 @@ def is_table(path: str | Path) -> bool:
 def columns_of(path: str | Path, *, encoding: str = "utf-8") -> list[str]:
     """The names of a table's columns; of JSON lines the keys of the first object. Raises what
     `read_table` raises, and DataError for rows before it that are no object."""
-    for found in _records(path, (), encoding):
+    for found in table_records(path, (), encoding):
         if isinstance(found, list):
             return found
-        if isinstance(found, DataError):
-            raise found
+        if found.problem:
+            raise found.problem
     raise DataError(f"{path}: expected a table with rows, found nothing")
 
 
@@ -62,7 +70,7 @@ def read_table(
     JSON lines; `advice` ends the message) or stands there twice; MissingExtraError for parquet
     without pyarrow (extra `data`).
     """
-    found = _records(path, columns, encoding)
+    found = table_records(path, columns, encoding)
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
 
 
@@ -82,7 +90,8 @@ def read_mappings(
         for line, row in enumerate(rows, start=1):
             if not isinstance(row, Mapping):
                 expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
-                yield DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                problem = DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                yield Record(line, {}, problem)
                 continue
             if first:
                 yield list(row)
@@ -92,7 +101,9 @@ def read_mappings(
     return checked_rows(source, found(), columns, skipped=skipped, advice=advice)
 
 
-def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
+def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
+    """What a table holds, cells unchecked; of parquet the `wanted` columns only. Raises DataError
+    for a file that is missing, is no table or damaged, MissingExtraError as `read_table`."""
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
         return parquet_records(path, wanted)
@@ -118,6 +129,7 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
                 return
             except csv.Error as error:
                 problem: DataError | None = _quoting(path, line, reader.line_num, error)
+                cells = []
             else:
                 if not cells:  # a blank line
                     continue
@@ -128,14 +140,13 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
                 _check_separator(path, line, cells, separator)
                 header = cells
                 yield header
-            elif problem:
-                yield problem
             elif len(cells) != len(header):
                 expected = f"expected {len(header)} cells, as the header has"
                 mend = f"put cells that hold {separator!r} or line ends in double quotes"
-                yield DataError(f"{path}:{line}: {expected}, found {len(cells)}; {mend}")
+                counted = DataError(f"{path}:{line}: {expected}, found {len(cells)}; {mend}")
+                yield Record(line, {}, problem or counted)
             else:
-                yield Record(line, dict(zip(header, cells, strict=True)))
+                yield Record(line, dict(zip(header, cells, strict=True)), problem)
 
 
 def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
@@ -144,21 +155,23 @@ def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
         for line, text in enumerate(stream, start=1):
             if not text.strip():
                 continue
-            record = undecoded(path, line, text, encoding) or _object(path, line, text)
-            if first and isinstance(record, Record):
+            record = _object(path, line, text)
+            if problem := undecoded(path, line, text, encoding):
+                record = record._replace(problem=problem)
+            if first and not record.problem:
                 first = False
                 yield list(record.cells)
             yield record
 
 
-def _object(path: str | Path, line: int, text: str) -> Record | DataError:
+def _object(path: str | Path, line: int, text: str) -> Record:
     expected = f"{path}:{line}: expected a JSON object"
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return DataError(f"{expected}: {error}")
+        return Record(line, {}, DataError(f"{expected}: {error}"))
     if not isinstance(value, dict):
-        return DataError(f"{expected}, found {text.strip():.60}")
+        return Record(line, {}, DataError(f"{expected}, found {text.strip():.60}"))
     return Record(line, value)
 
 
