@@ -18,11 +18,13 @@ __all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
 
 class Sentence(NamedTuple):
     """A sentence of a text: its own text, its L >= 1 words in treebank conventions, and the
-    characters [start, end) of each in that text, (L, 2) int64."""
+    characters [start, end) of each in that text, (L, 2) int64; and the character of the whole text
+    that it starts at, where the splitter tells."""
 
     text: str
     words: list[str]
     offsets: NDArray[np.int64]
+    start: int = 0
 
 
 Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
@@ -64,7 +66,7 @@ def predict_text(
                 parts=each.parts,
                 predictor=predictor,
             )
-            for (text, words, offsets), each in zip(flat, scored, strict=True)
+            for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
         for sentences in batch:
             yield list(islice(found, len(sentences)))
