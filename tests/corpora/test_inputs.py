@@ -11,7 +11,7 @@ from spacy.tokens import DocBin
 
 from thinstack.corpora import rows
 from thinstack.corpora.inputs import Corpus, open_corpus
-from thinstack.corpora.rows import Row
+from thinstack.corpora.rows import Columns, Row
 from thinstack.errors import DataError, InputError
 
 TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
@@ -55,8 +55,8 @@ def test_each_kind_of_file_gives_the_same_texts(tmp_path: Path, kind: str) -> No
     lines = LINES.get(kind, "1234")
     assert read(open_corpus(path)) == list(zip(lines, TEXTS, strict=True))
     if kind not in (".txt", ".spacy"):
-        assert read(open_corpus(path, id="id")) == list(zip("abcd", TEXTS, strict=True))
-        assert [text for _, text in read(open_corpus(path, text="id"))] == list("abcd")
+        assert read(open_corpus(path, Columns(id="id"))) == list(zip("abcd", TEXTS, strict=True))
+        assert [text for _, text in read(open_corpus(path, Columns("id")))] == list("abcd")
 
 
 def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found no file"):
         open_corpus(tmp_path)
     with pytest.raises(InputError, match="has no columns: leave --text and --id out"):
-        open_corpus(written(tmp_path / "t.txt"), id="id")
+        open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))
     with pytest.raises(DataError, match="expected the column 'body', found 'id', 'text'; name the"):
-        list(open_corpus(written(tmp_path / "t.csv"), text="body").rows())
+        list(open_corpus(written(tmp_path / "t.csv"), Columns("body")).rows())
     (tmp_path / "t.parquet").write_bytes(written(tmp_path / "u.parquet").read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read as parquet"):
         list(open_corpus(tmp_path / "t.parquet").rows())
@@ -106,7 +106,7 @@ def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(
     path, good = tmp_path / "t.jsonl", b'{"id": "g", "text": "good"}'
     lines = [line.encode() if isinstance(line, str) else line for line, _, _ in POISON]
     path.write_bytes(b"\n".join([good, *lines, b'{"id": "o", "text": "ok", "x": "\xe9"}']))
-    first, *found, last = open_corpus(path, id="id").rows()
+    first, *found, last = open_corpus(path, Columns(id="id")).rows()
     assert (first, last) == (Row("g", "good"), Row("o", "ok"))
     assert [(row.id, row.problem and row.problem.kind) for row in found] == [
         (id, kind) for _, id, kind in POISON

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from thinstack.corpora.rows import Columns, Row, rows_of
+from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.data.table_rows import Found, Record
-from thinstack.data.tables import TABLE_SUFFIXES, table_records
+from thinstack.data.tables import TABLE_SUFFIXES, json_line_records, table_records
 from thinstack.data.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, InputError, needs_extra
 
-__all__ = ["DEFAULT_TEXT", "SUFFIXES", "Corpus", "digest", "open_corpus"]
+__all__ = ["SUFFIXES", "Corpus", "digest", "open_corpus"]
 
 SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
 """How names of files that can be scored end, in any case."""
-
-DEFAULT_TEXT: Final = "text"
 
 _ADVICE = "name the columns with --text and --id"
 _ONE_COLUMN = (".txt", ".spacy")
@@ -31,12 +29,14 @@ class Corpus(NamedTuple):
         columns: where texts and ids stand in tables.
         encoding: of files of text; parquet and Docs have their own.
         named: whether ids that are lines start with the name of their file.
+        kind: the ending that tells how to read the files; by default that of each name.
     """
 
     files: dict[str, Path]
     columns: Columns
     encoding: str = "utf-8"
     named: bool = False
+    kind: str = ""
 
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files. Raises DataError for a file that cannot
@@ -44,18 +44,16 @@ class Corpus(NamedTuple):
         Docs without spaCy."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
-            found = _records(path, self.columns, self.encoding)
+            found = _records(path, self.kind or path.suffix.lower(), self.columns, self.encoding)
             yield from rows_of(str(path), found, self.columns, prefix=prefix, advice=_ADVICE)
 
 
-def open_corpus(
-    path: Path, *, text: str | None = None, id: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
+def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "utf-8") -> Corpus:
     """The corpus that a file, or all files of a folder and those in it, make. Nothing is read.
 
-    `text`, `id`: columns of tables. Raises InputError where there is no file, for a file whose kind
-    is not known by its ending, and for columns of files that have no columns to name. Of a folder,
-    names that start with a dot or an underscore are left out.
+    `columns`: those of tables, where somebody has named them. Raises InputError where there is no
+    file, for a file whose kind is not known by its ending, and for columns of files that have no
+    columns to name. Of a folder, names that start with a dot or an underscore are left out.
     """
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
@@ -72,9 +70,9 @@ def open_corpus(
         if suffix not in SUFFIXES:
             expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
             raise InputError(f"{expected}; found {name!r}: rename it, or take it away")
-        if suffix in _ONE_COLUMN and (text or id):
+        if suffix in _ONE_COLUMN and columns:
             raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out")
-    return Corpus(files, Columns(text or DEFAULT_TEXT, id), encoding, named=path.is_dir())
+    return Corpus(files, columns or Columns(), encoding, named=path.is_dir())
 
 
 def digest(path: Path) -> str:
@@ -86,14 +84,15 @@ def digest(path: Path) -> str:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def _records(path: Path, columns: Columns, encoding: str) -> Iterator[Found]:
-    suffix = path.suffix.lower()
+def _records(path: Path, suffix: str, columns: Columns, encoding: str) -> Iterator[Found]:
     if suffix == ".txt":
         return _lines(path, encoding)
     if suffix == ".spacy":
         with needs_extra("spacy"):
             from thinstack.integrations.spacy.doc_bins import doc_texts
         return doc_texts(path)
+    if suffix == ".jsonl":
+        return json_line_records(path, encoding)
     return table_records(path, columns.names, encoding)
 
 

@@ -101,7 +101,7 @@ def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterat
 
     def write(ids: Sequence[str | None], rows: ScoredRows) -> None:
         for start in range(0, len(rows.text), _GROUP):
-            part = ScoredRows(*(column[start : start + _GROUP] for column in rows))
+            part = rows.at(slice(start, start + _GROUP))
             waiting.append(_batch(pa, schema, ids, part, labels))
             if sum(batch.num_rows for batch in waiting) >= _GROUP:
                 flush()

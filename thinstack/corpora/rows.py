@@ -6,10 +6,12 @@ from typing import Final, NamedTuple
 from thinstack.data.table_rows import Found, Record, cell_text, check_columns
 from thinstack.errors import DataError
 
-__all__ = ["LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
+__all__ = ["DEFAULT_TEXT", "LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
 
 LONGEST_TEXT: Final = 1 << 24
 """Characters of a text that is scored at most."""
+
+DEFAULT_TEXT: Final = "text"
 
 _NOT_THERE = ("nan", "NaN")
 
@@ -41,7 +43,7 @@ class Row(NamedTuple):
 class Columns(NamedTuple):
     """The columns of the texts and of their ids; without `id` a row's id is its line."""
 
-    text: str
+    text: str = DEFAULT_TEXT
     id: str | None = None
 
     @property

@@ -59,6 +59,10 @@ class ScoredRows(NamedTuple):
         columns[0] = columns[0] + np.repeat(np.array(places, np.int64), sizes)
         return cls(*columns)
 
+    def at(self, places: slice | IntArray) -> Self:
+        """The rows at some places."""
+        return self._make(column[places] for column in self)
+
 
 class TextScorer:
     """Scores texts by a model, whose trees are of this source, into rows of this output.
@@ -113,7 +117,7 @@ class TextScorer:
         found = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
         joined = ScoredRows.joined([found, empty], [0, 0])
         order = np.argsort(joined.text, kind="stable")
-        return ScoredRows(*(column[order] for column in joined))
+        return joined.at(order)
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""
@@ -164,7 +168,7 @@ class TextScorer:
 
     def _labels(self, scores: NDArray[np.float32]) -> IntArray:
         """The most probable class of each row, NOTHING where the view abstains."""
-        best = scores.argmax(axis=1)
+        best: IntArray = scores.argmax(axis=1)
         if self.predictor.view.abstain:
             best[scores.max(axis=1) < self.predictor.view.abstain] = NOTHING
         return best

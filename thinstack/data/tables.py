@@ -17,6 +17,7 @@ __all__ = [
     "TableRow",
     "columns_of",
     "is_table",
+    "json_line_records",
     "read_mappings",
     "read_table",
     "table_records",
@@ -110,7 +111,7 @@ def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Ite
     if suffix in _SEPARATORS:
         return _separated(path, encoding, _SEPARATORS[suffix])
     if is_table(path):
-        return _json_lines(path, encoding)
+        return json_line_records(path, encoding)
     expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
     raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}")
 
@@ -149,7 +150,8 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
                 yield Record(line, dict(zip(header, cells, strict=True)), problem)
 
 
-def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
+def json_line_records(path: str | Path, encoding: str) -> Iterator[Found]:
+    """`table_records` of a file of JSON lines, whatever its name."""
     first = True
     with opened_text(path, encoding) as stream:
         for line, text in enumerate(stream, start=1):
