@@ -17,6 +17,17 @@ from thinstack.cli.options import (
     ThreadsOption,
     print_json,
 )
+from thinstack.cli.predict_corpus import (
+    FailOption,
+    FormatOption,
+    IdOption,
+    OutOption,
+    OutputOption,
+    RepeatedOption,
+    TextOption,
+    predict_corpus,
+    refuse_without_input,
+)
 from thinstack.config import TreeSource
 from thinstack.data.text_streams import lines_of
 from thinstack.errors import InputError
@@ -29,6 +40,7 @@ __all__ = ["predict"]
 
 
 def predict(
+    context: typer.Context,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="Texts; by default each line of standard input is one."),
@@ -63,8 +75,22 @@ def predict(
         bool, typer.Option("--why", help="Say what each phrase contributes to the label.")
     ] = False,
     encoding: Annotated[
-        str, typer.Option(help="Of standard input; a byte order mark is dropped.")
+        str, typer.Option(help="Of standard input or the files; a byte order mark is dropped.")
     ] = "utf-8",
+    input: Annotated[
+        Path | None,
+        typer.Option(
+            help="Score a file (.txt, .jsonl, .csv, .tsv, .parquet, .spacy), a folder of them, or "
+            "- for standard input, into the folder --out."
+        ),
+    ] = None,
+    out: OutOption = None,
+    text: TextOption = None,
+    id: IdOption = None,
+    output: OutputOption = None,
+    format: FormatOption = None,
+    fail_after: FailOption = None,
+    allow_repeated_ids: RepeatedOption = None,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
@@ -73,6 +99,9 @@ def predict(
     import thinstack
     from thinstack.runtime.text import predict_text
 
+    if input is not None:
+        predict_corpus(context.params)
+    refuse_without_input(context.params)
     if as_json_lines and (as_json or html is not None):
         raise InputError("--jsonl is a form of its own: leave --json and --html out")
     given = texts or _lines_of_input(encoding)
