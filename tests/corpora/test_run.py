@@ -47,7 +47,8 @@ def written(path: Path, texts: Sequence[object]) -> Path:
 def predict(cli: Cli, last_word: Bundle, tmp_path: Path) -> Callable[..., Answer]:
     def call(input: Path | str, *options: object, **how: Any) -> Answer:
         where = () if "--out" in options else ("--out", tmp_path / "out")
-        arguments = ("--input", input, *where, "--model", last_word.path, *options)
+        jobs = () if "--jobs" in options else ("--jobs", 0)
+        arguments = ("--input", input, *where, *jobs, "--model", last_word.path, *options)
         return cli("predict", *arguments, **how)
 
     return call

@@ -45,11 +45,19 @@ FailOption = Annotated[
         min=0, max=1, help="Of --input: stop when a greater share has failed.  [default: 0.01]"
     ),
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=256,
+        help="Of --input: processes that score side by side; 0 is the command's own.  [default: 1]",
+    ),
+]
 RepeatedOption = Annotated[
     bool | None,
     typer.Option("--allow-repeated-ids", help="Of --input: several rows may have one id."),
 ]
-_OF_INPUT = ("out", "text", "id", "output", "format", "fail_after", "allow_repeated_ids")
+_OF_INPUT = ("out", "text", "id", "output", "format", "fail_after", "allow_repeated_ids", "jobs")
 _OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "why")
 _NAMES = {"texts": "the texts", "as_json": "--json", "as_json_lines": "--jsonl"}
 
@@ -107,6 +115,7 @@ def _request(
     device: Any,
     threads: int | None,
     format: str | None,
+    jobs: int | None,
     fail_after: float | None,
     allow_repeated_ids: bool | None,
     **others: Any,
@@ -128,6 +137,7 @@ def _request(
         out=out,
         settings=Settings.parse(given, source="options"),
         model=Model(model, device, threads or 1),
+        jobs=1 if jobs is None else jobs,
         fail_after=FAIL_AFTER if fail_after is None else fail_after,
         named=bool(given.keys() & {"text", "id"}),
         repeated_ids=bool(allow_repeated_ids),

@@ -1,9 +1,10 @@
 """A run over a corpus: from its files to a folder of scored rows, and on from where it was."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -17,6 +18,8 @@ from thinstack.corpora.rows import Columns
 from thinstack.corpora.scoring import TextScorer
 from thinstack.corpora.shards import Shard, cut, plan
 from thinstack.corpora.work import Done, Model, score_shard
+from thinstack.corpora.worker import Worker
+from thinstack.corpora.workers import score_side_by_side
 from thinstack.errors import InputError, StoppedError
 
 __all__ = ["Progress", "Request", "Tell", "score_corpus"]
@@ -48,6 +51,7 @@ class Request:
         settings: what changes the rows.
         model: how the model is loaded.
         named: whether somebody has named a column; files without columns are then refused.
+        jobs: processes that score side by side; 0 is this one, which a row may kill.
         fail_after: the run stops when a greater share of all rows than this has failed.
         repeated_ids: whether several rows may have one id.
     """
@@ -57,6 +61,7 @@ class Request:
     settings: Settings
     model: Model
     named: bool = False
+    jobs: int = 1
     fail_after: float = FAIL_AFTER
     repeated_ids: bool = False
 
@@ -83,7 +88,14 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
         shards = cut(corpus.rows()) if before < manifest.rows else iter(())
         todo = (shard for shard in shards if shard.number not in done)
-        last = _followed(_one_by_one(scorer, todo, folder), start, request, tell)
+        jobs = min(request.jobs, len(manifest.shards) - len(done))
+        if jobs:
+            new = partial(Worker, request.model, request.settings, folder)
+            found = score_side_by_side(todo, jobs, new)
+        else:
+            found = _one_by_one(scorer, todo, folder)
+        with closing(found):
+            last = _followed(found, start, request, tell)
         if last.done != manifest.rows:
             raise StoppedError(
                 f"expected {manifest.rows:,} rows as the input had, found {last.done:,}: it was "
@@ -102,7 +114,9 @@ def _spool_removed(folder: OutFolder) -> Iterator[None]:
         (folder.path / SPOOL).unlink(missing_ok=True)
 
 
-def _one_by_one(scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder) -> Iterator[Done]:
+def _one_by_one(
+    scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
+) -> Generator[Done, None, None]:
     for shard in shards:
         yield score_shard(scorer, shard, folder)
 

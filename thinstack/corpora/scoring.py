@@ -59,9 +59,9 @@ class ScoredRows(NamedTuple):
         columns[0] = columns[0] + np.repeat(np.array(places, np.int64), sizes)
         return cls(*columns)
 
-    def at(self, places: slice | IntArray) -> Self:
+    def at(self, places: slice | IntArray) -> "ScoredRows":
         """The rows at some places."""
-        return self._make(column[places] for column in self)
+        return ScoredRows._make(column[places] for column in self)
 
 
 class TextScorer:

@@ -15,7 +15,7 @@ from thinstack.corpora.shards import Shard
 from thinstack.runtime.batching import BATCH_TEXTS
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Done", "Model", "batches_of", "score_shard"]
+__all__ = ["Done", "Model", "batches_of", "score_shard", "try_rows"]
 
 BATCH_CHARACTERS: Final = 1 << 19
 """Characters of the texts that are scored at once, at most, or one text."""
@@ -62,6 +62,12 @@ def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
                 write([row.id for row in rows], found)
         folder.write_failed(shard.number, failed_lines(failed))
     return Done(shard.number, len(shard.rows), len(failed))
+
+
+def try_rows(scorer: TextScorer, shard: Shard) -> None:
+    """Score rows as `score_shard` does, for nothing but to see whether this process lives."""
+    for rows in batches_of(shard.rows, BATCH_TEXTS[scorer.predictor.device]):
+        scorer(rows)
 
 
 def batches_of(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
