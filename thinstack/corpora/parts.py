@@ -66,24 +66,26 @@ def _lines(
 ) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     names = [json.dumps(label, ensure_ascii=False) for label in labels]
-    scores_form = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
-    known = [json.dumps(id, ensure_ascii=False) for id in ids]
-    columns = [column.tolist() for column in (*rows[1:5], *rows[6:])]
+    inner = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
+    tree = '"node": %s, "parent": %s, ' if phrases else ""
+    form = f'{{"id": %s, "sentence": %s, "start": %d, "end": %d, {tree}"label": %s, "scores": '
+    scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
+    known = np.array([json.dumps(id, ensure_ascii=False) for id in ids], object)
+    columns = [known[rows.text], _numbers(rows.sentence), rows.start, rows.end]
+    columns += [_numbers(rows.node), _numbers(rows.parent)] if phrases else []
+    columns.append(np.array([*names, "null"], object)[rows.label])  # NOTHING is the last
     probabilities = rows.scores.astype(float).round(_PLACES).tolist()
-    there = (~np.isnan(rows.scores[:, 0])).tolist()
-    for place, text in enumerate(rows.text.tolist()):
-        sentence, start, end, label, node, parent = (column[place] for column in columns)
-        scores = f"{{{scores_form % tuple(probabilities[place])}}}" if there[place] else "null"
-        tree = f', "node": {_number(node)}, "parent": {_number(parent)}' if phrases else ""
-        yield (
-            f'{{"id": {known[text]}, "sentence": {_number(sentence)}, "start": {start}, '
-            f'"end": {end}{tree}, "label": {"null" if label == NOTHING else names[label]}, '
-            f'"scores": {scores}}}\n'
-        )
+    missing = np.isnan(rows.scores[:, 0]).tolist()
+    places = zip(*(column.tolist() for column in columns), strict=True)
+    for place, scores, absent in zip(places, probabilities, missing, strict=True):
+        yield unscored % place if absent else scored % (*place, *scores)
 
 
-def _number(value: int) -> str:
-    return "null" if value == NOTHING else str(value)
+def _numbers(column: NDArray[np.int64]) -> NDArray[np.object_]:
+    """The numbers; null where there is none."""
+    found = column.astype(object)
+    found[column == NOTHING] = "null"
+    return found
 
 
 @contextmanager
