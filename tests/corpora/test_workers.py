@@ -96,6 +96,16 @@ def test_a_process_that_cannot_go_on_says_why(last_word: Bundle, tmp_path: Path)
     assert not list((tmp_path / "out").glob("part*"))
 
 
+def test_of_processes_that_are_ended_nothing_half_written_is_left(
+    last_word: Bundle, tmp_path: Path
+) -> None:
+    texts = ["good"] * 8 + ["wait"] + ["good"] * 7 + ["full"]
+    with pytest.raises(OSError, match="No space left on device"):
+        run(texts, tmp_path, DeadlyModel(str(last_word.path)))
+    found = [path.name for path in (tmp_path / "out").glob("part*")]
+    assert found == ["part-000000.jsonl"]
+
+
 PROGRAM = """
 import sys
 from pathlib import Path

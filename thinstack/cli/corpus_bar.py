@@ -1,5 +1,7 @@
 """How far a run over a corpus is, in the terminal."""
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,11 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["CorpusBar"]
 
+_SPEED_OVER = 3600.0
+"""Seconds that the speed is measured over."""
+
 
 class CorpusBar:
-    """Rows that are done, rows a second and the time that is left; nothing where no terminal is."""
+    """Rows that are done, rows a second and the time that is left; nothing where no terminal is.
 
-    def __init__(self, console: Console):
+    `clock`: seconds, from whenever.
+    """
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -31,6 +39,8 @@ class CorpusBar:
             console=console,
             disable=not console.is_terminal,
             transient=True,
+            speed_estimate_period=_SPEED_OVER,
+            get_time=clock,
         )
         self._task: TaskID | None = None
         self._counting = False

@@ -1,15 +1,14 @@
 """The folder that scored rows go to: parts, failed rows, and what is left from before."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack.corpora.lock import LOCK
 from thinstack.corpora.manifest import MANIFEST
 from thinstack.corpora.parts import PartFormat
-from thinstack.data.files import replacing, write_atomically
+from thinstack.data.files import replacing
 from thinstack.errors import InputError
 
 __all__ = ["SPOOL", "OutFolder"]
@@ -68,17 +67,16 @@ class OutFolder(NamedTuple):
 
     def write_failed(self, number: int, lines: str) -> None:
         """Write the failed rows of a shard, if there are any. Raises OSError."""
-        if lines:
-            write_atomically(self._failed(number), lines)
-        else:
+        if not lines:
             self._failed(number).unlink(missing_ok=True)
+            return
+        with _mine(self._failed(number)) as temporary:
+            temporary.write_text(lines, encoding="utf-8")
 
-    @contextmanager
-    def writing(self, number: int) -> Iterator[Path]:
+    def writing(self, number: int) -> AbstractContextManager[Path]:
         """A path for a shard's rows, which are in place once the block has ended without error.
         Raises OSError."""
-        with replacing(self.part(number), mark=f".{os.getpid()}") as temporary:
-            yield temporary
+        return _mine(self.part(number))
 
     @property
     def _errors(self) -> Path:
@@ -86,3 +84,8 @@ class OutFolder(NamedTuple):
 
     def _failed(self, number: int) -> Path:
         return self._errors / f"part-{number:06d}.jsonl"
+
+
+def _mine(path: Path) -> AbstractContextManager[Path]:
+    """`replacing`, where the process of a killed run may still write the same file."""
+    return replacing(path, mark=f".{os.getpid()}")

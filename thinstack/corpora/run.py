@@ -79,8 +79,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     _check_apart(request)
     scorer = request.model.scorer(request.settings)
     folder.prepare()
-    with locked(folder.path), _spool_removed(folder):
-        folder.clean()
+    with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
         manifest = _manifest(request, corpus, scorer, tell)
         done = folder.done().intersection(range(len(manifest.shards)))
@@ -107,10 +106,13 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
 
 
 @contextmanager
-def _spool_removed(folder: OutFolder) -> Iterator[None]:
+def _tidied(folder: OutFolder) -> Iterator[None]:
+    """Nothing half written lies in the folder before the block, nor after it, however it ends."""
+    folder.clean()
     try:
         yield
     finally:
+        folder.clean()
         (folder.path / SPOOL).unlink(missing_ok=True)
 
 
