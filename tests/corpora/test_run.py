@@ -222,7 +222,7 @@ def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path:
     stopped(cli("predict", texts), "is a file: to score what is in it say", f"--input {texts}")
     empty = tmp_path / "empty.txt"
     empty.touch()
-    stopped(predict(empty), "empty.txt: expected rows of texts, found none")
+    stopped(predict(empty), "empty.txt: expected rows of texts, found no row")
     half = tmp_path / "half.parquet"
     parquet.write_table(pa.table({"text": TEXTS}), half)
     half.write_bytes(half.read_bytes()[:-9])

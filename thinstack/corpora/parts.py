@@ -46,7 +46,7 @@ def open_part(
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
-    """A line of JSON for each row that failed: `id` (null if it has none that can be read), `kind`
+    """A line of JSON for each row that failed: `id` (null if it cannot be read), `kind`
     and `message`."""
     records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
     return "".join(f"{json.dumps(record)}\n" for record in records)
@@ -82,7 +82,7 @@ def _lines(
 
 
 def _numbers(column: NDArray[np.int64]) -> NDArray[np.object_]:
-    """The numbers; null where there is none."""
+    """The numbers; null in place of NOTHING."""
     found = column.astype(object)
     found[column == NOTHING] = "null"
     return found

@@ -24,7 +24,7 @@ Output = Literal["phrases", "sentences", "documents"]
 """What has a row."""
 
 NOTHING: Final = -1
-"""In place of a number: there is none."""
+"""In place of a number that is not there."""
 
 _MOST_MESSAGE = 500  # characters of what an error of a library says
 
@@ -36,7 +36,7 @@ class ScoredRows(NamedTuple):
         text: (N,) the place of the text.
         sentence: (N,) the number of the sentence in it; NOTHING where the row is of the whole text.
         start, end: (N,) characters [start, end) of the text.
-        label: (N,) the number of the class; NOTHING where none is probable enough.
+        label: (N,) the number of the class; NOTHING where no class is probable enough.
         scores: (N, V) the probabilities of the classes, NaN of a text without words.
         node, parent: (N,) of phrases: the number of the node in its tree, in transition order, and
             that of its parent, NOTHING of the whole sentence.
@@ -68,7 +68,7 @@ class TextScorer:
     """Scores texts by a model, whose trees are of this source, into rows of this output.
 
     Raises InputError for a source that the model does not have, and for phrases of a model that
-    scores sentences alone.
+    scores whole sentences only.
     """
 
     def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
@@ -84,7 +84,7 @@ class TextScorer:
 
     def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, list[tuple[Row, Problem]]]:
         """The scored rows of some texts, whose places are those in `rows`, and those that have
-        none: the rows with a problem, and texts that the model cannot score."""
+        no scores: the rows with a problem, and texts that the model cannot score."""
         failed = [(row, row.problem) for row in rows if row.problem]
         places = [place for place, row in enumerate(rows) if not row.problem]
         try:

@@ -32,7 +32,7 @@ class Shard(NamedTuple):
 
 
 def cut(rows: Iterable[Row]) -> Iterator[Shard]:
-    """The rows in pieces, none of them empty, each as large as it may be."""
+    """The rows in pieces that are not empty, each as large as it may be."""
     numbers, piece, characters = count(), list[Row](), 0
     for row in rows:
         if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
@@ -61,7 +61,7 @@ def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> list
                     ids += _hash(row.id)
         tell(sum(sizes))
     if not sizes:
-        raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found none")
+        raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
     if watched:
         _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
     return sizes
