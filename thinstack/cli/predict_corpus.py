@@ -23,26 +23,28 @@ OutOption = Annotated[
     Path | None, typer.Option(help="Of --input: the folder for the rows, new or to go on in.")
 ]
 TextOption = Annotated[
-    str | None, typer.Option(help="Of --input: the column of the texts.  [default: text]")
+    str | None, typer.Option(help="Of --input: the column of the texts; text by default.")
 ]
 IdOption = Annotated[
     str | None,
-    typer.Option(help="Of --input: the column of the ids.  [default: the number of the line]"),
+    typer.Option(help="Of --input: the column of the ids; by default the line is the id."),
 ]
 OutputOption = Annotated[
     Literal["phrases", "sentences", "documents"] | None,
-    typer.Option(help="Of --input: what has a row.  [default: sentences]"),
+    typer.Option(help="Of --input: what has a row; sentences by default."),
 ]
 FormatOption = Annotated[
     Literal["parquet", "jsonl"] | None,
     typer.Option(
-        help="Of --input: how rows are written.  [default: parquet of parquet, else jsonl]"
+        help="Of --input: how rows are written; by default parquet of parquet, else jsonl."
     ),
 ]
 FailOption = Annotated[
     float | None,
     typer.Option(
-        min=0, max=1, help="Of --input: stop when a greater share has failed.  [default: 0.01]"
+        min=0,
+        max=1,
+        help="Of --input: stop when a greater share of rows has failed; 0.01 by default.",
     ),
 ]
 JobsOption = Annotated[
@@ -50,7 +52,7 @@ JobsOption = Annotated[
     typer.Option(
         min=0,
         max=256,
-        help="Of --input: processes that score side by side; 0 is the command's own.  [default: 1]",
+        help="Of --input: processes that score side by side; 0 is the command's own; 1 by default.",
     ),
 ]
 RepeatedOption = Annotated[

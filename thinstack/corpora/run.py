@@ -88,12 +88,10 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         shards = cut(corpus.rows()) if before < manifest.rows else iter(())
         todo = (shard for shard in shards if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
-        if jobs:
-            new = partial(Worker, request.model, request.settings, folder)
-            found = score_side_by_side(todo, jobs, new)
-        else:
-            found = _one_by_one(scorer, todo, folder)
-        with closing(found):
+        new = partial(Worker, request.model, request.settings, folder)
+        with closing(
+            score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
+        ) as found:
             last = _followed(found, start, request, tell)
         if last.done != manifest.rows:
             raise StoppedError(
