@@ -113,10 +113,22 @@ def predict(
     scored = _with_words(predict_text(predictor, given, source=source))
     if as_json_lines:
         _print_lines(scored, max_words, why=why)
-        return
+    else:
+        _show(scored, max_words, as_json=as_json, html=html, why=why)
+
+
+def _show(
+    texts: "Iterable[tuple[int, list[Prediction]]]",
+    max_words: int,
+    *,
+    as_json: bool,
+    html: Path | None,
+    why: bool,
+) -> None:
+    """Print all texts as one list of data, write them as a page, or draw them."""
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
-    for _, sentences in scored:
+    for _, sentences in texts:
         found.extend(sentences)
         if len(sentences) > 1:
             several[len(found) - 1] = sentences
