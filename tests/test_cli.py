@@ -3,6 +3,7 @@
 
 import io
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +45,61 @@ def test_json_is_what_is_predicted_of_each_sentence(cli: Cli, bundle: Path) -> N
     assert found[1]["scores"] == pytest.approx(expected("awful", 3), abs=1e-5)
     assert found[1]["label"] == "bad" == best(expected("awful", 3))
     assert found[1]["transitions"] == [0, 0, 1, 0, 1]
+
+
+def test_lines_of_json_tell_the_text_of_each_sentence(cli: Cli, bundle: Path) -> None:
+    options = ("--model", bundle, "--source", "left")
+    answer = cli("predict", *options, "--jsonl", stdin=b"A good film. It's awful\n\nfilm")
+    assert (answer.code, answer.err) == (0, "warning: text 2 has no words\n")
+    found = [json.loads(line) for line in answer.out.splitlines()]
+    documents = [item.pop("document") for item in found]
+    places = [(item.pop("text_index"), item.pop("sentence_index")) for item in found]
+    assert places == [(0, 0), (0, 1), (2, 0)]
+    assert found == cli("predict", "A good film. It's awful", "film", *options, "--json").json
+    first, second = ([*found[place]["scores"].values()] for place in (0, 1))
+    mean = [(4 * one + 3 * other) / 7 for one, other in zip(first, second, strict=True)]
+    assert documents[0] == documents[1] != documents[2]
+    assert [*documents[0]["scores"].values()] == pytest.approx(mean, abs=1e-5)
+    assert documents[0]["label"] == thinstack.load(bundle).labels[mean.index(max(mean))]
+    assert documents[2]["scores"] == found[2]["scores"]
+
+
+def test_lines_of_json_are_there_before_what_cannot_be_read(cli: Cli, bundle: Path) -> None:
+    answer = cli("predict", "--jsonl", "--model", bundle, stdin=b"good\nawful\ncaf\xe9\nfilm\n")
+    assert [json.loads(line)["label"] for line in answer.out.splitlines()] == ["good", "bad"]
+    assert answer.code == 2
+    assert answer.err.startswith("error: standard input:3: expected text in utf-8")
+    refused(cli("predict", "good", "--jsonl", "--json"), "--jsonl is a form of its own")
+
+
+def test_a_document_abstains_by_its_own_scores(cli: Cli, bundle: Path) -> None:
+    answer = cli("predict", "good. awful", "--jsonl", "--abstain", "0.6", "--model", bundle)
+    document = json.loads(answer.out.splitlines()[0])["document"]
+    assert max(document["scores"].values()) < 0.6
+    assert document["label"] is None
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [("latin-1", b"caf\xe9\r\n"), ("utf-8", b"\xef\xbb\xbfcaf\xc3\xa9"), ("utf-16", None)],
+)
+def test_standard_input_in_other_encodings(
+    cli: Cli, bundle: Path, encoding: str, data: bytes | None
+) -> None:
+    data = data or "caf\xe9\n".encode(encoding)
+    (found,) = cli("predict", "--json", "--encoding", encoding, "--model", bundle, stdin=data).json
+    assert found["text"] == "caf\xe9"
+
+
+def test_who_stops_reading_gets_no_error(bundle: Path) -> None:
+    command = [sys.executable, "-m", "thinstack", "predict", "--jsonl", "--model", str(bundle)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(b"good\n" * 200)
+    assert (process.returncode, errors) == (0, b"")
 
 
 def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli: Cli, bundle: Path) -> None:
@@ -175,7 +231,7 @@ def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
     answer = cli("predict", "good", "caf\udce9", "--model", bundle)
     refused(answer, "text 2: no Unicode text, character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
-    refused(answer, "standard input is no text in utf-8")
+    refused(answer, "standard input:2: expected text in utf-8, found the byte 0xe9", "--encoding")
 
 
 def test_own_parses_are_the_default_of_a_model_that_has_them(cli: Cli, parsing: Bundle) -> None:

@@ -15,13 +15,15 @@ from thinstack.errors import (
     InputError,
     MissingExtraError,
     PluginError,
+    StoppedError,
     ThinstackError,
     TreeError,
     UnknownNameError,
     needs_extra,
 )
 
-PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError, PluginError]
+PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError]
+PLAIN += [PluginError, StoppedError]
 EXAMPLES = [
     *(kind("what went wrong") for kind in PLAIN),
     TreeError("unbalanced", source="dev.txt", line=3, column=14),

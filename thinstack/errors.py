@@ -12,6 +12,7 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "PluginError",
+    "StoppedError",
     "ThinstackError",
     "TreeError",
     "UnknownNameError",
@@ -88,6 +89,10 @@ class BundleError(ThinstackError):
 
 class ExportError(ThinstackError):
     """A model could not be exported, or its export did not answer as the model does."""
+
+
+class StoppedError(ThinstackError):
+    """A run over a corpus ended before all of it was scored; the message says how to go on."""
 
 
 class DeviceError(ThinstackError, RuntimeError):

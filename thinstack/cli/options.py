@@ -35,7 +35,8 @@ ClassesOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
 
 
-def print_json(data: Any) -> None:
-    """Print readable JSON, or its escaped form where the output cannot hold every character."""
+def print_json(data: Any, *, indent: int | None = 2) -> None:
+    """Print readable JSON, or its escaped form where the output cannot hold every character.
+    `indent` None: in one line."""
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
-    print(json.dumps(data, ensure_ascii=not unicode, indent=2))
+    print(json.dumps(data, ensure_ascii=not unicode, indent=indent))

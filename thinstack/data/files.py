@@ -16,11 +16,12 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, mark: str = "") -> Iterator[Path]:
     """A path beside `path` to write a file to; if the block ends without an error, that file takes
-    the place of the one at `path`, and else it is removed. Raises OSError."""
+    the place of the one at `path`, and else it is removed. `mark` is in its name, so that two
+    processes can write the same file. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.partial")
+    temporary = path.with_name(f"{path.name}{mark}.partial")
     try:
         yield temporary
         sync(temporary)

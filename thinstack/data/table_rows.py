@@ -10,7 +10,15 @@ import numpy as np
 
 from thinstack.errors import DataError
 
-__all__ = ["COLUMN_ADVICE", "Found", "Record", "TableRow", "cell_text", "checked_rows"]
+__all__ = [
+    "COLUMN_ADVICE",
+    "Found",
+    "Record",
+    "TableRow",
+    "cell_text",
+    "check_columns",
+    "checked_rows",
+]
 
 COLUMN_ADVICE = (
     "name the columns with --text-column and --label-column (in Python text= and label=)"
@@ -34,15 +42,16 @@ class TableRow(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row as its file has it, by line and column."""
+    """A row as its file has it, by line and column, and what is wrong with it, which cells (those
+    that could be read) do not tell."""
 
     line: int
     cells: Mapping[str, object]
+    problem: DataError | None = None
 
 
-Found = list[str] | Record | DataError
-"""What a file gives, in its order: its columns (once, before the first record), a record, or what
-is wrong with a row."""
+Found = list[str] | Record
+"""What a file gives, in its order: its columns (once, before the first record), or a record."""
 
 
 def checked_rows(
@@ -64,11 +73,11 @@ def checked_rows(
     empty = True
     for one in found:
         if isinstance(one, list):
-            _check_columns(source, one, columns, advice)
+            check_columns(source, one, columns, advice)
             known = one
             continue
         empty = False
-        row = one if isinstance(one, DataError) else _row(source, one, columns)
+        row = one.problem or _row(source, one, columns)
         if isinstance(row, TableRow):
             yield row
         elif skipped is None:
@@ -130,8 +139,11 @@ def _row(source: str, record: Record, columns: Sequence[str]) -> TableRow | Data
     return TableRow(record.line, values)
 
 
-def _check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
-    """Names of columns may be empty, as those of an index or behind a last comma are."""
+def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
+    """Raise DataError for a table without one of the wanted columns, or with two of one name.
+
+    Names of columns may be empty, as those of an index or behind a last comma are.
+    """
     if missing := [column for column in wanted if column not in known]:
         expected = f"expected the column {missing[0]!r}, found {_listed(known)}"
         raise DataError(f"{source}: {expected}; {advice}")

@@ -1,31 +1,34 @@
 """Reading tables of texts: CSV, tab-separated, JSON lines, parquet. No file is held in memory."""
 
-import codecs
 import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from thinstack.data.parquet import parquet_records
 from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, checked_rows
+from thinstack.data.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
-__all__ = ["TABLE_SUFFIXES", "TableRow", "columns_of", "is_table", "read_mappings", "read_table"]
+__all__ = [
+    "TABLE_SUFFIXES",
+    "TableRow",
+    "columns_of",
+    "is_table",
+    "json_line_records",
+    "read_mappings",
+    "read_table",
+    "table_records",
+]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
-ENCODING_ADVICE = (
-    "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
-    "(--encoding NAME, in Python encoding=)"
-)
 LONGEST_CELL = 1 << 24
 """Characters. It bounds what a quote that is never closed takes with it."""
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 
 def is_table(path: str | Path) -> bool:
@@ -36,11 +39,11 @@ def is_table(path: str | Path) -> bool:
 def columns_of(path: str | Path, *, encoding: str = "utf-8") -> list[str]:
     """The names of a table's columns; of JSON lines the keys of the first object. Raises what
     `read_table` raises, and DataError for rows before it that are no object."""
-    for found in _records(path, (), encoding):
+    for found in table_records(path, (), encoding):
         if isinstance(found, list):
             return found
-        if isinstance(found, DataError):
-            raise found
+        if found.problem:
+            raise found.problem
     raise DataError(f"{path}: expected a table with rows, found nothing")
 
 
@@ -68,7 +71,7 @@ def read_table(
     JSON lines; `advice` ends the message) or stands there twice; MissingExtraError for parquet
     without pyarrow (extra `data`).
     """
-    found = _records(path, columns, encoding)
+    found = table_records(path, columns, encoding)
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
 
 
@@ -88,7 +91,8 @@ def read_mappings(
         for line, row in enumerate(rows, start=1):
             if not isinstance(row, Mapping):
                 expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
-                yield DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                problem = DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                yield Record(line, {}, problem)
                 continue
             if first:
                 yield list(row)
@@ -98,14 +102,16 @@ def read_mappings(
     return checked_rows(source, found(), columns, skipped=skipped, advice=advice)
 
 
-def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
+def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
+    """What a table holds, cells unchecked; of parquet the `wanted` columns only. Raises DataError
+    for a file that is missing, is no table or damaged, MissingExtraError as `read_table`."""
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
         return parquet_records(path, wanted)
     if suffix in _SEPARATORS:
         return _separated(path, encoding, _SEPARATORS[suffix])
     if is_table(path):
-        return _json_lines(path, encoding)
+        return json_line_records(path, encoding)
     expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
     raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}")
 
@@ -113,7 +119,7 @@ def _records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
     # A limit of the whole process, like the module's own; others may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-    with _opened(path, encoding) as stream:
+    with opened_text(path, encoding) as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
         header: list[str] = []
         while True:
@@ -124,76 +130,51 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
                 return
             except csv.Error as error:
                 problem: DataError | None = _quoting(path, line, reader.line_num, error)
+                cells = []
             else:
                 if not cells:  # a blank line
                     continue
-                problem = _undecoded(path, line, separator.join(cells), encoding)
+                problem = undecoded(path, line, separator.join(cells), encoding)
             if not header:
                 if problem:
                     raise problem
                 _check_separator(path, line, cells, separator)
                 header = cells
                 yield header
-            elif problem:
-                yield problem
             elif len(cells) != len(header):
                 expected = f"expected {len(header)} cells, as the header has"
                 mend = f"put cells that hold {separator!r} or line ends in double quotes"
-                yield DataError(f"{path}:{line}: {expected}, found {len(cells)}; {mend}")
+                counted = DataError(f"{path}:{line}: {expected}, found {len(cells)}; {mend}")
+                yield Record(line, {}, problem or counted)
             else:
-                yield Record(line, dict(zip(header, cells, strict=True)))
+                yield Record(line, dict(zip(header, cells, strict=True)), problem)
 
 
-def _json_lines(path: str | Path, encoding: str) -> Iterator[Found]:
+def json_line_records(path: str | Path, encoding: str) -> Iterator[Found]:
+    """`table_records` of a file of JSON lines, whatever its name."""
     first = True
-    with _opened(path, encoding) as stream:
+    with opened_text(path, encoding) as stream:
         for line, text in enumerate(stream, start=1):
             if not text.strip():
                 continue
-            record = _undecoded(path, line, text, encoding) or _object(path, line, text)
-            if first and isinstance(record, Record):
+            record = _object(path, line, text)
+            if problem := undecoded(path, line, text, encoding):
+                record = record._replace(problem=problem)
+            if first and not record.problem:
                 first = False
                 yield list(record.cells)
             yield record
 
 
-def _object(path: str | Path, line: int, text: str) -> Record | DataError:
+def _object(path: str | Path, line: int, text: str) -> Record:
     expected = f"{path}:{line}: expected a JSON object"
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return DataError(f"{expected}: {error}")
+        return Record(line, {}, DataError(f"{expected}: {error}"))
     if not isinstance(value, dict):
-        return DataError(f"{expected}, found {text.strip():.60}")
+        return Record(line, {}, DataError(f"{expected}, found {text.strip():.60}"))
     return Record(line, value)
-
-
-@contextmanager
-def _opened(path: str | Path, encoding: str) -> Iterator[TextIO]:
-    """A stream of text without a byte order mark. Bytes that are not in the encoding are lone
-    surrogates in it, which `_undecoded` finds, so that the lines behind them can be read."""
-    try:
-        utf8 = codecs.lookup(encoding).name == "utf-8"
-        with open(
-            path, encoding="utf-8-sig" if utf8 else encoding, errors="surrogateescape", newline=""
-        ) as stream:
-            yield stream
-    except LookupError:
-        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
-        raise DataError(f"{path}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
-
-
-def _undecoded(path: str | Path, line: int, text: str, encoding: str) -> DataError | None:
-    """What is wrong with a row that holds bytes which are no text, if it does."""
-    odd = _UNDECODED.search(text)
-    if odd is None:
-        return None
-    byte = ord(odd[0]) & 0xFF
-    expected = f"{path}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
-    return DataError(f"{expected}; {ENCODING_ADVICE}")
 
 
 def _quoting(path: str | Path, line: int, last: int, error: csv.Error) -> DataError:

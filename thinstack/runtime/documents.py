@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["document_scores", "mean_scores", "word_shares"]
+__all__ = ["document_data", "document_scores", "mean_scores", "word_shares"]
 
 
 def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
@@ -17,6 +17,17 @@ def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
     lengths = np.array([len(sentence.words) * sentence.weight for sentence in sentences])
     found: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
     return found
+
+
+def document_data(sentences: Sequence[Prediction]) -> dict[str, Any]:
+    """Data fit for JSON of a text of these sentences, at least one: its `label` (None where no
+    class is as probable as `abstain`) and `scores`."""
+    scores, labels = document_scores(sentences), sentences[0].labels
+    best = int(scores.argmax())
+    return {
+        "label": None if scores[best] < sentences[0].abstain else labels[best],
+        "scores": dict(zip(labels, scores.round(6).tolist(), strict=True)),
+    }
 
 
 def mean_scores(

@@ -165,7 +165,7 @@ class _Reader:
     def _sentence(self) -> Sentence:
         first, last = self.places[0], self.places[-1]
         offsets = np.array(self.places, np.int64).reshape(-1, 2) - first
-        found = Sentence(self.text[first:last], self.words, offsets)
+        found = Sentence(self.text[first:last], self.words, offsets, first)
         self.words, self.places, self.quoted, self.end = [], [], False, maxsize
         return found
 

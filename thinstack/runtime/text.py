@@ -18,11 +18,13 @@ __all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
 
 class Sentence(NamedTuple):
     """A sentence of a text: its own text, its L >= 1 words in treebank conventions, and the
-    characters [start, end) of each in that text, (L, 2) int64."""
+    characters [start, end) of each in that text, (L, 2) int64; and the character of the whole text
+    that it starts at, where the splitter tells."""
 
     text: str
     words: list[str]
     offsets: NDArray[np.int64]
+    start: int = 0
 
 
 Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
@@ -45,13 +47,14 @@ def predict_text(
 
     `split`: cut texts into sentences; otherwise each is one. Raises InputError for a source that
     the model does not have and for a text that is no Unicode (bytes that were not in the encoding
-    that they were read with), BundleError if the model fails.
+    that they were read with), BundleError if the model fails. Texts before one that cannot be
+    read are given first.
     """
     cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
     at_once = BATCH_TEXTS[predictor.device] * predictor.pool.threads
     shown = predictor.labels, predictor.view.abstain
     while more:  # once without texts too: an unknown source is an error even then
-        read = [_checked(text, number) for number, text in islice(numbered, at_once)]
+        read, problem = _read(islice(numbered, at_once))
         more = len(read) == at_once
         batch = list(cut(read))
         flat = list(chain.from_iterable(batch))
@@ -63,10 +66,23 @@ def predict_text(
                 parts=each.parts,
                 predictor=predictor,
             )
-            for (text, words, offsets), each in zip(flat, scored, strict=True)
+            for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
         for sentences in batch:
             yield list(islice(found, len(sentences)))
+        if problem is not None:
+            raise problem
+
+
+def _read(numbered: Iterable[tuple[int, str]]) -> tuple[list[str], Exception | None]:
+    """Texts, up to one that is no Unicode or that could not be read, and what was wrong with it."""
+    read: list[str] = []
+    try:
+        for number, text in numbered:
+            read.append(_checked(text, number))
+    except Exception as error:
+        return read, error
+    return read, None
 
 
 def _checked(text: str, number: int) -> str:

@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError
 
-__all__ = ["chosen_categories", "read_doc_bin"]
+__all__ = ["chosen_categories", "doc_texts", "read_doc_bin"]
 
 _CHOSEN = 0.5
 
@@ -37,6 +37,14 @@ def read_doc_bin(
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
 
 
+def doc_texts(path: str | Path) -> Iterator[Found]:
+    """The texts of the Docs of a DocBin, as records of a table with the column `text`. Raises
+    DataError for a file that is missing or is no DocBin."""
+    yield ["text"]
+    for number, doc in enumerate(_read(path), start=1):
+        yield Record(number, {"text": doc.text})
+
+
 def chosen_categories(doc: Doc) -> list[str]:
     """The categories of `doc.cats` above 0.5; where classes exclude each other, one or none."""
     return [label for label, score in doc.cats.items() if score > _CHOSEN]
@@ -51,7 +59,8 @@ def _docs(path: str | Path) -> Iterator[Found]:
         else:
             expected = f"{path}:{number}: expected one category of doc.cats above {_CHOSEN}"
             cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
-            yield DataError(f"{expected}, found {f'{{{cats:.200}}}' if cats else 'no categories'}")
+            found = f"found {f'{{{cats:.200}}}' if cats else 'no categories'}"
+            yield Record(number, {"text": doc.text}, DataError(f"{expected}, {found}"))
 
 
 def _spans(path: str | Path, group: str) -> Iterator[Found]:

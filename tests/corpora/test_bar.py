@@ -1,0 +1,33 @@
+"""How far a run is, in a terminal."""
+
+import io
+import re
+
+from rich.console import Console
+
+from thinstack.cli.corpus_bar import CorpusBar
+from thinstack.corpora.run import Progress
+
+
+def test_a_terminal_shows_rows_speed_and_time_left() -> None:
+    now = 0.0
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120, color_system=None)
+    with CorpusBar(console, lambda: now) as bar:
+        bar.tell(Progress(4096))
+        bar.tell(Progress(8192))
+        for done in (1000, 3000, 5000):  # 1,000 were done before
+            bar.tell(Progress(done, rows=8192, before=1000))
+            now += 2
+        bar.tell(Progress(5000, rows=8192, before=1000))
+    last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", shown.getvalue())
+    assert "counting rows" in last
+    assert "5000/8192 1,000 rows/s 0:00:04" in re.sub(" +", " ", last)
+
+
+def test_nothing_is_drawn_where_no_terminal_is() -> None:
+    shown = io.StringIO()
+    with CorpusBar(Console(file=shown)) as bar:
+        bar.tell(Progress(0, rows=10))
+        bar.tell(Progress(10, rows=10))
+    assert shown.getvalue() == ""

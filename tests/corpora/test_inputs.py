@@ -1,0 +1,129 @@
+"""Rows of files of texts, and what is wrong with those that are none."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import spacy
+from pyarrow import parquet
+from spacy.tokens import DocBin
+
+from thinstack.corpora import rows
+from thinstack.corpora.inputs import Corpus, open_corpus
+from thinstack.corpora.rows import Columns, Row
+from thinstack.errors import DataError, InputError
+
+TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
+
+
+def written(path: Path) -> Path:
+    """A file of TEXTS, whose ids are a to d."""
+    ids = "abcd"
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.table({"id": list(ids), "text": TEXTS}), path)
+    elif path.suffix == ".spacy":
+        DocBin(docs=map(spacy.blank("en").make_doc, TEXTS)).to_disk(path)
+    elif path.suffix in (".jsonl", ".ndjson"):
+        records = [{"id": id, "text": text} for id, text in zip(ids, TEXTS, strict=True)]
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    elif path.suffix == ".txt":
+        path.write_bytes(("\ufeff" + "\r\n".join(TEXTS)).encode())
+    else:
+        separator = {".csv": ",", ".tsv": "\t"}[path.suffix]
+        cells = [
+            f'{id}{separator}"{text.replace(chr(34), 2 * chr(34))}"'
+            for id, text in zip(ids, TEXTS, strict=True)
+        ]
+        path.write_text("\n".join([f"id{separator}text", *cells]), encoding="utf-8")
+    return path
+
+
+def read(corpus: Corpus) -> list[tuple[str | None, str]]:
+    found = list(corpus.rows())
+    assert not any(row.problem for row in found)
+    return [(row.id, row.text) for row in found]
+
+
+LINES = {".csv": "2345", ".tsv": "2345"}
+KINDS = (".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".spacy")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_file_gives_the_same_texts(tmp_path: Path, kind: str) -> None:
+    path = written(tmp_path / f"texts{kind}")
+    lines = LINES.get(kind, "1234")
+    assert read(open_corpus(path)) == list(zip(lines, TEXTS, strict=True))
+    if kind not in (".txt", ".spacy"):
+        assert read(open_corpus(path, Columns(id="id"))) == list(zip("abcd", TEXTS, strict=True))
+        assert [text for _, text in read(open_corpus(path, Columns("id")))] == list("abcd")
+
+
+def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for name in ("c.txt", "b/a.txt", "_SUCCESS", ".hidden", "b/.crc"):
+        (tmp_path / name).write_text(f"in {name}")
+    assert read(open_corpus(tmp_path)) == [("b/a.txt:1", "in b/a.txt"), ("c.txt:1", "in c.txt")]
+    (tmp_path / "notes.md").write_text("a")
+    with pytest.raises(InputError, match=r"ends in \.txt, .*; found 'notes\.md': rename it"):
+        open_corpus(tmp_path)
+
+
+def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="found nothing"):
+        open_corpus(tmp_path / "missing")
+    with pytest.raises(InputError, match="found no file"):
+        open_corpus(tmp_path)
+    with pytest.raises(InputError, match="has no columns: leave --text and --id out"):
+        open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))
+    with pytest.raises(DataError, match="expected the column 'body', found 'id', 'text'; name the"):
+        list(open_corpus(written(tmp_path / "t.csv"), Columns("body")).rows())
+    (tmp_path / "t.parquet").write_bytes(written(tmp_path / "u.parquet").read_bytes()[:-20])
+    with pytest.raises(DataError, match="cannot be read as parquet"):
+        list(open_corpus(tmp_path / "t.parquet").rows())
+
+
+POISON = [
+    ('{"id": 1, "text": null}', "1", "missing"),
+    ('{"id": 2, "text": NaN}', "2", "missing"),
+    ('{"id": "3", "text": "nan"}', "3", "missing"),
+    ('{"id": 4, "te', None, "row"),
+    ("[5]", None, "row"),
+    ('{"text": "good"}', None, "id"),
+    ('{"id": null, "text": "good"}', None, "id"),
+    ('{"id": 8, "text": ["good"]}', "8", "not_text"),
+    (r'{"id": 9, "text": "lone \ud800"}', "9", "not_text"),
+    (b'{"id": 10, "text": "caf\xe9"}', "10", "not_text"),
+    (b'{"id": "\xe9", "text": "good"}', None, "id"),
+    ('{"id": 12, "text": "' + 101 * "a" + '"}', "12", "too_long"),
+]
+
+
+def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "LONGEST_TEXT", 100)
+    path, good = tmp_path / "t.jsonl", b'{"id": "g", "text": "good"}'
+    lines = [line.encode() if isinstance(line, str) else line for line, _, _ in POISON]
+    path.write_bytes(b"\n".join([good, *lines, b'{"id": "o", "text": "ok", "x": "\xe9"}']))
+    first, *found, last = open_corpus(path, Columns(id="id")).rows()
+    assert (first, last) == (Row("g", "good"), Row("o", "ok"))
+    assert [(row.id, row.problem and row.problem.kind) for row in found] == [
+        (id, kind) for _, id, kind in POISON
+    ]
+    for line, row in enumerate(found, start=2):
+        assert row.problem is not None
+        assert row.problem.message.startswith(f"{path}:{line}: expected ")
+        assert row.text == ""
+    assert "found the byte 0xe9" in found[9].problem.message
+    without = [row.id for row in open_corpus(path).rows()]
+    assert without == [str(line) for line in range(1, 15)]
+
+
+def test_lines_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_bytes(b"caf\xe9\n\n a ")
+    good, *others = open_corpus(path).rows()
+    assert (good.id, good.problem and good.problem.kind) == ("1", "not_text")
+    assert others == [Row("2", ""), Row("3", " a ")]
+    assert next(open_corpus(path, encoding="latin-1").rows()) == Row("1", "café")

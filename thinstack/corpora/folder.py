@@ -1,0 +1,91 @@
+"""The folder that scored rows go to: parts, failed rows, and what is left from before."""
+
+import os
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from thinstack.corpora.lock import LOCK
+from thinstack.corpora.manifest import MANIFEST
+from thinstack.corpora.parts import PartFormat
+from thinstack.data.files import replacing
+from thinstack.errors import InputError
+
+__all__ = ["SPOOL", "OutFolder"]
+
+SPOOL: Final = "standard-input"
+"""What came by standard input, until all of it is scored."""
+
+_ERRORS: Final = "errors"
+_PARTIAL: Final = ".partial"
+
+
+class OutFolder(NamedTuple):
+    """A folder of parts of one format. A part that is there is whole, and so are its failed rows,
+    which are written before it."""
+
+    path: Path
+    format: PartFormat
+
+    def prepare(self) -> None:
+        """Make the folder. Raises InputError where something else than scored rows is in it."""
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{self.path}: expected a folder for --out, found a file")
+        self.path.mkdir(parents=True, exist_ok=True)
+        ours = (LOCK, SPOOL, MANIFEST)
+        found = sorted(
+            file.name
+            for file in self.path.iterdir()
+            if file.name not in ours and not file.name.endswith(_PARTIAL)
+        )
+        if found and not (self.path / MANIFEST).exists():
+            raise InputError(
+                f"{self.path}: expected an empty folder, or one of scored rows, found {found[0]!r} "
+                f"and no {MANIFEST}; name another folder with --out"
+            )
+
+    def clean(self) -> None:
+        """Remove what a killed process has left half written."""
+        for file in [*self.path.glob(f"*{_PARTIAL}"), *self._errors.glob(f"*{_PARTIAL}")]:
+            file.unlink(missing_ok=True)
+
+    def part(self, number: int) -> Path:
+        """The file of a shard's rows."""
+        return self.path / f"part-{number:06d}.{self.format}"
+
+    def done(self) -> set[int]:
+        """The shards whose rows are there."""
+        found = self.path.glob(f"part-*.{self.format}")
+        return {int(path.stem.removeprefix("part-")) for path in found}
+
+    def failed(self, number: int) -> int:
+        """How many rows of a shard have failed."""
+        try:
+            return self._failed(number).read_bytes().count(b"\n")
+        except FileNotFoundError:
+            return 0
+
+    def write_failed(self, number: int, lines: str) -> None:
+        """Write the failed rows of a shard, if there are any. Raises OSError."""
+        if not lines:
+            self._failed(number).unlink(missing_ok=True)
+            return
+        with _mine(self._failed(number)) as temporary:
+            temporary.write_text(lines, encoding="utf-8")
+
+    def writing(self, number: int) -> AbstractContextManager[Path]:
+        """A path for a shard's rows, which are in place once the block has ended without error.
+        Raises OSError."""
+        return _mine(self.part(number))
+
+    @property
+    def _errors(self) -> Path:
+        return self.path / _ERRORS
+
+    def _failed(self, number: int) -> Path:
+        return self._errors / f"part-{number:06d}.jsonl"
+
+
+def _mine(path: Path) -> AbstractContextManager[Path]:
+    """`replacing`, where the process of a killed run may still write the same file."""
+    return replacing(path, mark=f".{os.getpid()}")

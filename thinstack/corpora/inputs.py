@@ -1,0 +1,104 @@
+"""The files of a corpus, and their rows one after the other; no file but one of Docs is held in
+memory."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
+from thinstack.data.table_rows import Found, Record
+from thinstack.data.tables import TABLE_SUFFIXES, json_line_records, table_records
+from thinstack.data.text_streams import opened_text, undecoded
+from thinstack.errors import DataError, InputError, needs_extra
+
+__all__ = ["SUFFIXES", "Corpus", "digest", "open_corpus"]
+
+SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
+"""How names of files that can be scored end, in any case."""
+
+_ADVICE = "name the columns with --text and --id"
+_ONE_COLUMN = (".txt", ".spacy")
+
+
+class Corpus(NamedTuple):
+    """Files of texts.
+
+    Attributes:
+        files: each by its name.
+        columns: where texts and ids stand in tables.
+        encoding: of files of text; parquet and Docs have their own.
+        named: whether ids that are lines start with the name of their file.
+        kind: the ending that tells how to read the files; by default that of each name.
+    """
+
+    files: dict[str, Path]
+    columns: Columns
+    encoding: str = "utf-8"
+    named: bool = False
+    kind: str = ""
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all files, in the order of the files. Raises DataError for a file that cannot
+        be read and for a column that is missing; MissingExtraError for parquet without pyarrow and
+        Docs without spaCy."""
+        for name, path in self.files.items():
+            prefix = f"{name}:" if self.named else ""
+            found = _records(path, self.kind or path.suffix.lower(), self.columns, self.encoding)
+            yield from rows_of(str(path), found, self.columns, prefix=prefix, advice=_ADVICE)
+
+
+def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "utf-8") -> Corpus:
+    """The corpus that a file, or all files of a folder and those in it, make. Nothing is read.
+
+    `columns`: those of tables, where somebody has named them. Raises InputError where there is no
+    file, for a file whose kind is not known by its ending, and for columns of files that have no
+    columns to name. Of a folder, names that start with a dot or an underscore are left out.
+    """
+    if path.is_dir():
+        inner = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
+        shown = [name for name in inner if not any(part[0] in "._" for part in name.parts)]
+        files = {name.as_posix(): path / name for name in shown}
+    elif path.exists():
+        files = {path.name: path}
+    else:
+        raise InputError(f"{path}: expected a file or a folder of texts, found nothing")
+    if not files:
+        raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
+    for name, file in files.items():
+        suffix = file.suffix.lower()
+        if suffix not in SUFFIXES:
+            expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
+            raise InputError(f"{expected}; found {name!r}: rename it, or take it away")
+        if suffix in _ONE_COLUMN and columns:
+            raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out")
+    return Corpus(files, columns or Columns(), encoding, named=path.is_dir())
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file. Raises DataError for one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _records(path: Path, suffix: str, columns: Columns, encoding: str) -> Iterator[Found]:
+    if suffix == ".txt":
+        return _lines(path, encoding)
+    if suffix == ".spacy":
+        with needs_extra("spacy"):
+            from thinstack.integrations.spacy.doc_bins import doc_texts
+        return doc_texts(path)
+    if suffix == ".jsonl":
+        return json_line_records(path, encoding)
+    return table_records(path, columns.names, encoding)
+
+
+def _lines(path: Path, encoding: str) -> Iterator[Found]:
+    with opened_text(path, encoding) as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.rstrip("\r\n")
+            cells = {DEFAULT_TEXT: text}
+            yield Record(number, cells, undecoded(path, number, text, encoding))

@@ -1,0 +1,96 @@
+"""Rows of a corpus: an id and a text, or what is wrong with them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from thinstack.data.table_rows import Found, Record, cell_text, check_columns
+from thinstack.errors import DataError
+
+__all__ = ["DEFAULT_TEXT", "LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
+
+LONGEST_TEXT: Final = 1 << 24
+"""Characters of a text that is scored at most."""
+
+DEFAULT_TEXT: Final = "text"
+
+_NOT_THERE = ("nan", "NaN")
+
+
+class Problem(NamedTuple):
+    """Why a row has no scores: `kind` is one of
+
+    - "row": the line holds no row, such as broken JSON or too few cells;
+    - "id": it has no id that can be read;
+    - "missing": it has no text (None, NaN);
+    - "not_text": what stands there is no text, such as a list, or bytes in another encoding;
+    - "too_long": it has more than LONGEST_TEXT characters;
+    - "failed": the model could not score it;
+    - "killed": the process that scored it was killed, twice.
+    """
+
+    kind: str
+    message: str
+
+
+class Row(NamedTuple):
+    """A text and its id, None where it could not be read; with a problem, the text is empty."""
+
+    id: str | None
+    text: str
+    problem: Problem | None = None
+
+
+class Columns(NamedTuple):
+    """The columns of the texts and of their ids; without `id` a row's id is its line."""
+
+    text: str = DEFAULT_TEXT
+    id: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Both, or one."""
+        return [self.text] if self.id is None else [self.text, self.id]
+
+
+def rows_of(
+    source: str, found: Iterable[Found], columns: Columns, *, prefix: str = "", advice: str = ""
+) -> Iterator[Row]:
+    """The records of a table as rows of a corpus.
+
+    `source` leads messages, `prefix` the ids that are lines; `advice` ends the message where a
+    column is missing. A text without words, an empty one too, is a text. Raises DataError for a
+    table without the columns, or with two of one name.
+    """
+    for one in found:
+        if isinstance(one, list):
+            check_columns(source, one, columns.names, advice)
+        else:
+            yield _row(source, one, columns, f"{prefix}{one.line}")
+
+
+def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
+    if record.problem and not record.cells:
+        return Row(None if columns.id else place, "", Problem("row", str(record.problem)))
+    if columns.id is not None:
+        try:
+            place = cell_text(record.cells.get(columns.id))
+        except DataError as error:
+            expected = f"{source}:{record.line}: expected an id in the column {columns.id!r}"
+            return Row(None, "", Problem("id", f"{expected}, {error}"))
+    value = record.cells.get(columns.text)
+    if isinstance(value, str) and not value.strip():
+        return Row(place, "")
+    try:
+        text = cell_text(value)
+    except DataError as error:
+        expected = f"{source}:{record.line}: expected a text in the column {columns.text!r}"
+        message = str(record.problem or f"{expected}, {error}")
+        return Row(place, "", Problem("missing" if _missing(value) else "not_text", message))
+    if len(text) > LONGEST_TEXT:
+        expected = f"{source}:{record.line}: expected a text of at most {LONGEST_TEXT:,} characters"
+        return Row(place, "", Problem("too_long", f"{expected}, found {len(text):,}"))
+    return Row(place, text)
+
+
+def _missing(value: object) -> bool:
+    return value is None or value in _NOT_THERE or (isinstance(value, float) and value != value)

@@ -1,0 +1,187 @@
+"""A run over a corpus: from its files to a folder of scored rows, and on from where it was."""
+
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.corpora.folder import SPOOL, OutFolder
+from thinstack.corpora.inputs import Corpus, digest, open_corpus
+from thinstack.corpora.lock import locked
+from thinstack.corpora.manifest import Finished, InputFile, RunManifest, Settings, read_manifest
+from thinstack.corpora.parts import check_format
+from thinstack.corpora.rows import Columns
+from thinstack.corpora.scoring import TextScorer
+from thinstack.corpora.shards import Shard, cut, plan
+from thinstack.corpora.work import Done, Model, score_shard
+from thinstack.corpora.worker import Worker
+from thinstack.corpora.workers import score_side_by_side
+from thinstack.errors import InputError, StoppedError
+
+__all__ = ["Progress", "Request", "Tell", "score_corpus"]
+
+FAIL_AFTER = 0.01
+"""Share of the rows that may fail, by default."""
+
+
+class Progress(NamedTuple):
+    """How far a run is: rows of the input that are done, those of them that have failed and those
+    that were done before it started, and all rows; while they are counted, `rows` is None."""
+
+    done: int
+    failed: int = 0
+    before: int = 0
+    rows: int | None = None
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a run.
+
+    Attributes:
+        input: a file, a folder, or a stream of lines of text, of JSON lines if a column is named.
+        out: the folder for the rows.
+        settings: what changes the rows.
+        model: how the model is loaded.
+        named: whether somebody has named a column; files without columns are then refused.
+        jobs: processes that score side by side; 0 is this one, which a row may kill.
+        fail_after: the run stops when a greater share of all rows than this has failed.
+        repeated_ids: whether several rows may have one id.
+    """
+
+    input: Path | BinaryIO
+    out: Path
+    settings: Settings
+    model: Model
+    named: bool = False
+    jobs: int = 1
+    fail_after: float = FAIL_AFTER
+    repeated_ids: bool = False
+
+
+def score_corpus(request: Request, tell: Tell) -> Progress:
+    """Score a corpus, or what is left of it, and tell of it as it goes on.
+
+    Raises InputError where the request cannot be met or the folder is another run's, DataError for
+    files that cannot be read, what loading a model raises, OSError where rows cannot be written,
+    and StoppedError where too many rows have failed. What is written by then stays, and the same
+    request goes on from it.
+    """
+    folder = OutFolder(request.out, request.settings.format)
+    check_format(folder.format)
+    _check_apart(request)
+    scorer = request.model.scorer(request.settings)
+    folder.prepare()
+    with locked(folder.path), _tidied(folder):
+        corpus = _corpus(request, folder)
+        manifest = _manifest(request, corpus, scorer, tell)
+        done = folder.done().intersection(range(len(manifest.shards)))
+        before = sum(manifest.shards[number] for number in done)
+        start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
+        shards = cut(corpus.rows()) if before < manifest.rows else iter(())
+        todo = (shard for shard in shards if shard.number not in done)
+        jobs = min(request.jobs, len(manifest.shards) - len(done))
+        new = partial(Worker, request.model, request.settings, folder)
+        with closing(
+            score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
+        ) as found:
+            last = _followed(found, start, request, tell)
+        if last.done != manifest.rows:
+            raise StoppedError(
+                f"expected {manifest.rows:,} rows as the input had, found {last.done:,}: it was "
+                "changed meanwhile; name another folder with --out and start again"
+            )
+        finished = Finished(scored=last.done - last.failed, failed=last.failed)
+        manifest.model_copy(update={"finished": finished}).write(folder.path)
+    return last
+
+
+@contextmanager
+def _tidied(folder: OutFolder) -> Iterator[None]:
+    """Nothing half written lies in the folder before the block, nor after it, however it ends."""
+    folder.clean()
+    try:
+        yield
+    finally:
+        folder.clean()
+        (folder.path / SPOOL).unlink(missing_ok=True)
+
+
+def _one_by_one(
+    scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
+) -> Generator[Done, None, None]:
+    for shard in shards:
+        yield score_shard(scorer, shard, folder)
+
+
+def _followed(found: Iterator[Done], start: Progress, request: Request, tell: Tell) -> Progress:
+    """What there is in the end. Raises StoppedError as soon as too many rows have failed."""
+    now = start
+    assert now.rows is not None, "they were counted"
+    while True:
+        tell(now)
+        if now.failed > request.fail_after * now.rows:
+            raise StoppedError(
+                f"{now.failed:,} of {now.rows:,} rows have failed, more than "
+                f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to go on all the "
+                "same, give the same command a higher --fail-after"
+            )
+        one = next(found, None)
+        if one is None:
+            return now
+        now = now._replace(done=now.done + one.rows, failed=now.failed + one.failed)
+
+
+def _check_apart(request: Request) -> None:
+    if isinstance(request.input, Path) and request.input.is_dir():
+        inner, outer = request.out.resolve(), request.input.resolve()
+        if inner.is_relative_to(outer):
+            raise InputError(
+                f"{request.out}: lies in the input, {request.input}: name another folder with --out"
+            )
+
+
+def _corpus(request: Request, folder: OutFolder) -> Corpus:
+    """The files to read; what comes as a stream is kept in the folder until all is scored."""
+    settings = request.settings
+    columns = Columns(settings.text, settings.id)
+    if isinstance(request.input, Path):
+        named = columns if request.named else None
+        return open_corpus(request.input, named, encoding=settings.encoding)
+    spool = folder.path / SPOOL
+    with spool.open("wb") as file:
+        shutil.copyfileobj(request.input, file, 1 << 20)
+    kind = ".jsonl" if request.named else ".txt"
+    return Corpus({SPOOL: spool}, columns, settings.encoding, kind=kind)
+
+
+def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
+    """That of the folder if it is of this run, else a new one."""
+    files = {
+        name: InputFile(bytes=path.stat().st_size, sha256=digest(path))
+        for name, path in corpus.files.items()
+    }
+    known = read_manifest(request.out)
+    if known is None:
+        planned = plan(
+            corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
+        )
+    made = RunManifest(
+        input=files,
+        model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
+        labels=scorer.labels,
+        settings=request.settings,
+        shards=tuple(planned) if known is None else known.shards,
+    )
+    if known is None:
+        made.write(request.out)
+        return made
+    made.check_same(known, request.out)
+    return known

@@ -1,0 +1,88 @@
+"""Shards: a corpus in pieces of some thousand rows, cut the same way each time."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.corpora.inputs import Corpus
+from thinstack.corpora.rows import Row
+from thinstack.errors import InputError
+
+__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Shard", "cut", "plan"]
+
+SHARD_ROWS: Final = 1 << 12
+"""Rows of a shard at most."""
+
+SHARD_CHARACTERS: Final = 1 << 22
+"""Characters of its texts at most, or one text."""
+
+_HASH = 16  # bytes: of a billion ids two are taken for one with a chance of 1e-21
+_LISTED = 3
+
+
+class Shard(NamedTuple):
+    """Rows of a corpus that lie side by side, by the number of the piece, from 0."""
+
+    number: int
+    rows: list[Row]
+
+
+def cut(rows: Iterable[Row]) -> Iterator[Shard]:
+    """The rows in pieces that are not empty, each as large as it may be."""
+    numbers, piece, characters = count(), list[Row](), 0
+    for row in rows:
+        if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
+            yield Shard(next(numbers), piece)
+            piece, characters = [], 0
+        piece.append(row)
+        characters += len(row.text)
+    if piece:
+        yield Shard(next(numbers), piece)
+
+
+def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> list[int]:
+    """The number of rows of each shard of a corpus, which is read once; tells their sum now and
+    then.
+
+    Raises InputError for one without rows and, unless `repeated` ids are allowed, for an id that
+    several rows have; and what reading the rows raises.
+    """
+    ids, sizes = bytearray(), list[int]()
+    watched = corpus.columns.id is not None and not repeated
+    for shard in cut(corpus.rows()):
+        sizes.append(len(shard.rows))
+        if watched:
+            for row in shard.rows:
+                if row.id is not None:
+                    ids += _hash(row.id)
+        tell(sum(sizes))
+    if not sizes:
+        raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
+    if watched:
+        _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
+    return sizes
+
+
+def _hash(id: str) -> bytes:
+    return hashlib.blake2b(id.encode(), digest_size=_HASH).digest()
+
+
+def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
+    order = np.sort(hashes)
+    twice = np.unique(order[1:][order[1:] == order[:-1]])
+    if not len(twice):
+        return
+    searched = {each.tobytes() for each in twice[:_LISTED]}
+    found = dict.fromkeys(
+        row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
+    )
+    listed = ", ".join(map(repr, found)) + (", ..." if len(twice) > _LISTED else "")
+    raise InputError(
+        f"expected an id of its own for each row in the column {corpus.columns.id!r}, found "
+        f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "
+        "them all with --allow-repeated-ids"
+    )

@@ -1,0 +1,81 @@
+"""What is done to one shard: its rows are scored and written."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from thinstack.bundle import open_bundle
+from thinstack.config import Device
+from thinstack.corpora.folder import OutFolder
+from thinstack.corpora.manifest import Settings
+from thinstack.corpora.parts import failed_lines, open_part
+from thinstack.corpora.rows import Problem, Row
+from thinstack.corpora.scoring import TextScorer
+from thinstack.corpora.shards import Shard
+from thinstack.runtime.batching import BATCH_TEXTS
+from thinstack.runtime.predictor import Predictor
+
+__all__ = ["Done", "Model", "batches_of", "score_shard", "try_rows"]
+
+BATCH_CHARACTERS: Final = 1 << 19
+"""Characters of the texts that are scored at once, at most, or one text."""
+
+
+class Done(NamedTuple):
+    """A shard that is written: its number, its rows, and how many of them have failed."""
+
+    number: int
+    rows: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """How a process gets the model."""
+
+    name: str
+    device: Device = "cpu"
+    threads: int = 1
+
+    def scorer(self, settings: Settings) -> TextScorer:
+        """Load it. Raises what `Predictor`, `open_bundle` and `TextScorer` do."""
+        predictor = Predictor(
+            open_bundle(self.name),
+            device=self.device,
+            threads=self.threads,
+            classes=settings.classes,
+            abstain=settings.abstain,
+            max_words=settings.max_words,
+        )
+        return TextScorer(predictor, settings.output, settings.source)
+
+
+def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
+    """Score the rows of a shard and write them. Raises OSError where they cannot be written."""
+    failed: list[tuple[Row, Problem]] = []
+    phrases = scorer.output == "phrases"
+    with folder.writing(shard.number) as path:
+        with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
+            for rows in batches_of(shard.rows, BATCH_TEXTS[scorer.predictor.device]):
+                found, problems = scorer(rows)
+                failed += problems
+                write([row.id for row in rows], found)
+        folder.write_failed(shard.number, failed_lines(failed))
+    return Done(shard.number, len(shard.rows), len(failed))
+
+
+def try_rows(scorer: TextScorer, shard: Shard) -> None:
+    """Score rows as `score_shard` does, for nothing but to see whether this process lives."""
+    for rows in batches_of(shard.rows, BATCH_TEXTS[scorer.predictor.device]):
+        scorer(rows)
+
+
+def batches_of(rows: Sequence[Row], most: int) -> Iterator[Sequence[Row]]:
+    """The rows in batches, of so many at most and of a bounded number of characters."""
+    start, characters = 0, 0
+    for place, row in enumerate(rows):
+        characters += len(row.text)
+        if place > start and (place - start == most or characters > BATCH_CHARACTERS):
+            yield rows[start:place]
+            start, characters = place, len(row.text)
+    yield rows[start:]

@@ -1,0 +1,73 @@
+"""Reading text in a named encoding, line by line, so that bytes which are no text cost one line."""
+
+import codecs
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from thinstack.errors import DataError
+
+__all__ = ["ENCODING_ADVICE", "lines_of", "opened_text", "undecoded"]
+
+ENCODING_ADVICE = (
+    "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
+    "(--encoding NAME, in Python encoding=)"
+)
+
+_UNDECODED = re.compile("[\0\udc80-\udcff]")
+
+
+@contextmanager
+def opened_text(
+    source: str | Path | BinaryIO, encoding: str, *, name: str = ""
+) -> Iterator[TextIO]:
+    """A stream of text without a byte order mark, of a file or an open stream of bytes, which
+    `name` names in messages.
+
+    Bytes that are not in the encoding are lone surrogates in it, which `undecoded` finds, so that
+    the lines behind them can be read. Raises DataError for an encoding that is not known or cannot
+    go on behind such a byte, and for a file that cannot be read.
+    """
+    name = name or str(source)
+    try:
+        utf8 = codecs.lookup(encoding).name == "utf-8"
+        codec, errors = "utf-8-sig" if utf8 else encoding, "surrogateescape"
+        if isinstance(source, str | os.PathLike):
+            with open(source, encoding=codec, errors=errors, newline="") as stream:
+                yield stream
+        else:
+            wrapper = io.TextIOWrapper(source, codec, errors, newline="")
+            try:
+                yield wrapper
+            finally:
+                wrapper.detach()
+    except LookupError:
+        raise DataError(f"{name}: unknown encoding {encoding!r}") from None
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
+    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
+        raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
+
+
+def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataError | None:
+    """What is wrong with a row that holds bytes which are no text, if it does."""
+    odd = _UNDECODED.search(text)
+    if odd is None:
+        return None
+    byte = ord(odd[0]) & 0xFF
+    expected = f"{source}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
+    return DataError(f"{expected}; {ENCODING_ADVICE}")
+
+
+def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
+    """The lines of a stream of bytes, without their ends. Raises what `opened_text` does, and
+    DataError, with its number, for a line that is not in the encoding."""
+    with opened_text(stream, encoding, name=name) as text:
+        for number, line in enumerate(text, start=1):
+            if problem := undecoded(name, number, line, encoding):
+                raise problem
+            yield line.rstrip("\r\n")
