@@ -70,8 +70,18 @@ def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
     assert {(0, 2), (0, 4), (6, 8), (6, 11)} <= spans
 
 
-GOOD = ("A wonderful, moving film.", "This is one of the best movies of the year.")
-BAD = ("A dull, stupid mess.", "It is boring and far too long.")
+GOOD = (
+    "A wonderful, moving film.",
+    "This is one of the best movies of the year.",
+    "It wasn't bad.",
+    "The staff were never rude.",
+)
+BAD = (
+    "A dull, stupid mess.",
+    "It is boring and far too long.",
+    "It wasn't good.",
+    "The staff were never helpful.",
+)
 
 
 @pytest.mark.parametrize("text", [*GOOD, *BAD])
@@ -91,7 +101,7 @@ def test_evaluate_gives_the_figures_of_its_manifest(
     bundle: Bundle, predictor: Predictor, data_dir: Path
 ) -> None:
     figures = bundle.manifest.metrics["development"]
-    for source, least in (("gold", (50.0, 88.0, 81.9)), ("auto", (50.0, 88.3, 84.4))):
+    for source, least in (("gold", (51.2, 88.6, 82.0)), ("auto", (51.2, 88.6, 84.4))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
         expected = figures[source]
         assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.1)
