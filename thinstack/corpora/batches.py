@@ -118,6 +118,7 @@ def _with_failed(
         problems[place] = problem
     nothing = np.full(len(places), NOTHING, np.int64)
     scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
-    none = ScoredRows(places, *[nothing] * 4, scores, nothing, nothing)
+    whole = (places, nothing, nothing, nothing, nothing)
+    none = ScoredRows(*whole, scores, nothing, nothing)
     joined = ScoredRows.joined([found, none], [0, 0])
     return joined.at(np.argsort(joined.text, kind="stable")), problems
