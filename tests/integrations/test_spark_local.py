@@ -2,8 +2,10 @@
 tried again. `.ci/jobs/spark` runs it."""
 
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -150,3 +152,19 @@ def test_bytes_that_are_no_text_cost_no_other_row(spark: Any, score: Scorer) -> 
     frame = spark.sql(f"SELECT id, IF(id = 't0', text, {odd}) AS text FROM texts")
     rows = scored(frame, score, score.schema)
     assert [row["error"] for row in rows] == [None, "not_text"]
+
+
+def test_the_program_of_the_guide_runs(spark: Any, tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
+    files = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    for name, text in files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = [sys.executable, "spark_reviews.py"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    cells = [
+        line.split("|")[1:4] for line in done.stdout.splitlines() if line.startswith(("| a", "|a"))
+    ]
+    shown = [[cell.strip() for cell in row] for row in cells]
+    assert [row[0] for row in shown] == ["a1", "a1", "a2", "a3", "a4"]
+    assert (shown[0][1], shown[3][1], shown[4][1]) == ("positive", "NULL", "missing")
