@@ -21,5 +21,6 @@ JOBS = {
         "training/test_publish_own_trees.py",
     ),
     "spacy": ("spacy_training/test_spacy_project.py",),
+    "spark": ("integrations/test_spark_local.py",),
 }
 """What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""

@@ -15,7 +15,17 @@ ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"
 ]["contracts"]
-EXTRAS = ("torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk", "pyarrow")
+EXTRAS = (
+    "torch",
+    "spacy",
+    "thinc",
+    "onnxruntime",
+    "onnx",
+    "safetensors",
+    "nltk",
+    "pyarrow",
+    "pyspark",
+)
 
 
 def python(code: str) -> str:

@@ -9,7 +9,7 @@ from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
 
 import thinstack
 from thinstack._version import __version__
-from thinstack.bundle import bundled_names, open_bundle, reading
+from thinstack.bundle import bundled_names, is_installed, open_bundle, reading
 from thinstack.config import EmbeddingConfig, ModelConfig
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -177,6 +177,8 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     assert open_bundle("huge").manifest.data == "of one's own"
     write(tmp_path / "tiny", data="of one's own")
     assert open_bundle("./tiny").manifest.data == "of one's own"
+    given = ["tiny", "other", "huge", "no_model", "./tiny", tmp_path / "tiny", Path("tiny")]
+    assert [is_installed(one) for one in given] == [True, True, *[False] * 5]
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "", "loop", "a/\0", "./file"])

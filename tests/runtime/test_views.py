@@ -15,7 +15,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 from thinstack.runtime.views import FIVE, View
 
-TEXT = "The acting is superb. It was filmed in March, in a town by the sea. The plot is bad."
+TEXT = "The acting is superb. It was filmed in March, by the sea. The film is three hours long."
 
 
 def of_three(row: list[float]) -> list[float]:

@@ -1,7 +1,7 @@
 """Bundles, a model as a folder of plain files: reading and writing them, and the checks that let no
 hostile one do harm."""
 
-from thinstack.bundle.reading import Bundle, bundled_names, open_bundle
+from thinstack.bundle.reading import Bundle, bundled_names, is_installed, open_bundle
 from thinstack.bundle.writing import write_bundle
 
-__all__ = ["Bundle", "bundled_names", "open_bundle", "write_bundle"]
+__all__ = ["Bundle", "bundled_names", "is_installed", "open_bundle", "write_bundle"]

@@ -31,7 +31,15 @@ from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError
 
-__all__ = ["Bundle", "aside", "bundled_names", "open_bundle", "read_manifest", "unlisted"]
+__all__ = [
+    "Bundle",
+    "aside",
+    "bundled_names",
+    "is_installed",
+    "open_bundle",
+    "read_manifest",
+    "unlisted",
+]
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 _NAMES = TypeAdapter(dict[str, str])
@@ -118,6 +126,15 @@ def bundled_names() -> list[str]:
     return sorted(path.parent.name for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
 
 
+def is_installed(path_or_name: str | Path) -> bool:
+    """Whether `open_bundle` takes it for the name of a bundle that a distribution brings along.
+    Raises PluginError as it does."""
+    try:
+        return _plain(path_or_name) and _named(str(path_or_name)).is_dir()
+    except UnknownNameError:
+        return False
+
+
 def aside(folder: Path) -> Path:
     """Where a bundle stands while another takes its place."""
     folder = folder.resolve()
@@ -143,10 +160,14 @@ def unlisted(folder: Path, manifest: Manifest) -> list[str]:
     return sorted(set(found) - set(manifest.files) - {MANIFEST_FILE})
 
 
+def _plain(path_or_name: str | Path) -> bool:
+    """Whether it may be a name."""
+    return isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
+
+
 def _locate(path_or_name: str | Path) -> Path:
-    plain = isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
     unknown: UnknownNameError | None = None
-    if plain:
+    if _plain(path_or_name):
         try:
             return _named(str(path_or_name))
         except UnknownNameError as error:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.corpora.arrow import rows_batch, rows_schema
 from thinstack.corpora.rows import Problem, Row
 from thinstack.corpora.scoring import NOTHING, ScoredRows
 from thinstack.errors import needs_extra
@@ -93,7 +94,7 @@ def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterat
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet
-    schema = _schema(pa, labels, phrases=phrases)
+    schema = rows_schema(labels, phrases=phrases)
     waiting: list[Any] = []
 
     def flush() -> None:
@@ -104,50 +105,10 @@ def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterat
     def write(ids: Sequence[str | None], rows: ScoredRows) -> None:
         for start in range(0, len(rows.text), _GROUP):
             part = rows.at(slice(start, start + _GROUP))
-            waiting.append(_batch(pa, schema, ids, part, labels))
+            waiting.append(rows_batch(schema, ids, part))
             if sum(batch.num_rows for batch in waiting) >= _GROUP:
                 flush()
 
     with parquet.ParquetWriter(path, schema) as writer:
         yield write
         flush()
-
-
-def _schema(pa: Any, labels: Sequence[str], *, phrases: bool) -> Any:
-    number = pa.int32()
-    tree = [pa.field("node", number), pa.field("parent", number)] if phrases else []
-    scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
-    return pa.schema(
-        [
-            pa.field("id", pa.string()),
-            pa.field("sentence", number),
-            pa.field("start", number),
-            pa.field("end", number),
-            *tree,
-            pa.field("label", pa.string()),
-            pa.field("scores", scores),
-        ]
-    )
-
-
-def _batch(
-    pa: Any, schema: Any, ids: Sequence[str | None], rows: ScoredRows, labels: Sequence[str]
-) -> Any:
-    def numbers(column: NDArray[np.int64]) -> Any:
-        return pa.array(column.astype(np.int32), mask=column == NOTHING)
-
-    missing = np.isnan(rows.scores[:, 0])
-    by_class = [pa.array(np.ascontiguousarray(column)) for column in rows.scores.T]
-    kind = schema.field("scores").type
-    names = pa.array(list(labels), pa.string())
-    columns = {
-        "id": pa.array(list(ids), pa.string()).take(pa.array(rows.text)),
-        "sentence": numbers(rows.sentence),
-        "start": numbers(rows.start),
-        "end": numbers(rows.end),
-        "node": numbers(rows.node),
-        "parent": numbers(rows.parent),
-        "label": names.take(pa.array(rows.label, mask=rows.label == NOTHING)),
-        "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
-    }
-    return pa.record_batch([columns[name] for name in schema.names], schema=schema)

@@ -1,4 +1,4 @@
-"""Reading the columns of a parquet file, some rows at a time."""
+"""Records of Arrow batches, and of a parquet file, some rows at a time."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 from thinstack.data.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
-__all__ = ["parquet_records"]
+__all__ = ["batch_records", "parquet_records"]
 
 _ROWS = 1024
 _BUFFER = 1 << 20
@@ -27,13 +27,21 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
             yield list(file.schema_arrow.names)
             line = 1
             for batch in file.iter_batches(_ROWS, columns=list(wanted)):
-                columns = [_values(pa, batch.column(name)) for name in wanted]
-                for cells in zip(*columns, strict=True):
-                    yield Record(line, dict(zip(wanted, cells, strict=True)))
-                    line += 1
+                yield from batch_records(batch, wanted, line)
+                line += batch.num_rows
     except (OSError, pa.ArrowException) as error:
         problem = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
+
+
+def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Record]:
+    """The `wanted` columns of an Arrow record batch, whose first row is that of this line. Needs
+    pyarrow."""
+    import pyarrow as pa
+
+    columns = [_values(pa, batch.column(name)) for name in wanted]
+    for number, cells in enumerate(zip(*columns, strict=True), line):
+        yield Record(number, dict(zip(wanted, cells, strict=True)))
 
 
 def _values(pa: Any, column: Any) -> list[Any]:

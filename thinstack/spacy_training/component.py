@@ -14,10 +14,11 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
 from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
-from thinstack.integrations.spacy import bundle as bundles
+from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_bins import chosen_categories
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.splitter import sentences_of
@@ -59,7 +60,7 @@ class TreeClassifier(BatchedPipe):
             "device": device,
         }
         self._labels: tuple[str, ...] = ()
-        self._files: bundles.Files = {}
+        self._files: Files = {}
         self._learner: TextLearner | None = None
         self._predictor: Predictor | None = None
         self._learnt = False
@@ -180,7 +181,7 @@ class TreeClassifier(BatchedPipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write what it has learnt to the folder `path`: a bundle, which has an ONNX file if it is
         finished."""
-        bundles.write(self._saved(), Path(path))
+        write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read what `to_disk` or `thinstack finish` wrote. Raises BundleError for a damaged bundle,
@@ -191,12 +192,12 @@ class TreeClassifier(BatchedPipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """What `to_disk` writes, as bytes."""
-        return bundles.to_bytes(self._saved())
+        return to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read what `to_bytes` gave; otherwise as `from_disk`."""
-        if files := bundles.from_bytes(data):
-            with bundles.unpacked(files) as bundle:
+        if files := from_bytes(data):
+            with unpacked(files, SOURCE) as bundle:
                 self._open(bundle)
         return self
 
@@ -208,7 +209,7 @@ class TreeClassifier(BatchedPipe):
         return _rebuilt, (settings, self._labels, self.to_bytes())
 
     def _open(self, bundle: Bundle) -> None:
-        files = bundles.pack(bundle)
+        files = pack(bundle)
         if ONNX_FILE in files:
             # As it learnt, it reads sentences of any length as a whole.
             settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
@@ -235,7 +236,7 @@ class TreeClassifier(BatchedPipe):
 
     def _learning_model(self) -> "TextLearner":
         if self._learner is None and self._files:
-            with bundles.unpacked(self._files) as bundle:
+            with unpacked(self._files, SOURCE) as bundle:
                 self._resume(bundle)
         if self._learner is None:
             raise InputError(
@@ -244,12 +245,12 @@ class TreeClassifier(BatchedPipe):
             )
         return self._learner
 
-    def _saved(self) -> bundles.Files:
+    def _saved(self) -> Files:
         if self._learner is None:
             return self._files
         with TemporaryDirectory() as folder:
             files, config = self._learner.files(), self._learner.config
-            return bundles.pack(write_bundle(Path(folder) / "model", files, config=config))
+            return pack(write_bundle(Path(folder) / "model", files, config=config))
 
     def _categories(self, example: Example) -> Sequence[str]:
         """All classes that an example names."""

@@ -174,7 +174,7 @@ class _File:
 
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
-            opened = open_session(exported, device="cpu", threads=1, source="the exported file")
+            opened = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
             raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
         import onnxruntime

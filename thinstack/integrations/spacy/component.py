@@ -49,9 +49,10 @@ from spacy.tokens import Doc
 from spacy.util import registry
 
 from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
-from thinstack.integrations.spacy import bundle as bundles
+from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.results import (
@@ -98,7 +99,7 @@ class TreeSentiment(BatchedPipe):
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self.classes, self.abstain = classes, abstain
         self._labels: tuple[str, ...] = ()
-        self._files: bundles.Files = {}
+        self._files: Files = {}
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
@@ -173,7 +174,7 @@ class TreeSentiment(BatchedPipe):
         self._start(open_bundle(self.model))
 
     def _start(self, bundle: Bundle) -> None:
-        files = bundles.pack(bundle)
+        files = pack(bundle)
         predictor = Predictor(
             bundle,
             device=self.device,
@@ -186,8 +187,8 @@ class TreeSentiment(BatchedPipe):
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
-    def _unpack(self, files: bundles.Files) -> None:
-        with bundles.unpacked(files) as bundle:
+    def _unpack(self, files: Files) -> None:
+        with unpacked(files, SOURCE) as bundle:
             self._start(bundle)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -196,7 +197,7 @@ class TreeSentiment(BatchedPipe):
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
-        bundles.write(self._saved(), Path(path))
+        write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises as `load`."""
@@ -206,12 +207,12 @@ class TreeSentiment(BatchedPipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The bundle as bytes."""
-        return bundles.to_bytes(self._saved())
+        return to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start what `to_bytes` gave; otherwise as `from_disk`."""
         if not self._keeps_model():
-            self._unpack(bundles.from_bytes(data))
+            self._unpack(from_bytes(data))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
@@ -225,7 +226,7 @@ class TreeSentiment(BatchedPipe):
         self.note(self._meta, overridden=False)  # reading has put the saved note in its place
         return overridden
 
-    def _saved(self) -> bundles.Files:
+    def _saved(self) -> Files:
         if not self._files:
             self.load()
         return self._files

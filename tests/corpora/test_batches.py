@@ -1,0 +1,186 @@
+"""Arrow record batches to scored rows, against those of the scorer and against predictions."""
+
+import itertools
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from thinstack.bundle import Bundle
+from thinstack.corpora import batches, score_batches, scored_schema
+from thinstack.corpora.scoring import Output, TextScorer
+from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+
+TEXTS = ["  So good.   Very awful film!", "", "film", "", "a b c d e f. It is (good)"]
+FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
+
+
+@pytest.fixture(scope="module")
+def predictor(parsing: Bundle) -> Predictor:
+    return Predictor(parsing, threads=1, max_words=4, abstain=0.5)
+
+
+def batch(texts: Any, ids: Any = None, **more: Any) -> pa.RecordBatch:
+    ids = list(range(len(texts))) if ids is None else ids
+    return pa.record_batch({"id": ids, "text": texts, **more})
+
+
+def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+    return list(itertools.chain.from_iterable(one.to_pylist() for one in found))
+
+
+@pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
+def test_rows_are_those_of_the_scorer(predictor: Predictor, output: Output) -> None:
+    wanted = TextScorer(predictor, output).score(TEXTS)
+    made = list(score_batches([batch(TEXTS)], predictor, output=output))
+    assert {one.schema for one in made} == {scored_schema(predictor.labels, output)}
+    found = rows(iter(made))
+    assert [int(row["id"]) for row in found] == wanted.text.tolist()
+    for name in ("sentence", "start", "end", *(["node", "parent"] if output == "phrases" else [])):
+        numbers = [-1 if row[name] is None else row[name] for row in found]
+        assert numbers == getattr(wanted, name).tolist()
+    for row, number, scores in zip(found, wanted.label, wanted.scores, strict=True):
+        assert row["label"] == (None if number < 0 else predictor.labels[number])
+        if row["scores"] is None:
+            assert np.isnan(scores).all()
+        else:
+            assert list(row["scores"].values()) == scores.tolist()
+    assert all(row["error"] is None for row in found)
+
+
+def test_rows_are_what_is_predicted(predictor: Predictor) -> None:
+    found = iter(rows(score_batches([batch(TEXTS)], predictor)))
+    for text, sentences in zip(TEXTS, predict_text(predictor, TEXTS), strict=True):
+        for number, one in enumerate(sentences):
+            row = next(found)
+            assert (row["sentence"], row["label"]) == (number, one.label)
+            assert text[row["start"] : row["end"]] == one.text
+            assert row["scores"] == pytest.approx(one.to_dict()["scores"], abs=1e-5)
+        if not sentences:
+            row = next(found)
+            assert (row["end"], row["label"], row["scores"]) == (len(text), None, None)
+    assert next(found, None) is None
+
+
+def test_the_schema_is_the_one_that_is_told(predictor: Predictor) -> None:
+    schema = scored_schema(("bad", "good"))
+    assert schema.names == FIELDS
+    assert schema.field("id").type == pa.string()
+    assert {schema.field(name).type for name in ("sentence", "start", "end")} == {pa.int32()}
+    assert str(schema.field("scores").type) == "struct<bad: float, good: float>"
+    assert str(schema.field("error").type) == "struct<kind: string, message: string>"
+    assert all(field.nullable for field in schema)
+    assert scored_schema(("bad", "good"), "documents") == schema
+    assert scored_schema(("bad",), "phrases").names == [*FIELDS[:4], "node", "parent", *FIELDS[4:]]
+
+
+def fail_of_poison(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(words: Sequence[Sequence[str]], *rest: object) -> Any:
+        if any("poison" in sentence for sentence in words):
+            raise BundleError("the model failed")
+        return score(words, *rest)
+
+    score = predictor.trees_and_scores
+    monkeypatch.setattr(predictor, "trees_and_scores", fail)
+
+
+def test_a_row_that_fails_stands_in_its_place(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_of_poison(predictor, monkeypatch)
+    texts = ["good", None, "poison. film", "nan", "film", "a\0b", "awful"]
+    found = rows(score_batches([batch(texts)], predictor))
+    assert [row["id"] for row in found] == list("0123456")
+    kinds = [row["error"] and row["error"]["kind"] for row in found]
+    assert kinds == [None, "missing", "failed", "missing", None, "not_text", None]
+    assert found[2]["error"]["message"] == "BundleError: the model failed"
+    assert found[1]["error"]["message"].startswith("row:2: expected a text in the column 'text'")
+    for row in found:
+        others = [row[name] for name in FIELDS[1:-1]]
+        assert (row["error"] is None) == (None not in others) == any(x is not None for x in others)
+
+
+def test_a_batch_of_nothing_but_failures_is_one_of_errors(predictor: Predictor) -> None:
+    found = rows(score_batches([batch([None, None])], predictor, output="phrases"))
+    assert [row["error"]["kind"] for row in found] == ["missing", "missing"]
+
+
+def test_ids_and_texts_of_other_types(predictor: Predictor) -> None:
+    texts = pa.array([b"good", b"\xff", b"awful"], pa.binary())
+    found = rows(score_batches([batch(texts, pa.array([1.0, 2.5, None]))], predictor))
+    assert [row["id"] for row in found] == ["1", "2.5", None]
+    assert [row["error"] and row["error"]["kind"] for row in found] == [None, "not_text", "id"]
+    strings = pa.Array.from_buffers(pa.string(), 3, texts.buffers())  # as Spark may hand them over
+    found = rows(score_batches([batch(strings)], predictor))
+    assert [row["error"] and row["error"]["kind"] for row in found] == [None, "not_text", None]
+    coded = pa.array(["good", "good"]).dictionary_encode()
+    renamed = pa.record_batch({"body": coded, "key": pa.array(["a", "b"], pa.large_string())})
+    found = rows(score_batches([renamed], predictor, text="body", id="key"))
+    assert [row["id"] for row in found] == ["a", "b"]
+
+
+def test_rows_are_numbered_through_all_batches(predictor: Predictor) -> None:
+    given = [batch(["good"] * 200), batch([]), batch(["good", None])]
+    *_, last = rows(score_batches(given, predictor))
+    assert last["error"]["message"].startswith("row:202:")
+
+
+def test_no_batch_is_read_before_the_one_before_is_scored(predictor: Predictor) -> None:
+    taken: list[int] = []
+
+    def given() -> Iterator[pa.RecordBatch]:
+        for number in range(3):
+            taken.append(number)
+            yield batch(["good"] * 300)
+
+    found = score_batches(given(), predictor)
+    assert taken == []
+    assert [(next(found).num_rows, len(taken)) for _ in range(4)] == [
+        (128, 1), (128, 1), (44, 1), (128, 2),
+    ]  # fmt: skip
+
+
+def test_batches_that_are_given_are_of_bounded_size(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = rows(score_batches([batch(TEXTS)], predictor, output="phrases"))
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
+    parts = list(score_batches([batch(TEXTS)], predictor, output="phrases"))
+    assert max(part.num_rows for part in parts) == 4 < len(whole)
+    assert rows(iter(parts)) == whole
+
+
+def test_what_cannot_be_scored_is_told_at_once(predictor: Predictor, last_word: Bundle) -> None:
+    with pytest.raises(UnknownNameError, match="no-such-model"):
+        score_batches([], "no-such-model")
+    with pytest.raises(InputError, match="self"):
+        score_batches([], last_word.path, source="self")
+    with pytest.raises(DataError, match=r"column 'key', found 'id', 'text'; .*text= and id="):
+        next(score_batches([batch(["good"])], predictor, id="key"))
+    table = pa.table({"id": ["a"], "text": ["good"]})
+    with pytest.raises(InputError, match=r"record batches .* found a Table; .*to_batches"):
+        next(score_batches([table], predictor))
+
+
+def test_a_bundle_is_taken_by_its_folder(last_word: Bundle) -> None:
+    found = rows(score_batches([batch(["good"])], last_word.path))
+    assert found == rows(score_batches([batch(["good"])], Predictor(last_word, threads=1)))
+
+
+def test_pyarrow_is_asked_for(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
+        score_batches([], predictor)
+
+
+def test_it_needs_neither_torch_nor_an_engine() -> None:
+    code = "import sys, thinstack.corpora as c; list(c.score_batches([], 'sst'));"
+    code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,170 @@
+"""Spark itself, with two worker processes: rows that fail, workers that are killed, tasks that are
+tried again. `.ci/jobs/spark` runs it."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from last_word_model import write_last_word_bundle
+
+from thinstack.bundle import Bundle
+from thinstack.corpora import score_batches
+from thinstack.integrations.spark import Scorer, scorer
+
+ROOT = Path(__file__).parents[2]
+sql = pytest.importorskip("pyspark.sql", reason="needs the extra spark: pip install pyspark[sql]")
+pytestmark = pytest.mark.filterwarnings("default")  # those of pyspark are not ours
+
+TEXTS = ["So good. Very awful film!", "", None, "a b c", "nan", "a\0b"]
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """A session of two workers, in which a task may fail four times."""
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("needs a Java runtime: java on PATH, or JAVA_HOME")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = sql.SparkSession.builder.master("local[2, 4]").appName("thinstack")
+        builder = builder.config("spark.ui.enabled", "false")
+        builder = builder.config("spark.driver.memory", "1g")
+        session = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "50").getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def score(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Scorer:
+    """With a model whose folder is gone before a row is scored."""
+    folder = write_last_word_bundle(tmp_path_factory.mktemp("own") / "model").path
+    made = scorer(folder, spark=spark)
+    shutil.rmtree(folder)
+    return made
+
+
+def table(spark: Any, texts: list[str | None], tasks: int) -> Any:
+    rows = [(f"t{number}", text) for number, text in enumerate(texts)]
+    return spark.createDataFrame(rows, "id string, text string").repartition(tasks)
+
+
+def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for row in rows:
+        row["error"] = row["error"] and row["error"]["kind"]  # messages count a task's own rows
+    return sorted(rows, key=lambda row: (int(row["id"][1:]), row["sentence"]))
+
+
+def scored(frame: Any, call: Any, schema: str) -> list[dict[str, Any]]:
+    return by_id([row.asDict(recursive=True) for row in frame.mapInArrow(call, schema).collect()])
+
+
+@pytest.mark.parametrize("output", ["sentences", "documents", "phrases"])
+def test_rows_are_those_of_score_batches(spark: Any, last_word: Bundle, output: Any) -> None:
+    score = scorer(last_word.path, output=output)  # by the active session
+    texts = TEXTS * 40
+    batch = pa.record_batch({"id": [f"t{i}" for i in range(len(texts))], "text": texts})
+    wanted = pa.Table.from_batches(score_batches([batch], last_word.path, output=output))
+    found = scored(table(spark, texts, 5), score, score.schema)
+    order = ["node"] if output == "phrases" else []
+    for rows in (found, expected := by_id(wanted.to_pylist())):
+        rows.sort(key=lambda row: (row["id"], row["sentence"], *(row[name] for name in order)))
+        for row in rows:
+            for name, value in (row["scores"] or {}).items():
+                row["scores"][name] = pytest.approx(value, abs=1e-6)
+    assert found == expected
+
+
+def test_a_bundle_with_a_name_is_opened_by_the_workers(spark: Any) -> None:
+    score = scorer("sst", output="documents")
+    rows = scored(table(spark, ["A superb film.", "An awful film.", None], 2), score, score.schema)
+    assert [row["label"] for row in rows][2:] == [None]
+    assert "positive" in rows[0]["label"]
+    assert "negative" in rows[1]["label"]
+    assert rows[2]["error"] == "missing"
+
+
+def test_the_model_is_loaded_once_in_a_worker(spark: Any, score: Scorer) -> None:
+    def call(batches: Any) -> Any:
+        from thinstack.integrations import spark as module
+
+        rows = sum(batch.num_rows for batch in score(batches))
+        misses = module._loaded.cache_info().misses
+        yield pa.record_batch({"worker": [os.getpid()], "loads": [misses], "rows": [rows]})
+
+    frame = table(spark, ["good"] * 400, 12)
+    done = frame.mapInArrow(call, "worker long, loads long, rows long").collect()
+    workers = Counter(row.worker for row in done)
+    assert sum(row.rows for row in done) == 400
+    assert len(done) == 12 > len(workers)
+    first = {row.worker: row.loads for row in done}
+    assert all(row.loads == first[row.worker] for row in done)
+    assert max(first.values()) <= 4  # one of each model that these tests have
+
+
+@pytest.mark.parametrize("how", ["killed", "raised"])
+def test_a_task_that_is_tried_again_gives_each_row_once(
+    spark: Any, score: Scorer, how: str, tmp_path: Path
+) -> None:
+    def call(batches: Any) -> Any:
+        from pyspark import TaskContext
+
+        for number, batch in enumerate(batches):
+            yield from score([batch])
+            context = TaskContext.get()
+            if number == 1 and context.partitionId() == 1 and context.attemptNumber() < 2:
+                Path(tmp_path, f"attempt {context.attemptNumber()}").touch()
+                if how == "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise RuntimeError("of the test")
+
+    rows = scored(table(spark, ["good", "awful", None] * 200, 3), call, score.schema)
+    assert sorted(mark.name for mark in tmp_path.iterdir()) == ["attempt 0", "attempt 1"]
+    assert [row["id"] for row in rows] == [f"t{number}" for number in range(600)]
+    assert Counter(row["error"] for row in rows) == {None: 400, "missing": 200}
+
+
+def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark: Any, score: Scorer) -> None:
+    def call(batches: Any) -> Any:
+        for batch in batches:
+            if "poison" in batch.column("text").to_pylist():
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from score([batch])
+
+    with pytest.raises(Exception, match="failed 4 times"):
+        scored(table(spark, ["good", "poison"], 1), call, score.schema)
+    assert len(scored(table(spark, ["good"], 1), call, score.schema)) == 1
+
+
+def test_bytes_that_are_no_text_cost_no_other_row(spark: Any, score: Scorer) -> None:
+    table(spark, ["good", "bad"], 1).createOrReplaceTempView("texts")
+    odd = "CAST(CAST(X'FF66' AS BINARY) AS STRING)"
+    frame = spark.sql(f"SELECT id, IF(id = 't0', text, {odd}) AS text FROM texts")
+    rows = scored(frame, score, score.schema)
+    assert [row["error"] for row in rows] == [None, "not_text"]
+
+
+def test_the_program_of_the_guide_runs(spark: Any, tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
+    files = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    for name, text in files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = [sys.executable, "spark_reviews.py"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    cells = [
+        line.split("|")[1:4] for line in done.stdout.splitlines() if line.startswith(("| a", "|a"))
+    ]
+    shown = [[cell.strip() for cell in row] for row in cells]
+    assert [row[0] for row in shown] == ["a1", "a1", "a2", "a3", "a4"]
+    assert (shown[0][1], shown[3][1], shown[4][1]) == ("positive", "NULL", "missing")

@@ -1,0 +1,56 @@
+"""A bundle in memory, for those who hand one on: the content of its files."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
+from thinstack.bundle.reading import Bundle, open_bundle
+from thinstack.errors import BundleError
+
+__all__ = ["Files", "pack", "unpacked", "write"]
+
+Files = dict[str, bytes]
+"""The content of every file of a bundle, the manifest included, by its name in the bundle."""
+
+
+def pack(bundle: Bundle) -> Files:
+    """All files of a bundle. Raises BundleError if one has changed since it was opened."""
+    return {name: bundle.read(name) for name in bundle.manifest.files} | {
+        MANIFEST_FILE: bundle.manifest.to_bytes()
+    }
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write a bundle to `folder`, in place of one that is there. Other files in it stay."""
+    for name in _names(folder):
+        (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+@contextmanager
+def unpacked(files: Files, source: str) -> Iterator[Bundle]:
+    """The bundle of these files, in a folder that is gone afterwards.
+
+    Raises BundleError, led by `source`, unless they are exactly what their manifest says.
+    """
+    manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source)
+    odd = ", ".join(sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}))
+    if odd:  # names that a manifest lists cannot lead out of the folder
+        raise BundleError(f"{source}: its manifest lists other files than there are: {odd}")
+    with tempfile.TemporaryDirectory() as folder:
+        write(files, Path(folder))
+        yield open_bundle(folder)
+
+
+def _names(folder: Path) -> list[str]:
+    """The files of the bundle in `folder`, if it holds one."""
+    path = folder / MANIFEST_FILE
+    try:
+        return [*Manifest.parse(path.read_bytes(), source=str(path)).files, MANIFEST_FILE]
+    except (OSError, BundleError):
+        return []

@@ -1,0 +1,124 @@
+"""Arrow record batches of texts to record batches of scored rows, for engines that bring the rows:
+Spark, Ray Data, Dask."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from thinstack.bundle import open_bundle
+from thinstack.config import TreeSource
+from thinstack.corpora.arrow import rows_batch, rows_schema
+from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
+from thinstack.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
+from thinstack.corpora.work import batches_of
+from thinstack.data.parquet import batch_records
+from thinstack.errors import InputError, needs_extra
+from thinstack.runtime.batching import BATCH_TEXTS
+from thinstack.runtime.predictor import Predictor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["DEFAULT_ID", "score_batches", "scored_schema"]
+
+DEFAULT_ID: Final = "id"
+
+MOST_ROWS: Final = 1 << 15
+"""Rows of a batch that is given, at most."""
+
+_ADVICE = "name the columns with text= and id="
+
+
+def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Schema":
+    """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
+
+    `id` string; `sentence`, `start`, `end` int32; of phrases `node`, `parent` int32; `label`
+    string; `scores`, a struct of a float32 for each class; `error`, a struct of the strings `kind`
+    and `message`. All may be null. Raises MissingExtraError without pyarrow.
+    """
+    return rows_schema(labels, phrases=output == "phrases", problems=True)
+
+
+def score_batches(
+    batches: Iterable["pa.RecordBatch"],
+    model: Predictor | str | Path = "sst",
+    *,
+    text: str = DEFAULT_TEXT,
+    id: str = DEFAULT_ID,
+    output: Output = "sentences",
+    source: TreeSource = "auto",
+) -> Iterator["pa.RecordBatch"]:
+    """Scored rows of record batches that have a column of texts and one of ids, in their order.
+
+    `model`: a loaded one, or the name or folder of a bundle, which then runs on one thread.
+    `text`, `id`: the columns; others are not read. `output`: what has a row.
+    `source`: where trees come from.
+
+    The rows are as `scored_schema` says. A row that fails stops no other: it has one row, whose
+    `error` is filled (its kinds are those of `Problem`) and whose other columns but `id` are null;
+    of all other rows `error` is null. No more than one given batch and the scores of some of its
+    texts are held at once. A given batch may make several, or none if it is empty.
+
+    Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` do, and MissingExtraError
+    without pyarrow; while it runs, DataError for a batch without the columns or with two of one
+    name, InputError for what is no record batch.
+    """
+    if not isinstance(model, Predictor):
+        model = Predictor(open_bundle(model), threads=1)
+    scorer = TextScorer(model, output, source)
+    return _scored(batches, scorer, Columns(text, id), scored_schema(scorer.labels, output))
+
+
+def _scored(
+    batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns, schema: "pa.Schema"
+) -> Iterator["pa.RecordBatch"]:
+    most = BATCH_TEXTS[scorer.predictor.device] * scorer.predictor.pool.threads
+    for rows in _rows(batches, columns, most):
+        for some in batches_of(rows, most):
+            found, problems = _with_failed(scorer, some)
+            ids = [row.id for row in some]
+            for start in range(0, len(found.text), MOST_ROWS):
+                part = found.at(slice(start, start + MOST_ROWS))
+                yield rows_batch(schema, ids, part, problems)
+
+
+def _rows(
+    batches: Iterable["pa.RecordBatch"], columns: Columns, most: int
+) -> Iterator[Sequence[Row]]:
+    """The rows of the batches, so many at once; those of an Arrow batch are not all taken into
+    Python."""
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+    line = 1
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            found = f"found a {type(batch).__name__}"
+            raise InputError(
+                f"expected record batches of pyarrow, {found}; of a table give table.to_batches()"
+            )
+        for start in range(0, batch.num_rows, most):
+            part = batch.slice(start, most)
+            records = batch_records(part, columns.names, line)
+            yield list(rows_of("row", chain([part.schema.names], records), columns, advice=_ADVICE))
+            line += part.num_rows
+
+
+def _with_failed(
+    scorer: TextScorer, rows: Sequence[Row]
+) -> tuple[ScoredRows, list[Problem | None]]:
+    """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
+    wrong."""
+    found, failed = scorer(rows)
+    problems: list[Problem | None] = [None] * len(rows)
+    places = np.setdiff1d(np.arange(len(rows)), found.text)  # both are in the order of the rows
+    for place, (_, problem) in zip(places.tolist(), failed, strict=True):
+        problems[place] = problem
+    nothing = np.full(len(places), NOTHING, np.int64)
+    scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
+    whole = (places, nothing, nothing, nothing, nothing)
+    none = ScoredRows(*whole, scores, nothing, nothing)
+    joined = ScoredRows.joined([found, none], [0, 0])
+    return joined.at(np.argsort(joined.text, kind="stable")), problems

@@ -1,0 +1,162 @@
+"""Scoring the rows of a Spark DataFrame: `df.mapInArrow(score, score.schema)`."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thinstack.bundle import Bundle, is_installed, open_bundle
+from thinstack.bundle.files import pack, unpacked
+from thinstack.config import TreeSource
+from thinstack.corpora.batches import DEFAULT_ID, score_batches, scored_schema
+from thinstack.corpora.rows import DEFAULT_TEXT
+from thinstack.corpora.scoring import Output, TextScorer
+from thinstack.errors import BundleError, InputError, needs_extra
+from thinstack.runtime.long_sentences import MAX_WORDS
+from thinstack.runtime.predictor import Predictor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["Scorer", "SparkModel", "scorer"]
+
+_MODELS_KEPT = 4
+"""In a worker process, which may serve several jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkModel:
+    """How a worker process gets the model: by the name of an installed bundle, or from a folder's
+    content in a broadcast. `digest` is that of its manifest."""
+
+    name: str
+    digest: str
+    classes: int | None = None
+    abstain: float | None = None
+    max_words: int = MAX_WORDS
+    files: Any = field(default=None, compare=False, repr=False)
+
+    def load(self) -> Predictor:
+        """The model, on one thread; it is loaded once in a process. Raises what `open_bundle` and
+        `Predictor` do, and BundleError where another bundle has the name here."""
+        return _loaded(self)
+
+    def _open(self) -> Predictor:
+        if self.files is None:
+            return self._start(open_bundle(self.name))
+        with unpacked(self.files.value, f"the broadcast of {self.name}") as bundle:
+            return self._start(bundle)
+
+    def _start(self, bundle: Bundle) -> Predictor:
+        if bundle.manifest.digest != self.digest:
+            raise BundleError(
+                f"{bundle.path}: expected the bundle {self.name!r} that the driver has, found "
+                "another: install the same version of it on the driver and on every executor"
+            )
+        return Predictor(
+            bundle, threads=1, classes=self.classes, abstain=self.abstain, max_words=self.max_words
+        )
+
+
+@lru_cache(maxsize=_MODELS_KEPT)
+def _loaded(model: SparkModel) -> Predictor:
+    return model._open()
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """What `mapInArrow` calls in each task, made by `scorer`.
+
+    Attributes:
+        model: how a worker gets the model.
+        labels: the names of its classes.
+        text, id, output, source: as of `score_batches`.
+    """
+
+    model: SparkModel
+    labels: tuple[str, ...]
+    text: str
+    id: str
+    output: Output
+    source: TreeSource
+
+    @property
+    def schema(self) -> str:
+        """The columns of the rows that it gives, as Spark writes them in DDL: those of
+        `thinstack.corpora.scored_schema`."""
+        return _ddl(scored_schema(self.labels, self.output), ", ", " ")
+
+    def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """`score_batches` with the model, which is loaded if this process has not done it."""
+        columns = {"text": self.text, "id": self.id}
+        model = self.model.load()
+        return score_batches(batches, model, **columns, output=self.output, source=self.source)
+
+
+def scorer(
+    model: str | Path = "sst",
+    *,
+    text: str = DEFAULT_TEXT,
+    id: str = DEFAULT_ID,
+    output: Output = "sentences",
+    source: TreeSource = "auto",
+    classes: int | None = None,
+    abstain: float | None = None,
+    max_words: int = MAX_WORDS,
+    spark: "SparkSession | None" = None,
+) -> Scorer:
+    """The function for `DataFrame.mapInArrow`, whose `schema` is the other argument of it.
+
+    `model`: the name of a bundle that is installed on the driver and on every executor, where it
+    is opened; or a folder, read on the driver and broadcast once by the session `spark` (by
+    default the active one). Executors need thinstack, onnxruntime and pyarrow. `text`, `id`: the
+    columns. The rest is as of `score_batches` and `thinstack.load`.
+
+    Raises what `thinstack.load` and `score_batches` do for the model and its settings, and for a
+    folder InputError without an active session, or over Spark Connect, which has no broadcast;
+    MissingExtraError without pyspark.
+    """
+    bundle = open_bundle(model)
+    settings = bundle.manifest.digest, classes, abstain, max_words
+    loaded = SparkModel(str(bundle.path), *settings)._start(bundle)
+    TextScorer(loaded, output, source)
+    if is_installed(model):
+        how = SparkModel(str(model), *settings)
+    else:
+        how = SparkModel(str(model), *settings, files=_broadcast(bundle, spark))
+    return Scorer(how, loaded.labels, text, id, output, source)
+
+
+def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
+    """A broadcast of the bundle's files."""
+    with needs_extra("spark", "pyspark"):
+        from pyspark.sql import SparkSession
+    spark = spark or SparkSession.getActiveSession()
+    if spark is None:
+        raise InputError(
+            "expected a Spark session that takes the folder of the model to the executors, found "
+            "no active one: make it first, or hand it over with spark="
+        )
+    try:
+        context = spark.sparkContext
+    except AttributeError:  # a PySparkAttributeError
+        raise InputError(
+            "expected a session with a SparkContext, found one of Spark Connect, which has no "
+            "broadcast: install the model on the executors and give its name "
+            "(docs/publishing-a-model.md)"
+        ) from None
+    return context.broadcast(pack(bundle))
+
+
+def _ddl(fields: Iterable["pa.Field"], between: str, behind: str) -> str:
+    """Fields of Arrow in Spark's DDL."""
+    return between.join(
+        f"`{one.name.replace('`', '``')}`{behind}{_ddl_type(one.type)}" for one in fields
+    )
+
+
+def _ddl_type(kind: "pa.DataType") -> str:
+    names = {"string": "STRING", "int32": "INT", "float": "FLOAT"}
+    return names.get(str(kind)) or f"STRUCT<{_ddl(kind, ', ', ': ')}>"
