@@ -31,9 +31,9 @@ def test_what_is_predicted_is_what_the_library_shows(cli: Cli, settings: dict[st
 
 
 def test_a_drawing_says_where_it_is_uncertain(cli: Cli) -> None:
-    answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.6")
+    answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.9")
     assert answer.out.startswith("uncertain: It was not bad at all.")
-    assert "?: uncertain, no class reaches 60%." in answer.out
+    assert "?: uncertain, no class reaches 90%." in answer.out
     answer = cli("predict", "good", "--abstain", "1")
     assert (answer.code, answer.out) == (2, "")
     assert "abstain: expected a probability between 0 and 1, found 1.0" in answer.err
