@@ -27,7 +27,7 @@ ABOUT: Final = """
 Accuracy in percent: on SST's development sentences as raw text (detokenised), of five classes and
 of two (the mass of the five; neutral sentences are left out), and on the reported half of the suite
 `polarity` ([docs/suite.md](../docs/suite.md)), all of it and two of its kinds. Bundles make their
-own trees; sentences of SST are one text each. ± is the deviation over {seeds} seeds. Nothing was
+own trees; sentences of SST are one text each. Rivals learnt from {seeds}. Nothing was
 chosen by these figures: `textcat` (spaCy's default ensemble, at most {epochs} epochs) is stopped,
 and the encoder's setting is chosen, by every tenth training sentence. The encoder then learns from
 all of them, `textcat` from the other nine tenths; without a tree, the encoder's outputs are
@@ -57,12 +57,13 @@ def page_of(rows: Sequence[str], tried: Sequence[str], *, seeds: int, note: str)
         f"{version('scikit-learn')}, on {os.cpu_count()} cores of {platform.machine()}, "
         f"{torch.get_num_threads()} of them for the encoder. {note}"
     )
+    trained = "one seed" if seeds == 1 else f"{seeds} seeds, of which ± is the deviation"
     heads = ["model; what it learnt from", *COLUMNS.values()]
     table = [f"| {' | '.join(heads)} |", f"|---|{'---|' * len(COLUMNS)}", *rows]
     choice = "The encoder's settings, five classes / two classes on every tenth training sentence:"
     parts = (
         "# Sentiment beside rivals",
-        ABOUT.strip().format(seeds=seeds, epochs=TEXTCAT_EPOCHS),
+        ABOUT.strip().format(seeds=trained, epochs=TEXTCAT_EPOCHS),
         made.strip(),
         "\n".join(table),
         *(["\n".join([choice, "", *tried])] if tried else []),
