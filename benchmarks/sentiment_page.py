@@ -28,7 +28,7 @@ Accuracy in percent: on SST's development sentences as raw text (detokenised), o
 of two (the mass of the five; neutral sentences are left out), and on the reported half of the suite
 `polarity` ([docs/suite.md](../docs/suite.md)), all of it and two of its kinds. Bundles make their
 own trees; sentences of SST are one text each. Rivals learnt from {seeds}. Nothing was
-chosen by these figures: `textcat` (spaCy's default ensemble, at most {epochs} epochs) is stopped,
+chosen by these figures: `textcat` (by spaCy's own defaults, at most {epochs} epochs) is stopped,
 and the encoder's setting is chosen, by every tenth training sentence. The encoder then learns from
 all of them, `textcat` from the other nine tenths; without a tree, the encoder's outputs are
 averaged over a text's pieces and go to a linear layer. Its phrases are of 3 to 20 words, drawn anew

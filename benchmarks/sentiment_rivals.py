@@ -136,15 +136,20 @@ def tf_idf(train: Labelled) -> Score:
     return lambda texts: score(spaced(texts))
 
 
-def textcat(train: Labelled, folder: Path, seed: int) -> Score:
-    """spaCy's ensemble, learnt from nine tenths of the sentences."""
+def textcat(train: Labelled, folder: Path, ensemble: bool, seed: int) -> Score:
+    """spaCy's ensemble or bag of words, learnt from nine tenths of the sentences."""
     parts = {}
     for name, places in zip(("train", "dev"), two_parts(len(train.texts)), strict=True):
         part = train.take(places)
         parts[name] = [(text, NAMES[one]) for text, one in zip(*part, strict=True)]
     (folder / str(seed)).mkdir(parents=True, exist_ok=True)
     nlp, _ = learn_textcat(
-        folder / str(seed), seed, parts, "--training.max_epochs", str(TEXTCAT_EPOCHS)
+        folder / str(seed),
+        seed,
+        parts,
+        "--training.max_epochs",
+        str(TEXTCAT_EPOCHS),
+        ensemble=ensemble,
     )
     return lambda texts: np.array([[doc.cats[name] for name in NAMES] for doc in nlp.pipe(texts)])
 
@@ -222,6 +227,9 @@ def main(
     out: Annotated[Path, typer.Option(help="File that the table is written to.")],
     model: Annotated[list[str] | None, typer.Option(help="Bundles.  [default: sst]")] = None,
     seed: Annotated[list[int] | None, typer.Option(help="Seeds.  [default: 1, 2, 3]")] = None,
+    ensemble: Annotated[
+        bool, typer.Option(help="Of spaCy the ensemble, which takes long, or its bag of words.")
+    ] = True,
     note: Annotated[str, typer.Option(help="A sentence for the page, such as on the CPU.")] = "",
     limit: Annotated[int | None, typer.Option(help="So many sentences, for trying.")] = None,
 ) -> None:
@@ -244,8 +252,9 @@ def main(
     setting, tried = chosen(encoder_folder, train, phrases, runs)
     name = f"{encoder_folder.name} without a tree; sentences, {setting}"
     with_encoder = partial(encoder, encoder_folder, train, phrases, setting)
-    with_spacy = partial(textcat, train, runs_folder)
-    for what, learn in ((name, with_encoder), ("spaCy textcat ensemble; sentences", with_spacy)):
+    with_spacy = partial(textcat, train, runs_folder, ensemble)
+    kind = "ensemble" if ensemble else "bag of words"
+    for what, learn in ((name, with_encoder), (f"spaCy textcat {kind}; sentences", with_spacy)):
         found = [
             runs(f"{what}, seed {one}", partial(figures_of_learnt, partial(learn, one), dev))
             for one in seeds

@@ -142,10 +142,10 @@ def textcat(folder: Path, seed: int, parts: dict[str, Rows]) -> dict[str, Any]:
 
 
 def learn_textcat(
-    folder: Path, seed: int, parts: dict[str, Rows], *options: str
+    folder: Path, seed: int, parts: dict[str, Rows], *options: str, ensemble: bool = True
 ) -> "tuple[Language, float]":
-    """spaCy's ensemble, learnt from the rows "train" and stopped by the rows "dev", and the seconds
-    that `spacy train` took; `options` go to it."""
+    """spaCy's ensemble, or its bag of words, learnt from the rows "train" and stopped by the rows
+    "dev", and the seconds that `spacy train` took; `options` go to it."""
     import spacy
     from spacy.tokens import DocBin
 
@@ -159,12 +159,14 @@ def learn_textcat(
             docs.add(doc)
         docs.to_disk(folder / f"{name}.spacy")
     config, out = folder / "textcat.cfg", folder / "textcat"
-    run("-m", "spacy", "init", "config", config, "-p", "textcat", "-o", "accuracy", "-F")
+    goal = "accuracy" if ensemble else "efficiency"
+    run("-m", "spacy", "init", "config", config, "-p", "textcat", "-o", goal, "-F")
+    no_vectors = ("--components.tok2vec.model.embed.include_static_vectors", "false")
     seconds = run(
         "-m", "spacy", "train", config, "-o", out, "--training.seed", seed,
         "--paths.train", folder / "train.spacy", "--paths.dev", folder / "dev.spacy",
         "--paths.vectors", "null",  # which spaCy would download
-        "--components.tok2vec.model.embed.include_static_vectors", "false", *options,
+        *(no_vectors if ensemble else ()), *options,
     )  # fmt: skip
     return spacy.load(out / "model-best"), seconds
 
