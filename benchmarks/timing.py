@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 
-import torch
 import typer
 from rich.console import Console
 
@@ -59,6 +58,8 @@ def ratio(slower: list[float], faster: list[float]) -> float:
 def peak_bytes(run: Callable[[], object]) -> int:
     """The most bytes of CPU tensors that a call holds at one time beyond what was there before
     it."""
+    import torch  # what runs without it is timed too
+
     run()
     with torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True

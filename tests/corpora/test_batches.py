@@ -131,7 +131,10 @@ def test_rows_are_numbered_through_all_batches(predictor: Predictor) -> None:
     assert last["error"]["message"].startswith("row:202:")
 
 
-def test_no_batch_is_read_before_the_one_before_is_scored(predictor: Predictor) -> None:
+def test_no_batch_is_read_before_the_one_before_is_scored(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_ROWS", 128)
     taken: list[int] = []
 
     def given() -> Iterator[pa.RecordBatch]:

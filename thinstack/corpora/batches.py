@@ -13,10 +13,9 @@ from thinstack.config import TreeSource
 from thinstack.corpora.arrow import rows_batch, rows_schema
 from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
 from thinstack.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
-from thinstack.corpora.work import batches_of
+from thinstack.corpora.work import BATCH_ROWS, batches_of
 from thinstack.data.parquet import batch_records
 from thinstack.errors import InputError, needs_extra
-from thinstack.runtime.batching import BATCH_TEXTS
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -75,9 +74,8 @@ def score_batches(
 def _scored(
     batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns, schema: "pa.Schema"
 ) -> Iterator["pa.RecordBatch"]:
-    most = BATCH_TEXTS[scorer.predictor.device] * scorer.predictor.pool.threads
-    for rows in _rows(batches, columns, most):
-        for some in batches_of(rows, most):
+    for rows in _rows(batches, columns):
+        for some in batches_of(rows):
             found, problems = _with_failed(scorer, some)
             ids = [row.id for row in some]
             for start in range(0, len(found.text), MOST_ROWS):
@@ -85,10 +83,8 @@ def _scored(
                 yield rows_batch(schema, ids, part, problems)
 
 
-def _rows(
-    batches: Iterable["pa.RecordBatch"], columns: Columns, most: int
-) -> Iterator[Sequence[Row]]:
-    """The rows of the batches, so many at once; those of an Arrow batch are not all taken into
+def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
+    """The rows of the batches, `BATCH_ROWS` at once; those of an Arrow batch are not all taken into
     Python."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
@@ -99,8 +95,8 @@ def _rows(
             raise InputError(
                 f"expected record batches of pyarrow, {found}; of a table give table.to_batches()"
             )
-        for start in range(0, batch.num_rows, most):
-            part = batch.slice(start, most)
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            part = batch.slice(start, BATCH_ROWS)
             records = batch_records(part, columns.names, line)
             yield list(rows_of("row", chain([part.schema.names], records), columns, advice=_ADVICE))
             line += part.num_rows

@@ -94,11 +94,9 @@ class TextScorer:
             if len(rows) == 1:
                 message = f"{type(error).__name__}: {error}"[:_MOST_MESSAGE]
                 return self.score([]), [(rows[0], Problem("failed", message))]
-            each = [self([row]) for row in rows]
-            return (
-                ScoredRows.joined([scored for scored, _ in each], range(len(rows))),
-                list(chain.from_iterable(problems for _, problems in each)),
-            )
+            middle = len(rows) // 2
+            (left, some), (right, others) = self(rows[:middle]), self(rows[middle:])
+            return ScoredRows.joined([left, right], [0, middle]), some + others
         return found, failed
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
