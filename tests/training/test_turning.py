@@ -10,6 +10,7 @@ import tiny_recipe
 from thinstack.data.treebank import read_labelled
 from thinstack.data.vocabulary import Vocabulary, WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError
 from thinstack.training.alone import LONGEST, phrase_of
 from thinstack.training.examples import Example, examples_of
 from thinstack.training.turning import MOST_EXCHANGED, TurningPhrases, with_part
@@ -69,16 +70,17 @@ def test_turned_phrases_and_those_around_are_drawn_both_ways(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        ("(2 (2 good) (0 bad))", "what is positive turns nothing"),
-        ("(2 (0 (0 not) (1 (1 a) (1 it))) (0 bad))", "three words are no turner"),
-        ("(1 (0 not) (0 bad))", "neutral is not the other side"),
-        ("(2 (0 bad) (1 film))", "what is turned stands on the right"),
+        pytest.param("(2 (2 good) (0 bad))", id="what is positive turns nothing"),
+        pytest.param("(2 (0 (0 not) (1 (1 a) (1 it))) (0 bad))", id="three words are no turner"),
+        pytest.param("(1 (0 not) (0 bad))", id="neutral is not the other side"),
+        pytest.param("(2 (0 bad) (1 film))", id="what is turned stands on the right"),
     ],
 )
-def test_what_does_not_turn(tmp_path: Path, text: str, reason: str) -> None:
-    assert drawn(read(tmp_path, [WORSE, text]), 4.0) == [], reason
+def test_what_does_not_turn(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"found 0 and 2: leave it out"):
+        drawn(read(tmp_path, [WORSE, text]), 4.0)
 
 
 def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, spans_of
+from thinstack.errors import ConfigError
 from thinstack.training.alone import LONGEST, phrase_of
 from thinstack.training.examples import Example
 from thinstack.training.labelled import LabelledForest
@@ -46,21 +47,27 @@ class TurningPhrases:
     what turns it, has at most `MOST_TURNERS` words and is not positive ("not", "wo n't"). Drawn is
     the phrase of such a node, or a longer one around it of the same polarity and at most `LONGEST`
     words. Classes go from negative to positive.
+
+    Raises ConfigError where no phrase is turned to the better, or none to the worse.
     """
 
     def __init__(self, examples: Sequence[Example], classes: int) -> None:
         self._examples = examples
         self._nodes = _nodes_of(examples, classes)
         self._by_polarity = _climbing(self._nodes)
+        better, worse = map(len, self._by_polarity)
+        if not (better and worse):
+            raise ConfigError(
+                "training.turning: expected a treebank with phrases that a word or two turn to the "
+                f"better and to the worse, found {better:,} and {worse:,}: leave it out"
+            )
         self._parts = np.argsort(self._nodes.keys, kind="stable")
         self._keys = self._nodes.keys[self._parts]
 
     def draw(self, share: float, draw: np.random.Generator) -> list[Example]:
-        """`share` phrases for each sentence, as many to the better as to the worse; without some
-        of both, nothing. In every other one, a part that is turned is exchanged for a phrase of
-        its class, length and first word, and has the labels of that phrase."""
-        if not all(len(pairs) for pairs in self._by_polarity):
-            return []
+        """`share` phrases for each sentence, as many to the better as to the worse. In every other
+        one, a part that is turned is exchanged for a phrase of its class, length and first word,
+        and has the labels of that phrase."""
         found = []
         for place in range(round(share * len(self._examples))):
             pairs = self._by_polarity[place % 2]
