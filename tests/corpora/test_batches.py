@@ -17,7 +17,7 @@ from thinstack.errors import BundleError, DataError, InputError, MissingExtraErr
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
-TEXTS = ["  So good.   Very awful film!", "", "film", "", "a b c d e f. It is (good)"]
+TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
 
 

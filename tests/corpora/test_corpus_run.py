@@ -198,6 +198,7 @@ def test_another_runs_folder_is_refused(
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
     stopped(predict(texts, "--out", texts), "expected a folder for --out, found a file")
+    stopped(predict(texts, "--out", texts / "below"), "cannot be made", "another one with --out")
     stopped(predict(tmp_path, "--out", tmp_path / "in"), "lies in the input")
 
 

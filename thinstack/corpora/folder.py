@@ -28,10 +28,15 @@ class OutFolder(NamedTuple):
     format: PartFormat
 
     def prepare(self) -> None:
-        """Make the folder. Raises InputError where something else than scored rows is in it."""
+        """Make the folder. Raises InputError where it cannot be made, and where something else
+        than scored rows is in it."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{self.path}: expected a folder for --out, found a file")
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"the folder cannot be made: {error.strerror or error}"
+            raise InputError(f"{self.path}: {problem}; name another one with --out") from None
         ours = (LOCK, SPOOL, MANIFEST)
         found = sorted(
             file.name

@@ -78,10 +78,8 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
             expected = f"{source}:{record.line}: expected an id in the column {columns.id!r}"
             return Row(None, "", Problem("id", f"{expected}, {error}"))
     value = record.cells.get(columns.text)
-    if isinstance(value, str) and not value.strip():
-        return Row(place, "")
     try:
-        text = cell_text(value)
+        text = value if isinstance(value, str) and not value.strip() else cell_text(value)
     except DataError as error:
         expected = f"{source}:{record.line}: expected a text in the column {columns.text!r}"
         message = str(record.problem or f"{expected}, {error}")
