@@ -13,7 +13,7 @@ Settings (the factory's arguments):
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
   runs, else a warning and the CPU). `spacy.prefer_gpu` does not matter.
 - `threads`: that share the batches on the CPU, at most 256; None (default) is all the cores that
-  the process may use. With `n_process`, set it to 1.
+  the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
 - `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2
@@ -27,7 +27,8 @@ Settings (the factory's arguments):
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
 Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
 `thinstack.integrations.spacy.results` describes with the attributes that read it.
-`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc.
+`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc, which is told
+once by a NoSentencesWarning.
 
 It does not learn: in training it warns so, unless it is among `frozen_components`, and runs as it
 is. `tree_classifier` (`thinstack.spacy_training`) learns.
