@@ -43,7 +43,7 @@ def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit:
     semicolon, colon, dash or full stop, else behind a comma, whichever is nearest to the middle and
     leaves at least a quarter on either side; else at the middle. It takes linear time.
     """
-    before = np.concatenate([[0], np.cumsum(costs)])  # the cost of all words before each
+    before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # the cost of all words before each
     marked: list[Sequence[int]] = [
         [place for place, word in enumerate(words, 1) if word in marks] for marks in _MARKS
     ]
@@ -65,7 +65,7 @@ def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit:
     return tuple(parts)
 
 
-def _nearest(places: Sequence[int], before: NDArray[np.integer], middle: float) -> int:
+def _nearest(places: Sequence[int], before: Sequence[int], middle: float) -> int:
     """The one of some places, in order, before which the cost is nearest to `middle`; 0 of none."""
     behind = bisect_left(places, middle, key=before.__getitem__)
     near = places[max(behind - 1, 0) : behind + 1]
