@@ -1,12 +1,14 @@
 """One process writes to a folder at a time. The system lets go of the lock of a dead process."""
 
+import errno
 import os
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from thinstack.errors import InputError
 
@@ -15,11 +17,16 @@ __all__ = ["LOCK", "locked"]
 LOCK = ".lock"
 """The file that is locked; it stays, and holds who has locked it last."""
 
+NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""What file systems without locks say."""
+
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder. Raises InputError where another process does, OSError where it
-    cannot be had."""
+    """Hold the lock of a folder, which is made if it is not there. Where the file system has no
+    locks, nothing is held. Raises InputError where another process holds it, OSError where the
+    folder cannot be written to."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+", encoding="utf-8") as file:
         try:
             _take(file)
@@ -29,8 +36,12 @@ def locked(folder: Path) -> Iterator[None]:
                 f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
                 "or name another folder with --out"
             ) from None
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
         file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")
         file.flush()
         yield
 
