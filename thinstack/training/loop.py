@@ -106,14 +106,15 @@ def train(
             update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
             if team.main:
                 record |= _watch(average, datasets.watched, recipe)
-            history.append(team.shared(record))
-            if best_epoch(history) == epoch:
+            records = [*history, team.shared(record)]
+            if best_epoch(records) == epoch:
                 best.load_state_dict(average.state_dict())
             if team.main:
-                lines = "".join(json.dumps(past) + "\n" for past in history)
+                lines = "".join(json.dumps(past) + "\n" for past in records)
                 write_atomically(folder / "metrics.jsonl", lines)
-                save_checkpoint(checkpoint, modules, optimizers, {"history": history})
-                on_epoch(history[-1])
+                save_checkpoint(checkpoint, modules, optimizers, {"history": records})
+                on_epoch(records[-1])
+            history.append(team.shared(records[-1]))  # it is on the disk
         if config.parser_epochs > 0:
             fit_parser(best, datasets.train, config, seed, on_batch, team)
     return best, history

@@ -12,6 +12,10 @@ from typing import Final, NoReturn, TypeVar
 import numpy as np
 import torch
 import torch.distributed as dist
+
+# Optimisers import it. It keeps the group that it finds, whose threads then outlive the team;
+# one that holds a tensor while Python ends aborts the process.
+import torch.distributed.nn
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.distributed.distributed_c10d import Store
@@ -139,18 +143,19 @@ def _waiting() -> Iterator[None]:
 def team_of(rank: int, size: int) -> Iterator[Processes]:
     """Join the other processes, and leave them at the end; as `team.joined`, with what the launcher
     said."""
-    team, last = _join(rank, size), signal.getsignal(signal.SIGTERM)
+    team, last, failed = _join(rank, size), signal.getsignal(signal.SIGTERM), True
     signal.signal(signal.SIGTERM, _stopped)  # a launcher ends the others when one has died
     try:
         yield team
+        failed = False
     except (ThinstackError, OSError):
         last = signal.SIG_IGN  # it is ending, and has something to say
         if not team.tells():
             sys.exit(2)
         raise
-    else:
-        dist.destroy_process_group()
     finally:
+        if not (failed and torch.cuda.is_available()):  # NCCL may wait for what has died
+            dist.destroy_process_group()
         signal.signal(signal.SIGTERM, last)
 
 
