@@ -36,7 +36,7 @@ def whole(recipe: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) ->
         assert done.stdout.count(f"seed 1, epoch {epoch}: loss") == 1
     assert done.stdout.count("2 processes, each with minibatches of 4") == 1
     assert json.loads((out / "results.json").read_text(encoding="utf-8"))["processes"] == 2
-    assert thinstack.load(out / "model-best").labels == list(tiny_recipe.LABELS)
+    assert thinstack.load(out / "model-best").labels == tiny_recipe.LABELS
     return checkpoint(out)
 
 
