@@ -1,4 +1,5 @@
-"""`thinstack`, one process of which kills itself in the middle of the third epoch."""
+"""`thinstack`, one process of which kills itself in the middle of the third epoch, but not where it
+was started again."""
 
 import os
 import signal
@@ -13,7 +14,8 @@ set_rates = loop.set_rates
 
 
 def kill(optimizers: Any, config: Any, epochs: float) -> None:
-    if epochs > 2.5 and os.environ["RANK"] == VICTIM:
+    found = os.environ["RANK"], os.environ["TORCHELASTIC_RESTART_COUNT"]
+    if epochs > 2.5 and found == (VICTIM, "0"):
         os.kill(os.getpid(), signal.SIGKILL)
     set_rates(optimizers, config, epochs)
 

@@ -60,6 +60,17 @@ def test_a_killed_process_ends_the_run_which_goes_on_bit_by_bit(
     assert all(np.array_equal(value, whole[name]) for name, value in found.items())
 
 
+def test_processes_that_the_launcher_starts_again_go_on_bit_by_bit(
+    recipe: Path, data: Path, tmp_path: Path, whole: dict[str, Any]
+) -> None:
+    command = "train", recipe, "--data", data, "--out", tmp_path
+    done = launched(HERE / "killed_program.py", 1, *command, restarts=1)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("error: ") == 1
+    found = checkpoint(tmp_path)
+    assert all(np.array_equal(value, whole[name]) for name, value in found.items())
+
+
 def test_an_error_of_all_processes_is_told_once(recipe: Path, tmp_path: Path) -> None:
     done = launched("thinstack", "train", recipe, "--data", tmp_path, "--out", tmp_path / "out")
     assert done.returncode != 0

@@ -28,12 +28,15 @@ NOISE = {"encoder.parser.left.bias": 2e-2}
 work at every gap shifts all distances alike, which no cut depends on."""
 
 
-def launched(program: Path | str, *args: object) -> subprocess.CompletedProcess[str]:
+def launched(
+    program: Path | str, *args: object, restarts: int = 0
+) -> subprocess.CompletedProcess[str]:
     """What `torchrun` comes to, on two processes."""
     paths = os.pathsep.join(map(str, (HERE, HERE.parent, HERE.parents[1])))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command += [f"--max-restarts={restarts}", *(["-m"] if program == "thinstack" else [])]
     return subprocess.run(
-        [*command, *(["-m"] if program == "thinstack" else []), str(program), *map(str, args)],
+        [*command, str(program), *map(str, args)],
         env={**os.environ, "PYTHONPATH": paths, "CUDA_VISIBLE_DEVICES": ""},
         capture_output=True,
         text=True,

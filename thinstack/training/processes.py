@@ -18,7 +18,7 @@ import torch.distributed as dist
 import torch.distributed.nn
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.distributed.distributed_c10d import Store
+from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
 from thinstack.errors import ConfigError, DataError, StoppedError, ThinstackError
@@ -79,7 +79,7 @@ class Processes(Team):
         """Whether this process is the first of the team to ask, and so tells what ends it. Where
         the store has died with the main process, it is the next one."""
         try:
-            return bool(self._store.add("thinstack/told", 1) == 1)
+            return bool(self._store.add("told", 1) == 1)
         except RuntimeError:
             return self.rank == 1
 
@@ -173,7 +173,9 @@ def _join(rank: int, size: int) -> Processes:
         torch.cuda.set_device(local)
         backend = "cpu:gloo,cuda:nccl"
     try:
+        # The store of a launcher that starts processes again holds what the first ones have left.
         store = next(rendezvous("env://", timeout=PATIENCE))[0]
+        store = PrefixStore(f"thinstack/{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
         dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
         raise ConfigError(
