@@ -147,6 +147,22 @@ def test_rows_are_not_written_to_a_folder_in_use(tmp_path: Path) -> None:
         thinstack.train_texts(rows, out=tmp_path)
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path: Path, written: bool) -> None:
+    out = tmp_path / "a" / "b"
+
+    def fail() -> None:
+        with locked(out):
+            if written:
+                (out / "file").touch()
+            raise InputError("refused")
+
+    for _ in range(2):
+        with pytest.raises(InputError, match="refused"):
+            fail()
+        assert out.exists() == written
+
+
 def test_where_there_are_no_locks_none_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
@@ -23,9 +23,11 @@ NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it is not there. Where the file system has no
-    locks, nothing is held. Raises InputError where another process holds it, OSError where the
-    folder cannot be written to."""
+    """Hold the lock of a folder, which is made if it is not there, and goes again if the block
+    fails before it has written anything. Where the file system has no locks, nothing is held.
+    Raises InputError where another process holds it, OSError where the folder cannot be written
+    to."""
+    new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+", encoding="utf-8") as file:
         try:
@@ -43,7 +45,20 @@ def locked(folder: Path) -> Iterator[None]:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")
         file.flush()
-        yield
+        try:
+            yield
+        except BaseException:
+            if new:
+                _remove(folder)
+            raise
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder in which the lock is all there is."""
+    with suppress(OSError):
+        if [path.name for path in folder.iterdir()] == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()
 
 
 def _holder(file: IO[str]) -> str:
@@ -62,3 +77,5 @@ def _take(file: IO[str]) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(file.fileno()).st_nlink == 0:
+            raise BlockingIOError("the file that was locked has just been removed")
