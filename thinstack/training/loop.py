@@ -95,7 +95,7 @@ def train(
     checkpoint = folder / "checkpoint.safetensors"
     saved = load_checkpoint(checkpoint, modules, optimizers)
     history: list[dict[str, Any]] = saved["history"] if saved else []
-    team.check_same(str(checkpoint), history)
+    team.check_same(str(checkpoint), json.dumps(history))
 
     with _told_how_far(history, seed):
         while not _finished(history, config):
@@ -122,6 +122,7 @@ def train(
 
 @contextmanager
 def _told_how_far(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
+    """Where the block is stopped, say after which of the epochs in `history` it goes on."""
     try:
         yield
     except StoppedError as error:
@@ -210,17 +211,7 @@ def _one_epoch(
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         if mine := team.deal(chosen):
-            batch = minibatch(
-                [drawn.examples[i] for i in mine],
-                [drawn.sources[i] for i in mine],
-                None if treeless else model.oracle,
-            )
-            if recipe.data.task == "texts":
-                phrases = phrases_of(model, [drawn.examples[i] for i in chosen])
-                found = text_losses(model, batch, config, initial, (len(chosen), phrases))
-            else:
-                found = _losses(model, batch, config)
-            losses, counts = found
+            losses, counts = _part_losses(model, initial, drawn, chosen, mine, recipe)
             loss = (losses[0] + config.alpha * losses[1]) / len(chosen)
             loss.backward()  # type: ignore[no-untyped-call]
             totals += [[float(loss.detach()) for loss in losses], counts]
@@ -237,6 +228,27 @@ def _one_epoch(
     _check_finite(loss, model, drawn.number)
     parsing = {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
+
+
+def _part_losses(
+    model: Model,
+    initial: Model | None,
+    drawn: _Epoch,
+    chosen: Sequence[int],
+    mine: Sequence[int],
+    recipe: Recipe,
+) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+    """The losses of the part `mine` of a minibatch `chosen`, and over how many cases each is a
+    sum."""
+    batch = minibatch(
+        [drawn.examples[i] for i in mine],
+        [drawn.sources[i] for i in mine],
+        None if recipe.data.from_table else model.oracle,
+    )
+    if recipe.data.task != "texts":
+        return _losses(model, batch, recipe.training)
+    phrases = phrases_of(model, [drawn.examples[i] for i in chosen])
+    return text_losses(model, batch, recipe.training, initial, (len(chosen), phrases))
 
 
 def _losses(
