@@ -2,13 +2,15 @@
 
     python benchmarks/processes.py RECIPE --data FOLDER [--processes N ...] [--epochs N]
 
-A recipe is trained by one process, its rival, and by others whose minibatches are as many times
-smaller, so that all make the same steps. Seconds are those of the fastest epoch but the first,
+A recipe is trained by one process, the rival, with minibatches as large as those that the most
+processes have together, and by others whose minibatches are as many times smaller: all make the
+same steps. Seconds are those of the fastest epoch but the first,
 without what follows it (figures on what is watched, checkpoints); the last column says how many
 times as fast as one process that is. Losses must agree, but for dropout.
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -32,14 +34,13 @@ def main(
 ) -> None:
     """Print a row for each number of processes."""
     read = Recipe.read(recipe)
-    whole = read.training.batch_size
+    counts = [1, *(n for n in processes or [2] if n > 1)]
+    whole = read.training.batch_size * math.lcm(*counts)
     table = Table("processes", "minibatch of each", "seconds an epoch", "loss", "times as fast")
     alone = 0.0
-    for count in (1, *(n for n in processes or [2] if n > 1)):
-        if whole % count:
-            raise typer.BadParameter(f"the recipe's batch_size, {whole}, is no multiple of {count}")
+    for count in counts:
         with TemporaryDirectory() as folder:
-            records = _train(read, data, Path(folder), count, epochs)
+            records = _train(read, data, Path(folder), count, whole // count, epochs)
         seconds = min(record["seconds"] for record in records[1:])
         alone = alone or seconds
         loss, ratio = f"{records[-1]['loss']:.4f}", f"{alone / seconds:.2f}"
@@ -48,11 +49,11 @@ def main(
 
 
 def _train(
-    recipe: Recipe, data: Path, folder: Path, count: int, epochs: int
+    recipe: Recipe, data: Path, folder: Path, count: int, batch_size: int, epochs: int
 ) -> list[dict[str, Any]]:
     """The records of the epochs of seed 1."""
-    settings = {"batch_size": recipe.training.batch_size // count, "epochs": epochs}
-    settings |= {"patience": epochs, "parser_epochs": 0}
+    settings = {"batch_size": batch_size, "epochs": epochs, "patience": epochs}
+    settings["parser_epochs"] = 0
     raw = recipe.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     raw["training"] = raw.get("training", {}) | settings
     path = folder / "recipe.toml"
