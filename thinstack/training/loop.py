@@ -78,8 +78,8 @@ def train(
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
     same minibatches and dropout masks as one that was never stopped. While it runs the process
     flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Every process of a `team` steps on its part of minibatches that are as many times as large; its
-    main process alone watches, writes and reports. Raises ConfigError where the training diverges
+    Every process of a `team` steps on its part of minibatches that are as many times as large; only
+    the main one watches, writes and reports. Raises ConfigError where the training diverges
     or asks for a precision that the model or its device does not have, DataError for a checkpoint
     that cannot be used, StoppedError where a process of the team dies.
     """
@@ -156,7 +156,8 @@ def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str
 
 class _Epoch(NamedTuple):
     """What an epoch goes through: examples, the tree source of each, and the positions of the
-    examples of each minibatch. Processes draw the same but `dropout`, which seeds the masks."""
+    examples of each minibatch. All processes draw the same, but each has a seed of its own for the
+    masks of dropout."""
 
     number: int
     examples: Sequence[Example]

@@ -68,6 +68,10 @@ class Processes(Team):
             dist.broadcast_object_list(found, src=0)
         return super().shared(found[0])
 
+    def part(self) -> None:
+        self.shared(self.main)  # NCCL wants all to leave at the same time
+        dist.destroy_process_group()
+
     def check_same(self, what: str, value: object) -> None:
         if self.shared([value]) != [value]:
             raise DataError(
@@ -154,7 +158,8 @@ def team_of(rank: int, size: int) -> Iterator[Processes]:
             sys.exit(2)
         raise
     finally:
-        if not (failed and torch.cuda.is_available()):  # NCCL may wait for what has died
+        waits = failed and torch.cuda.is_available()  # NCCL may wait for what has died
+        if dist.is_initialized() and not waits:
             dist.destroy_process_group()
         signal.signal(signal.SIGTERM, last)
 

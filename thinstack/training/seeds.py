@@ -73,8 +73,8 @@ def run_seed(
     on_epoch: Report = lambda record: None,
     team: Team = ALONE,
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development file; of a team, the
-    main process alone calls this, where the others call `train_seed`."""
+    """Train one seed as `train_seed` does, and measure it on the development file; of a team, only
+    the main process calls this, and the others call `train_seed`."""
     model, history = train_seed(
         recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
     )

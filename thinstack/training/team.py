@@ -24,8 +24,8 @@ class Team:
     """A process that trains by itself, as the first of one.
 
     All processes of a team call the same methods in the same order, and wait in them for one
-    another. Each draws the same examples and holds the same weights; the main one alone writes
-    files and prints.
+    another. Each draws the same examples and holds the same weights; only the main one writes files
+    and prints.
 
     Attributes:
         rank: the number of this process, from 0.
@@ -61,6 +61,9 @@ class Team:
         assert value is not None, "the main process has one"
         return value
 
+    def part(self) -> None:
+        """All have learnt; from here on each goes on by itself."""
+
     def check_same(self, what: str, value: object) -> None:
         """Raise DataError in a process that finds another value than the main one does."""
 
@@ -70,7 +73,7 @@ ALONE = Team()
 
 @contextmanager
 def joined() -> Iterator[Team]:
-    """The team that this process belongs to: that of the launcher which set the variables RANK and
+    """The team that this process belongs to: the processes of a launcher, if it has set RANK and
     WORLD_SIZE (`torchrun`, `accelerate launch`), else a team of one.
 
     Of all errors that end the processes of a team, the first one is raised, in its process; the

@@ -110,8 +110,8 @@ def train_rows(
     init: str,
     out: Path,
 ) -> None:
-    """`train_table` of rows in memory, which are kept in `out` as JSON lines, in this process
-    alone. Raises what `read_mappings` does for rows that cannot be used, and `locked` for `out`."""
+    """`train_table` of rows in memory, which are kept in `out` as JSON lines, in one process.
+    Raises what `read_mappings` does for rows that cannot be used, and `locked` for `out`."""
     files: dict[str, Any] = {"label_column": label}
     with locked(out):
         table = _kept(rows, (text, label), out / "data" / "train.jsonl")
