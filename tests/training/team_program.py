@@ -41,7 +41,7 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     tracker = NO_DROPOUT["model"] | {"encoder": {"tracker": {"size": 3, "lookahead": 2}}}
     options = {**tiny_texts.PARSER["options"], "dropout": 0.0, "input_dropout": 0.0}
     parser = NO_DROPOUT["model"] | {"parser": {"name": "distances.v1", "options": options}}
-    small = {"batch_size": batch, "epochs": 2, "sources": ("self",)}
+    small: dict[str, Any] = {"batch_size": batch, "epochs": 2}
     texts = tiny_texts.recipe(
         data / "start",
         model={"labels": CLASSES, "head": {"name": "node_classifier.v1"}},
@@ -54,9 +54,9 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     pairs = {"embedding": NO_DROPOUT["embedding"], "batch_size": batch, "vector_rule": "adagrad"}
     return {
         "every": every,
-        "spinn": tiny_recipe.recipe(**spinn, **small, model=tracker, alpha=0.7),
+        "spinn": tiny_recipe.recipe(**spinn, **small, model=tracker, alpha=0.7, sources=("self",)),
         "parser": tiny_recipe.recipe(
-            embedding=NO_DROPOUT["embedding"], **small, model=parser, parser_epochs=2
+            embedding=NO_DROPOUT["embedding"], **small, model=parser, parser_epochs=2, sources=()
         ),
         "texts": texts.model_copy(update={"init": init}),
         "pairs": tiny_pairs.recipe(**pairs),
