@@ -139,8 +139,10 @@ def _waiting() -> Iterator[None]:
     """Say in plain words that another process is gone."""
     try:
         yield
-    except RuntimeError:
-        raise StoppedError(ENDED) from None
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        raise StoppedError(ENDED) from error
 
 
 @contextmanager
