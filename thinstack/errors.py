@@ -93,7 +93,7 @@ class ExportError(ThinstackError):
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus ended before all of it was scored; the message says how to go on."""
+    """A run ended before its time, over a corpus or in training; the message says how to go on."""
 
 
 class NoSentencesWarning(UserWarning):
