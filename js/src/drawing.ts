@@ -67,7 +67,7 @@ function sentenceDrawing(sentence: Prediction, top: number): { text: string; wid
   return {
     text:
       `<g role="group" aria-label="${escaped(`${elided(visible(sentence.text), LONGEST_PHRASE)}: ${visible(label)}`)}">\n` +
-      `<path d="${edges}" fill="none" stroke="currentColor" stroke-opacity="0.5"/>\n` +
+      (edges && `<path d="${edges}" fill="none" stroke="currentColor" stroke-opacity="0.5"/>\n`) +
       inReadingOrder(sentence, nodes).join("") +
       `<g fill="currentColor" aria-hidden="true">\n${text}</g>\n</g>\n`,
     width,
@@ -101,7 +101,8 @@ function placed(transitions: readonly number[], centres: readonly number[], top:
     const x = step === REDUCE ? Math.floor((left.x + right.x) / 2) : centres[word++];
     nodes.push({ x, y: base - STEP * levels[node] });
     const y = nodes[node].y;
-    if (step === REDUCE) edges += `M${left.x} ${left.y}L${x} ${y}L${right.x} ${right.y}`;
+    // Slanted for one level only, then straight down: no other circle stands there.
+    if (step === REDUCE) edges += `M${left.x} ${left.y}V${y + STEP}L${x} ${y}L${right.x} ${y + STEP}V${right.y}`;
   });
   return { nodes, edges, base };
 }
@@ -109,7 +110,7 @@ function placed(transitions: readonly number[], centres: readonly number[], top:
 /** A plain sentence: one circle above the middle of its words. */
 function alone(centres: readonly number[], top: number) {
   const x = Math.floor((centres[0] + centres[centres.length - 1]) / 2);
-  return { nodes: [{ x, y: top + RADIUS }], edges: "M0 0", base: top + RADIUS };
+  return { nodes: [{ x, y: top + RADIUS }], edges: "", base: top + RADIUS };
 }
 
 /** The circles, each phrase before its parts, as screen readers should read them. */
