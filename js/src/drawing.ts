@@ -11,7 +11,7 @@ const STEP = 36; // from one level to the next
 const RADIUS = 12;
 const WORDS = 28; // below the circles of words
 const BETWEEN = 24; // sentences, and above the legend
-const LINE = 20;
+const DROP = 5; // of a base line below the middle of a line of text
 const LONGEST_WORD = 30; // characters
 const LONGEST_PHRASE = 120;
 
@@ -46,7 +46,7 @@ export function drawing(sentences: readonly Prediction[]): string {
     const text = visible(legend.map((label, place) => `${place + 1} ${label}`).join(", "));
     width = Math.max(width, textWidth(text));
     parts.push(`<text x="${MARGIN}" y="${bottom + BETWEEN}" text-anchor="start" fill="currentColor">${escaped(text)}</text>\n`);
-    bottom += BETWEEN + LINE - 15;
+    bottom += BETWEEN + DROP;
   }
   const [w, h] = [width + 2 * MARGIN, bottom + MARGIN];
   const name = sentences.length === 1 ? "The tree of a sentence" : `The trees of ${sentences.length} sentences`;
@@ -66,7 +66,7 @@ function sentenceDrawing(sentence: Prediction, top: number): { text: string; wid
   const label = sentence.label ?? "uncertain";
   return {
     text:
-      `<g role="group" aria-label="${escaped(`${elided(visible(sentence.text), LONGEST_PHRASE)}: ${visible(label)}`)}">\n` +
+      `<g role="group" aria-label="${escaped(`${visible(label)}: ${elided(visible(sentence.text), LONGEST_PHRASE)}`)}">\n` +
       (edges && `<path d="${edges}" fill="none" stroke="currentColor" stroke-opacity="0.5"/>\n`) +
       inReadingOrder(sentence, nodes).join("") +
       `<g fill="currentColor" aria-hidden="true">\n${text}</g>\n</g>\n`,
@@ -135,10 +135,10 @@ function circle(sentence: Prediction, x: number, y: number, text: string, row: F
   const tone = tones && label !== null ? tones[best] : PLAIN;
   const sign = label === null ? "?" : tones ? SIGNS[tone] : String(best + 1);
   const shares = sentence.labels.map((name, place) => `${visible(name)} ${Math.floor(100 * row[place] + 0.5)}%`).join(", ");
-  const title = `${elided(visible(text), LONGEST_PHRASE)}: ${label === null ? "uncertain" : visible(label)} (${shares})`;
+  const title = `${label === null ? "uncertain" : visible(label)}: ${elided(visible(text), LONGEST_PHRASE)} (${shares})`;
   return (
     `<g role="img"><title>${escaped(title)}</title><circle cx="${x}" cy="${y}" r="${RADIUS}" fill="${FILLS[tone]}" stroke="#5a626d"/>` +
-    `<text x="${x}" y="${y + 5}" fill="${INKS[tone]}">${sign}</text></g>\n`
+    `<text x="${x}" y="${y + DROP}" fill="${INKS[tone]}">${sign}</text></g>\n`
   );
 }
 

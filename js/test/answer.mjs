@@ -5,7 +5,7 @@ import * as node from "../dist/node.js";
 import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 
-const calls = { split, pieces, ids, predict, data };
+const calls = { split, pieces, ids, predict, data, svg };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -49,4 +49,9 @@ function sentenceOf({ words, transitions, nodeScores, label, weight, parts, brac
 /** The JSON form of each sentence of one text. */
 async function data({ bundle, text }) {
   return (await (await node.load(bundle)).predict(text)).sentences;
+}
+
+/** The drawing of each text. */
+async function svg({ bundle, texts }) {
+  return (await (await node.load(bundle)).predict(texts)).map((found) => found.svg());
 }

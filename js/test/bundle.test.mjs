@@ -120,6 +120,13 @@ test("a configuration, vocabulary or table that fits nothing", async (t) => {
   await refused(folder, /onnxruntime cannot load it|no ONNX file/);
 });
 
+test("where digests cannot be computed nothing is read", async (t) => {
+  const { crypto } = globalThis;
+  t.after(() => Object.defineProperty(globalThis, "crypto", { value: crypto, configurable: true }));
+  Object.defineProperty(globalThis, "crypto", { value: {}, configurable: true });
+  await refused(GOLDEN, /insecure page: serve it over https, or from localhost/);
+});
+
 test("without onnxruntime the error says what to install", async (t) => {
   const alone = await mkdtemp(join(tmpdir(), "thinstack-"));
   t.after(() => rm(alone, { recursive: true }));

@@ -19,13 +19,13 @@ test("a tree of two words, worked out by hand", () => {
   const found = sentence(["a", "<b"], [0, 0, 1], [2, 0, 4]).svg();
   const shares = (best) => FIVE.labels.map((label, place) => `${label} ${place === best ? 60 : 10}%`).join(", ");
   const node = (x, y, text, best, fill, ink, sign) =>
-    `<g role="img"><title>${text}: ${FIVE.labels[best]} (${shares(best)})</title><circle cx="${x}" cy="${y}" r="12" fill="${fill}" stroke="#5a626d"/>` +
+    `<g role="img"><title>${FIVE.labels[best]}: ${text} (${shares(best)})</title><circle cx="${x}" cy="${y}" r="12" fill="${fill}" stroke="#5a626d"/>` +
     `<text x="${x}" y="${y + 5}" fill="${ink}">${sign}</text></g>\n`;
   assert.equal(
     found,
     '<svg xmlns="http://www.w3.org/2000/svg" width="86" height="112" viewBox="0 0 86 112" role="group" aria-label="The tree of a sentence"' +
       ' font-family="sans-serif" font-size="15" text-anchor="middle">\n' +
-      '<g role="group" aria-label="a &lt;b: very positive">\n' +
+      '<g role="group" aria-label="very positive: a &lt;b">\n' +
       '<path d="M24 60V60L43 24L62 60V60" fill="none" stroke="currentColor" stroke-opacity="0.5"/>\n' +
       node(43, 24, "a &lt;b", 4, "#0b559f", "#ffffff", "++") +
       node(24, 60, "a", 2, "#e4e7ea", "#2b3037", "0") +
@@ -97,7 +97,7 @@ test("other classes are numbered, with a legend", () => {
 
 test("without a probable class there is a question mark", () => {
   const found = sentence(["good"], [0], [4], { ...FIVE, abstain: 0.9 }).svg();
-  assert.match(found, /good: uncertain/);
+  assert.match(found, /uncertain: good \(/);
   assert.match(found, />\?<\/text>/);
 });
 
@@ -107,7 +107,7 @@ test("phrases without scores are dots, and a plain sentence has one circle", () 
   const plain = sentence(["a", "b", "c"], [], [3]).svg();
   assert.equal(plain.split("<circle").length - 1, 1);
   assert.doesNotMatch(plain, /<path/);
-  assert.match(plain, /<title>a b c: positive \(/);
+  assert.match(plain, /<title>positive: a b c \(/);
 });
 
 test("the words of a model's drawing do not overlap", async () => {

@@ -68,9 +68,7 @@ def test_pieces(texts: list[str]) -> None:
     assert isinstance(vocabulary, WordpieceVocabulary)
     found = asked("pieces", vocabulary=str(bundle.path / "vocabulary.txt"), words=asked_for)
     expected = [list(vocabulary.pieces_of(word)) for word in asked_for]
-    wrong = [
-        each for each in zip(asked_for, found, expected, strict=True) if each[1] != each[2]
-    ]
+    wrong = [each for each in zip(asked_for, found, expected, strict=True) if each[1] != each[2]]
     assert wrong == []
 
 
