@@ -33,7 +33,7 @@ test("a bundle is found by path, by file URL and by HTTP, with a slash at its en
 
 test("a manifest with numbers and texts of all kinds keeps its digest", async (t) => {
   const folder = await copied(t);
-  const odd = { 'a "digest":"x", b\\': ['\\"digest\\":\\"', " { } : , "], n: [1e21, -0.5, 1e-9], s: "\u2028 é 😀 \n" };
+  const odd = { 'a "digest":"x", b\\': ['\\"digest\\":\\"', " { } : , "], n: [1e21, -0.5, 1e-9], s: "\u2028 é 😀 \n", x: { digest: "0", e: 1 } };
   await resealed(folder, (manifest) => (manifest.metrics = odd));
   assert.deepEqual((await load(folder)).about.metrics, odd);
 });

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from js.package import JS, asked
 from js.texts import hostile, own, treebank
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
+from thinstack.bundle import write_bundle
+from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.text import predict_text
@@ -104,10 +107,23 @@ def test_long_sentences() -> None:
     compare(CONTEXT, ["well-made, " * 300])
 
 
-def test_sentences_alone(tmp_path: Path) -> None:
-    """Models whose phrases have no scores, with trees and without."""
+@pytest.mark.parametrize("told", ["roots", "nodes", ""])
+def test_sentences_alone(tmp_path: Path, told: str) -> None:
+    """Whether phrases have scores is told by the file, and of older ones known by the head."""
+    bundle = write_sentence_bundle(tmp_path / "roots", tells=bool(told)).bundle
+    if told == "nodes":
+        model = onnx.load_from_string(bundle.read(ONNX_FILE))
+        (entry,) = (entry for entry in model.metadata_props if entry.key == "reads")
+        entry.value = told
+        files = {"vocabulary.txt": bundle.read("vocabulary.txt")}
+        files[ONNX_FILE] = model.SerializeToString()
+        bundle = write_bundle(tmp_path / "nodes", files, config=bundle.config)
+    assert thinstack.load(bundle.path).phrases == (told == "nodes")
+    compare(bundle.path, ["good awful film .", "A film (good)", "good"])
+
+
+def test_plain_sentences(tmp_path: Path) -> None:
     texts = ["good awful film .", "A film (good)", "good"]
-    compare(write_sentence_bundle(tmp_path / "roots").bundle.path, texts)
     compare(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts, {"maxWords": 2})
 
 
