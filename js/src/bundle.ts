@@ -1,7 +1,7 @@
 /** Bundles: a model as a folder of plain files. Each file that is read must be what the manifest says. */
 import { type ModelConfig, parseConfig } from "./config.js";
 import { DistanceTable } from "./distances.js";
-import { BundleError } from "./errors.js";
+import { BundleError, reason } from "./errors.js";
 import { type Manifest, MANIFEST_BYTES, MEND, decoded, parseManifest, sha256 } from "./manifest.js";
 import { type Vocabulary, WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";
 
@@ -19,7 +19,7 @@ const LIMITS = new Map([
 /** Where a bundle is: how a file of it is called in messages, and its bytes, at most so many. */
 export interface Folder {
   name(file: string): string;
-  /** Throws BundleError for a file that is not there, cannot be read, or is larger. */
+  /** Throws for a file that is not there, cannot be read, or is larger. */
   read(file: string, most: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -40,7 +40,8 @@ export interface Bundle {
 /** Reads the bundle in a folder. Throws BundleError if anything that is needed is missing, damaged or of a newer schema. */
 export async function openBundle(folder: Folder): Promise<Bundle> {
   const source = folder.name("manifest.json");
-  const manifest = await parseManifest(await folder.read("manifest.json", MANIFEST_BYTES), source);
+  const told = await readOr(folder, "manifest.json", MANIFEST_BYTES, "expected the folder of a bundle");
+  const manifest = await parseManifest(told, source);
   const needed = [CONFIG_FILE, VOCABULARY_FILE, ONNX_FILE];
   if (manifest.files.has(DISTANCES_FILE)) needed.push(DISTANCES_FILE);
   const [config, vocabulary, model, distances] = await Promise.all(needed.map((file) => checked(folder, manifest, file)));
@@ -58,6 +59,15 @@ export async function openBundle(folder: Folder): Promise<Bundle> {
   };
 }
 
+/** A file of a folder, or an error that says what to do. */
+async function readOr(folder: Folder, file: string, most: number, advice: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await folder.read(file, most);
+  } catch (error) {
+    throw new BundleError(`${folder.name(file)}: cannot be read: ${reason(error)}; ${advice}`, { cause: error });
+  }
+}
+
 async function checked(folder: Folder, manifest: Manifest, file: string): Promise<Uint8Array<ArrayBuffer>> {
   const record = manifest.files.get(file);
   const name = folder.name(file);
@@ -67,7 +77,7 @@ async function checked(folder: Folder, manifest: Manifest, file: string): Promis
   }
   const most = LIMITS.get(file)!;
   if (record.size > most) throw new BundleError(`${name}: ${record.size} bytes; expected at most ${most}`);
-  const content = await folder.read(file, most);
+  const content = await readOr(folder, file, most, MEND);
   if (content.length !== record.size) {
     throw new BundleError(`${name}: ${content.length} bytes, but the manifest says ${record.size}; ${MEND}`);
   }

@@ -21,9 +21,10 @@ const INKS = ["#ffffff", "#3d1a00", "#2b3037", "#062848", "#ffffff"];
 const PLAIN = 2;
 
 const ESCAPES = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }));
-// Control characters, line separators, bidirectional embeddings and isolates, halves of surrogates, what XML cannot hold.
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu;
-const SPACE = /[\s\u001c-\u001f\u0085]+/gu;
+// Control characters, bidirectional embeddings and isolates, halves of surrogates, what XML cannot hold.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu;
+// What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls.
+const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/gu;
 
 interface Node {
   x: number;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { type Folder } from "./bundle.js";
-import { BundleError, MissingExtraError, reason } from "./errors.js";
+import { InputError, MissingExtraError, reason } from "./errors.js";
 import { type LoadOptions, type Predictor, loadFolder } from "./predictor.js";
 import { remoteFolder } from "./remote.js";
 import { type Runtime } from "./session.js";
@@ -26,21 +26,19 @@ const OPTIONS = {
  * onnxruntime-node.
  */
 export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
-  const url = location instanceof URL ? location : /^(https?|file):\/\//.test(location) ? new URL(location) : undefined;
-  const folder = url && url.protocol !== "file:" ? remoteFolder(url) : localFolder(url ? fileURLToPath(url) : (location as string));
-  return loadFolder(folder, runtime, OPTIONS, options);
+  return loadFolder(folderAt(location), runtime, OPTIONS, options);
 }
 
-function localFolder(path: string): Folder {
-  const name = (file: string) => join(path, file);
-  const read = async (file: string, most: number) => {
-    try {
-      return await bytesOf(name(file), most);
-    } catch (error) {
-      throw new BundleError(`${name(file)}: cannot be read: ${reason(error)}`, { cause: error });
-    }
-  };
-  return { name, read };
+function folderAt(location: string | URL): Folder {
+  try {
+    const url = location instanceof URL || /^(https?|file):\/\//.test(location) ? new URL(location) : undefined;
+    if (url && url.protocol !== "file:") return remoteFolder(url);
+    const path = join(url ? fileURLToPath(url) : (location as string));
+    const name = (file: string) => join(path, file);
+    return { name, read: (file, most) => bytesOf(name(file), most) };
+  } catch (error) {
+    throw new InputError(`${location}: expected the path or the URL of a bundle: ${reason(error)}`);
+  }
 }
 
 /** The bytes of a plain file: reading a pipe would wait. */

@@ -4,6 +4,7 @@ import { type Bundle, type Folder, openBundle } from "./bundle.js";
 import { type Sentence, splitText } from "./english.js";
 import { InputError } from "./errors.js";
 import { MAX_WORDS, cutsOf, join } from "./longSentences.js";
+import { type Manifest } from "./manifest.js";
 import { Prediction, TextPrediction } from "./prediction.js";
 import { type Scored } from "./scored.js";
 import { type Model, type Runtime, startModel } from "./session.js";
@@ -45,9 +46,8 @@ export class Predictor {
   }
 
   /** What its makers say of it: what was measured, what it was trained on. */
-  get about(): { metrics: Record<string, unknown>; data: string } {
-    const { metrics, data } = this.bundle.manifest;
-    return { metrics, data };
+  get manifest(): Manifest {
+    return this.bundle.manifest;
   }
 
   /**

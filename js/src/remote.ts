@@ -1,6 +1,5 @@
 /** Bundles that are fetched. */
 import { type Folder } from "./bundle.js";
-import { BundleError, reason } from "./errors.js";
 
 /** The folder at a URL, with or without a slash at its end. */
 export function remoteFolder(url: URL): Folder {
@@ -8,14 +7,9 @@ export function remoteFolder(url: URL): Folder {
   if (!base.pathname.endsWith("/")) base.pathname += "/";
   const name = (file: string) => new URL(file, base).href;
   const read = async (file: string, most: number) => {
-    let response;
-    try {
-      response = await fetch(name(file));
-      if (!response.ok) throw new Error(`status ${response.status} ${response.statusText}`.trim());
-      return await bytesOf(response, most);
-    } catch (error) {
-      throw new BundleError(`${name(file)}: cannot be read: ${reason(error)}`, { cause: error });
-    }
+    const response = await fetch(name(file));
+    if (!response.ok) throw new Error(`status ${response.status} ${response.statusText}`.trim());
+    return bytesOf(response, most);
   };
   return { name, read };
 }

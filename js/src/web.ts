@@ -1,5 +1,5 @@
 /** The entry of browsers: onnxruntime-web. */
-import { MissingExtraError, reason } from "./errors.js";
+import { InputError, MissingExtraError, reason } from "./errors.js";
 import { type LoadOptions, type Predictor, loadFolder } from "./predictor.js";
 import { remoteFolder } from "./remote.js";
 import { type Runtime } from "./session.js";
@@ -14,7 +14,13 @@ const OPTIONS = { executionProviders: ["wasm"], logSeverityLevel: 3, enableMemPa
  */
 export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
   const base = typeof document === "undefined" ? globalThis.location?.href : document.baseURI;
-  return loadFolder(remoteFolder(new URL(location, base)), runtime, OPTIONS, options);
+  let url;
+  try {
+    url = new URL(location, base);
+  } catch {
+    throw new InputError(`${location}: expected the URL of a bundle`);
+  }
+  return loadFolder(remoteFolder(url), runtime, OPTIONS, options);
 }
 
 async function runtime(): Promise<Runtime> {

@@ -26,7 +26,7 @@ test("a bundle is found by path, by file URL and by HTTP, with a slash at its en
   for (const place of [GOLDEN, `${GOLDEN}/`, pathToFileURL(GOLDEN), pathToFileURL(`${GOLDEN}/`).href, server.url, `${server.url}/`]) {
     const model = await load(place);
     assert.deepEqual([...model.labels], ["bad", "so-so", "schön"]);
-    assert.deepEqual(model.about, { metrics: { accuracy: 33.5 }, data: "none" });
+    assert.deepEqual([model.manifest.metrics, model.manifest.data], [{ accuracy: 33.5 }, "none"]);
   }
   await assert.rejects(web.load(`${server.url}/elsewhere`), { name: "BundleError", message: /elsewhere\/manifest\.json: cannot be read: status 404/ });
 });
@@ -35,11 +35,14 @@ test("a manifest with numbers and texts of all kinds keeps its digest", async (t
   const folder = await copied(t);
   const odd = { 'a "digest":"x", b\\': ['\\"digest\\":\\"', " { } : , "], n: [1e21, -0.5, 1e-9], s: "\u2028 é 😀 \n", x: { digest: "0", e: 1 } };
   await resealed(folder, (manifest) => (manifest.metrics = odd));
-  assert.deepEqual((await load(folder)).about.metrics, odd);
+  assert.deepEqual((await load(folder)).manifest.metrics, odd);
 });
 
 test("no bundle", async (t) => {
-  await refused(join(GOLDEN, "none"), /none\/manifest\.json: cannot be read: ENOENT/);
+  await refused(join(GOLDEN, "none"), /none\/manifest\.json: cannot be read: ENOENT.*expected the folder of a bundle/);
+  await refused("a\0b", /cannot be read/);
+  for (const place of ["http://[", "file://elsewhere/x", undefined]) await refused(place, /expected the path or the URL of a bundle/, "InputError");
+  await assert.rejects(web.load("models/sst"), { name: "InputError", message: /models\/sst: expected the URL of a bundle/ });
   const folder = await copied(t);
   for (const [content, message] of [
     ["{}", /not the manifest of a thinstack bundle/],
@@ -71,7 +74,7 @@ test("a file that is damaged, short, gone or not listed", async (t) => {
     await truncate(path, content.length - 1);
     await refused(folder, /bytes, but the manifest says/);
     await unlink(path);
-    await refused(folder, /cannot be read: ENOENT/);
+    await refused(folder, /cannot be read: ENOENT.*; export, copy or install the bundle anew/);
   }
   const folder = await copied(t);
   await resealed(folder, ({ files }) => delete files["onnx/model.onnx"]);

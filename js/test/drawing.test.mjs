@@ -73,10 +73,10 @@ test("sentences stand one below the other", () => {
 });
 
 test("text cannot break out of the drawing", () => {
-  const words = ['</title><script>alert("1")</script>', "&amp;", "\u0000\u202e\ufffe", "a\u2028b", "x".repeat(500)];
-  const found = sentence(words, [0, 0, 1, 0, 1, 0, 1, 0, 1], Array(9).fill(1), { labels: ["<negative", 'positive"'], abstain: 0 }).svg();
+  const words = ['</title><script>alert("1")</script>', "&amp;", "\u0000\u202e\ufffe", "a\u2028\x1c\u0085b", "\ufeff", "x".repeat(500)];
+  const found = sentence(words, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], Array(11).fill(1), { labels: ["<negative", 'positive"'], abstain: 0 }).svg();
   assert.doesNotMatch(found, /<script|[\u0000-\u0009\u000b-\u001f\u202e\u2028\ufffe]/);
-  assert.ok(found.includes("\\x00\\u202e\\ufffe") && found.includes("&amp;amp;") && found.includes("&lt;negative 40%"));
+  assert.ok(found.includes("\\x00\\u202e\\ufffe") && found.includes("&amp;amp;") && found.includes(">a b<") && found.includes(">\ufeff<") && found.includes("&lt;negative 40%"));
   assert.ok(found.includes(`${"x".repeat(29)}…`) && !found.includes("x".repeat(121)));
   // Every tag is closed, and nothing but known tags is there.
   const open = [];
