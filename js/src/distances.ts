@@ -10,7 +10,12 @@ const WINDOW = 3;
 const SCRAMBLE = 0x9e3779b9;
 const ENDINGS = "ing ed ly ness tion ity ment able ous ful ive al ic est er s y".split(" ");
 // What Python's isdigit takes: decimal digits, and digits in circles and the like.
-const DIGIT = /^[\p{Nd}\u{b2}-\u{b3}\u{b9}\u{1369}-\u{1371}\u{19da}\u{2070}\u{2074}-\u{2079}\u{2080}-\u{2089}\u{2460}-\u{2468}\u{2474}-\u{247c}\u{2488}-\u{2490}\u{24ea}\u{24f5}-\u{24fd}\u{24ff}\u{2776}-\u{277e}\u{2780}-\u{2788}\u{278a}-\u{2792}\u{10a40}-\u{10a43}\u{10e60}-\u{10e68}\u{11052}-\u{1105a}\u{1f100}-\u{1f10a}]/u;
+const DIGIT = new RegExp(
+  "^[\\p{Nd}\\xb2\\xb3\\xb9\\u1369-\\u1371\\u19da\\u2070\\u2074-\\u2079\\u2080-\\u2089\\u2460-\\u2468\\u2474-\\u247c\\u2488-\\u2490" +
+    "\\u24ea\\u24f5-\\u24fd\\u24ff\\u2776-\\u277e\\u2780-\\u2788\\u278a-\\u2792\\u{10a40}-\\u{10a43}\\u{10e60}-\\u{10e68}" +
+    "\\u{11052}-\\u{1105a}\\u{1f100}-\\u{1f10a}]",
+  "u",
+);
 
 /** The transitions of the binary tree that cuts every span at its greatest distance; equal ones rank by a scrambled place. */
 export function transitionsOf(distances: readonly number[]): number[] {

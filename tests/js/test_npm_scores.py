@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from js.package import JS, asked
-from js.texts import hostile, own, treebank
+from js.texts import KNOWN, hostile, own, treebank
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
@@ -89,6 +89,17 @@ def test_bundles_of_schema_1(name: str) -> None:
     """One makes its trees by a table of distances."""
     texts = ["the film is not as good as the book", *some(150), "the the the the the"]
     compare(GOLDEN / name, texts)
+
+
+def test_forms_of_words_make_the_distances_of_python() -> None:
+    """Digits and capitals of all scripts, by their trees."""
+    chars = [chr(code) for code in KNOWN if chr(code).isnumeric() or chr(code).isupper()]
+    words = [["the", f"{char}ing", "of", char, "film", f"x{char}"] for char in chars]
+    expected = thinstack.load(GOLDEN / "words", threads=1).predict(words)
+    found = asked("predict", bundle=str(GOLDEN / "words"), words=words)
+    told = [each["transitions"] for each in found]
+    assert told == [each.transitions.tolist() for each in expected]
+    assert len({tuple(each) for each in told}) > 1
 
 
 @pytest.mark.parametrize(
