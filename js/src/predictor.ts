@@ -27,7 +27,7 @@ export interface LoadOptions {
 }
 
 type Sentences = readonly (readonly string[])[];
-type Transitions = readonly (readonly number[])[];
+type Transitions = readonly ArrayLike<number>[];
 
 const SHAPES = new Map(Object.entries({ balanced, left, right }));
 
@@ -63,6 +63,7 @@ export class Predictor {
     if (!Array.isArray(texts)) return (await this.predict([texts as string], { source, split }))[0];
     texts.forEach(checkText);
     const found: TextPrediction[] = [];
+    // Once without texts too: an unknown source is an error even then.
     for (let start = 0; start < texts.length || start === 0; start += BATCH_TEXTS) {
       const some: string[] = texts.slice(start, start + BATCH_TEXTS);
       const cut = some.map((text) => splitText(text, { split }));
@@ -105,7 +106,7 @@ export class Predictor {
     });
   }
 
-  private async scored(sentences: Sentences, trees: Transitions | undefined): Promise<Scored[]> {
+  private async scored(sentences: Sentences, trees: number[][] | undefined): Promise<Scored[]> {
     const { vocabulary } = this.bundle;
     const lengths = sentences.map(({ length }) => length);
     const wide = this.model.mostPieces !== undefined;
@@ -124,15 +125,16 @@ export class Predictor {
   }
 
   /** The trees that the model is given; undefined where it makes its own or has none. */
-  private treesOf(sentences: Sentences, source: TreeSource | Transitions): Transitions | undefined {
+  private treesOf(sentences: Sentences, source: TreeSource | Transitions): number[][] | undefined {
     const { config, distances } = this.bundle;
     if (config.trees === "sequence") {
       if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
       return undefined;
     }
     if (typeof source !== "string") {
-      checkTrees(sentences, source);
-      return source;
+      const trees = Array.from(source, (steps) => Array.from(steps ?? []));
+      checkTrees(sentences, trees);
+      return trees;
     }
     const resolved = source === "auto" ? config.treeSource : source;
     if (resolved === "self" && config.parses) return undefined;
@@ -177,7 +179,7 @@ function checkWords(words: unknown, place: number): void {
   if (odd !== undefined) throw new InputError(`sentence ${place}: a word is a string, found ${typeof odd}`);
 }
 
-function checkTrees(sentences: Sentences, trees: Transitions): void {
+function checkTrees(sentences: Sentences, trees: number[][]): void {
   if (sentences.length !== trees.length) {
     throw new InputError(`${sentences.length} sentences need as many trees, found ${trees.length}`);
   }

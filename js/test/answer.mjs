@@ -52,6 +52,6 @@ async function data({ bundle, text }) {
 }
 
 /** The drawing of each text. */
-async function svg({ bundle, texts }) {
-  return (await (await node.load(bundle)).predict(texts)).map((found) => found.svg());
+async function svg({ bundle, options, texts }) {
+  return (await (await node.load(bundle, options)).predict(texts)).map((found) => found.svg());
 }

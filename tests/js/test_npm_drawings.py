@@ -1,12 +1,16 @@
-"""The npm package's drawings are XML that any program can read, whatever the text."""
+"""The npm package's drawings are those of docs/drawing.md, and XML, whatever the text."""
 
 import re
 import shutil
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from js.drawn import drawn
 from js.package import JS, asked
 from js.texts import hostile, own
+from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
 from thinstack.runtime.text import predict_text
@@ -37,3 +41,22 @@ def test_each_phrase_is_drawn_once_in_reading_order() -> None:
             assert shares == pytest.approx((100 * sentence.scores[-1]).tolist(), abs=0.51)
             words = group.findall(f"{SVG}g")[-1]
             assert len(words) == len(sentence.words)
+
+
+def compare(bundle: Path, texts: list[str], options: dict[str, Any] | None = None) -> None:
+    predictor = thinstack.load(bundle, threads=1, **(options or {}))
+    found = asked("svg", bundle=str(bundle), texts=texts, options=options or {})
+    assert found == [drawn(sentences) for sentences in predict_text(predictor, texts)]
+
+
+@pytest.mark.parametrize("options", [{}, {"classes": 3, "abstain": 0.7}, {"classes": 2}], ids=str)
+def test_by_the_rules_byte_for_byte(options: dict[str, Any]) -> None:
+    bundle = thinstack.load("sst", threads=1).bundle.path
+    compare(bundle, [*own()[:150], *hostile(300, seed=7), "", "good " * 100], options)
+
+
+def test_other_classes_and_sentences_alone(tmp_path: Path) -> None:
+    texts = ["good awful film .", "A film (good)", "good. A film."]
+    compare(JS.parent / "tests" / "golden" / "schema-1" / "words", [*texts, *hostile(30, seed=8)])
+    compare(write_sentence_bundle(tmp_path / "roots").bundle.path, texts)
+    compare(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts)
