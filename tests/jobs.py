@@ -11,6 +11,7 @@ JOBS = {
         "test_cli_export.py",
     ),
     "guides": ("test_guide.py",),
+    "js": ("js/",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
