@@ -87,10 +87,8 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
         if parts[number]:
             middles[number] = sum(middles[part] for part in parts[number]) // 2
     top = max(levels)
-    return [
-        Place(row, middles[number], (top - levels[number]) * LEVEL, *others)
-        for number, (row, *others) in enumerate(zip(rows, widths, texts, parts, strict=True))
-    ]
+    heights = [(top - level) * LEVEL for level in levels]
+    return list(map(Place, rows, middles, heights, widths, texts, parts))
 
 
 def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:
