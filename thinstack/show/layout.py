@@ -77,18 +77,25 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
         for number, row in enumerate(rows)
     ]
     widths = [max(NODE, text_width(signs[row.node]) + 10) for row in rows]
-    middles, right = [0] * len(rows), MARGIN
+    middles, top = _middles(texts, widths, parts), max(levels)
+    heights = [(top - level) * LEVEL for level in levels]
+    return list(map(Place, rows, middles, heights, widths, texts, parts))
+
+
+def _middles(
+    texts: Sequence[str], widths: Sequence[int], parts: Sequence[tuple[int, ...]]
+) -> list[int]:
+    """Words side by side, what has parts in the middle above them."""
+    middles, right = [0] * len(texts), MARGIN
     for number, text in enumerate(texts):
-        if text:
+        if not parts[number]:
             column = max(text_width(text), widths[number])
             middles[number] = right + column // 2
             right += column + GAP
-    for number in reversed(range(len(rows))):
+    for number in reversed(range(len(texts))):
         if parts[number]:
             middles[number] = sum(middles[part] for part in parts[number]) // 2
-    top = max(levels)
-    heights = [(top - level) * LEVEL for level in levels]
-    return list(map(Place, rows, middles, heights, widths, texts, parts))
+    return middles
 
 
 def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:

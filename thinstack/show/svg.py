@@ -8,7 +8,7 @@ from typing import Final
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
-from thinstack.show.layout import MARGIN, NODE, Place, places, text_width
+from thinstack.show.layout import LEVEL, MARGIN, NODE, Place, places, text_width
 from thinstack.show.marks import Marks
 from thinstack.show.outline import elide, phrase, visible
 
@@ -114,5 +114,6 @@ class _Picture:
         closed = escape(phrase(self.prediction, start, end, MAX_CLOSED))
         yield f'<text class="closed" x="{x}" y="{foot + 16}">{closed}</text>\n'
         below = (self.places[part] for part in place.parts)
-        lines = " ".join(f"M{x} {foot}L{part.x} {part.y + HEADING}" for part in below)
+        # Slanted for one level, then straight down: no other node stands there.
+        lines = "".join(f"M{x} {foot}L{part.x} {y + LEVEL}V{part.y + HEADING}" for part in below)
         yield f'<g role="group"><path d="{lines}"/>\n'
