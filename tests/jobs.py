@@ -11,6 +11,7 @@ JOBS = {
         "test_cli_export.py",
     ),
     "guides": ("test_guide.py",),
+    "js": ("js/",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "processes": ("training/test_killed_processes.py",),
     "publish": (

@@ -9,9 +9,11 @@ from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.why import Contribution
+    from thinstack.show.render import Markup
 
 __all__ = [
     "ThinstackError",
@@ -20,6 +22,7 @@ __all__ = [
     "__version__",
     "from_brackets",
     "load",
+    "render",
     "to_brackets",
     "train_texts",
 ]
@@ -56,6 +59,25 @@ def load(
         abstain=abstain,
         max_words=max_words,
     )
+
+
+def render(
+    x: object,
+    style: Literal["tree", "text", "list"] = "tree",
+    *,
+    whys: "Sequence[Sequence[Contribution]]" = (),
+) -> "Markup":
+    """Draw sentences: text that a notebook shows, and that can be written into a file or a page.
+
+    `x`: a prediction, a spaCy Doc or Span, a binary tree, a tree in brackets, or several of these.
+    `style`: "tree" is one SVG of trees with the class of every phrase; "text" the running text with
+    its phrases coloured in place, for long ones; "list" an HTML page of nested lists with all
+    probabilities. `whys`: what the phrases of each prediction contribute (`Prediction.why`). Raises
+    InputError for what cannot be drawn, TreeError for a tree that is not binary.
+    """
+    from thinstack.show.render import render as drawn
+
+    return drawn(x, style, whys=whys)
 
 
 def train_texts(

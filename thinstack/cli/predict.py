@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,6 +64,9 @@ def predict(
     html: Annotated[
         Path | None, typer.Option(help="Write a self-contained page to this file.")
     ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw the trees into this file, as an SVG.")
+    ] = None,
     classes: ClassesOption = None,
     abstain: Annotated[
         float | None,
@@ -104,8 +107,9 @@ def predict(
     if input is not None:
         predict_corpus(context.params)
     refuse_without_input(context.params)
-    if as_json_lines and (as_json or html is not None):
-        raise InputError("--jsonl is a form of its own: leave --json and --html out")
+    pages = {"html": html, "svg": svg}
+    if as_json_lines and (as_json or any(pages.values())):
+        raise InputError("--jsonl is a form of its own: leave --json, --html and --svg out")
     given = texts or _lines_of_input(encoding)
     predictor = thinstack.load(
         model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
@@ -114,7 +118,7 @@ def predict(
     if as_json_lines:
         _print_lines(scored, max_words, why=why)
     else:
-        _show(scored, max_words, as_json=as_json, html=html, why=why)
+        _show(scored, max_words, as_json=as_json, pages=pages, why=why)
 
 
 def _show(
@@ -122,10 +126,10 @@ def _show(
     max_words: int,
     *,
     as_json: bool,
-    html: Path | None,
+    pages: Mapping[str, Path | None],
     why: bool,
 ) -> None:
-    """Print all texts as one list of data, write them as a page, or draw them."""
+    """Print all texts as one list of data, write them as a page or a picture, or draw them."""
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for _, sentences in texts:
@@ -133,13 +137,17 @@ def _show(
         if len(sentences) > 1:
             several[len(found) - 1] = sentences
     whys = [_contributions(prediction, max_words) if why else [] for prediction in found]
-    if html is not None:
+    if path := pages["html"]:
         from thinstack.show.html import page
 
-        html.write_text(page(found, whys=whys), encoding="utf-8")
+        path.write_text(page(found, whys=whys), encoding="utf-8")
+    if path := pages["svg"]:
+        from thinstack.show.svg import svg
+
+        path.write_text(svg(found, whys=whys), encoding="utf-8")
     if as_json:
         print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
-    elif html is None:
+    elif not any(pages.values()):
         from thinstack.show.terminal import render, render_text
 
         console = Console()

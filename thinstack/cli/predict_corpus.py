@@ -60,7 +60,7 @@ RepeatedOption = Annotated[
     typer.Option("--allow-repeated-ids", help="Of --input: several rows may have one id."),
 ]
 _OF_INPUT = ("out", "text", "id", "output", "format", "fail_after", "allow_repeated_ids", "jobs")
-_OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "why")
+_OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
 _NAMES = {"texts": "the texts", "as_json": "--json", "as_json_lines": "--jsonl"}
 
 _GO_ON = "start the same command again to go on"

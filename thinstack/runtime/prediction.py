@@ -162,6 +162,29 @@ class Prediction:
             )
         return self.predictor.why(self)
 
+    def to_nested(self) -> dict[str, Any]:
+        """The tree as nested data fit for JSON, as D3's hierarchies take it: the sentence with
+        `text`, `start` and `end` (characters of the sentence), `label`, `scores` and `children`,
+        the same of its parts; a word has no `children`. Without scores of phrases there is the
+        sentence only.
+        """
+        stack: list[dict[str, Any]] = []
+        nodes = self.to_dict()["nodes"]
+        steps = self.transitions.tolist() if self.phrases else [0] * len(nodes)
+        for step, node in zip(steps, nodes, strict=True):
+            data = {name: node[name] for name in ("text", "start", "end", "label", "scores")}
+            if step:
+                data["children"] = stack[-2:]
+                del stack[-2:]
+            stack.append(data)
+        return stack[0]
+
+    def _repr_html_(self) -> str:
+        """The tree, in a notebook."""
+        from thinstack.show.svg import svg
+
+        return svg([self])
+
     def to_dict(self) -> dict[str, Any]:
         """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
         `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`

@@ -17,6 +17,7 @@ __all__ = [
     "UNCERTAIN",
     "Row",
     "elide",
+    "inline",
     "outline",
     "parts_note",
     "phrase",
@@ -30,6 +31,7 @@ SIGNS = ("--", "-", "0", "+", "++")
 UNCERTAIN = "uncertain"
 """In place of a label, where a prediction abstains."""
 
+_SPACE = re.compile(r"\s+")
 # C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates: what could act on
 # a terminal or a page.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -76,7 +78,12 @@ def parts_note(prediction: Prediction) -> str:
 
 def visible(text: str) -> str:
     """`text` on one line: white space is one space, other control characters are escaped."""
-    line = " ".join(text.split())
+    return inline(text).strip(" ")
+
+
+def inline(text: str) -> str:
+    """`visible`, with a space at either end where the text has one."""
+    line = _SPACE.sub(" ", text)
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line)
 
 

@@ -1,0 +1,33 @@
+/** Builds dist/: the rules of English as a module, then JavaScript without comments and white space, and types with comments. */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+import { build } from "esbuild";
+
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const { about, ...rules } = JSON.parse(readFileSync(at("../thinstack/runtime/english.json"), "utf8"));
+const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
+writeFileSync(
+  at("src/generated.ts"),
+  `import type { RulesData } from "./rules.js";\n\n/** ${about} */\n` +
+    `export const ENGLISH: RulesData = ${JSON.stringify(rules)};\n\n/** Of this package. */\nexport const VERSION = "${version}";\n`,
+);
+copyFileSync(at("../LICENSE"), at("LICENSE"));
+rmSync(at("dist"), { recursive: true, force: true });
+// Types are checked first: esbuild only leaves them out.
+execFileSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.json")], { stdio: "inherit" });
+await build({
+  absWorkingDir: at("."),
+  entryPoints: ["src/node.ts", "src/web.ts"],
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  external: ["node:*", "onnxruntime-node", "onnxruntime-web"],
+  minifyWhitespace: true,
+  minifySyntax: true,
+});

@@ -1,0 +1,11 @@
+/** What users download: exit code 1 where the JavaScript of the package, without onnxruntime, is larger than 60 kB. */
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const MOST = 60_000;
+
+const cwd = fileURLToPath(new URL(".", import.meta.url));
+const [{ files, size }] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd, encoding: "utf8" }));
+const script = files.filter(({ path }) => path.endsWith(".js")).reduce((sum, file) => sum + file.size, 0);
+console.log(`${script} bytes of JavaScript, at most ${MOST}; ${size} bytes packed, with types and README`);
+if (!files.some(({ path }) => path === "dist/node.js") || script > MOST) process.exitCode = 1;

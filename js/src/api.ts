@@ -1,0 +1,9 @@
+/** What node's and the web's entry have in common. */
+export { type Sentence, type Span, splitText } from "./english.js";
+export { BundleError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
+export { Prediction, TextPrediction, type NestedSentence, type NestedText, type Phrase, type Scores } from "./prediction.js";
+export { type Manifest } from "./manifest.js";
+export { type LoadOptions, type Predictor, type TreeSource } from "./predictor.js";
+export { type Runtime } from "./session.js";
+export { VERSION } from "./generated.js";
+export { WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";

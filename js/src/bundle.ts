@@ -1,0 +1,88 @@
+/** Bundles: a model as a folder of plain files. Each file that is read must be what the manifest says. */
+import { type ModelConfig, parseConfig } from "./config.js";
+import { DistanceTable } from "./distances.js";
+import { BundleError, reason } from "./errors.js";
+import { type Manifest, MANIFEST_BYTES, MEND, decoded, parseManifest, sha256 } from "./manifest.js";
+import { type Vocabulary, WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";
+
+const CONFIG_FILE = "config.json";
+const VOCABULARY_FILE = "vocabulary.txt";
+const DISTANCES_FILE = "distances.json";
+export const ONNX_FILE = "onnx/model.onnx";
+const LIMITS = new Map([
+  [CONFIG_FILE, 2 ** 18],
+  [VOCABULARY_FILE, 2 ** 25],
+  [DISTANCES_FILE, 2 ** 23],
+  [ONNX_FILE, 2 ** 31 - 1],
+]);
+
+/** Where a bundle is: how a file of it is called in messages, and its bytes, at most so many. */
+export interface Folder {
+  name(file: string): string;
+  /** Throws for a file that is not there, cannot be read, or is larger. */
+  read(file: string, most: number): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** A bundle whose files, as far as they are needed to run it, are what its manifest says. */
+export interface Bundle {
+  manifest: Manifest;
+  config: ModelConfig;
+  vocabulary: Vocabulary;
+  /** Of the vocabulary's file. */
+  vocabularyDigest: string;
+  /** The table that makes trees, if any. */
+  distances?: DistanceTable;
+  model: Uint8Array<ArrayBuffer>;
+  /** The name of the model's file. */
+  source: string;
+}
+
+/** Reads the bundle in a folder. Throws BundleError if anything that is needed is missing, damaged or of a newer schema. */
+export async function openBundle(folder: Folder): Promise<Bundle> {
+  const source = folder.name("manifest.json");
+  const told = await readOr(folder, "manifest.json", MANIFEST_BYTES, "expected the folder of a bundle");
+  const manifest = await parseManifest(told, source);
+  const needed = [CONFIG_FILE, VOCABULARY_FILE, ONNX_FILE];
+  if (manifest.files.has(DISTANCES_FILE)) needed.push(DISTANCES_FILE);
+  const [config, vocabulary, model, distances] = await Promise.all(needed.map((file) => checked(folder, manifest, file)));
+  const text = (file: string, content: Uint8Array<ArrayBuffer>) => [decoded(content, folder.name(file)), folder.name(file)] as const;
+  const known = parseConfig(...text(CONFIG_FILE, config), manifest.producer);
+  const Kind = known.embedding === "words" ? WordVocabulary : WordpieceVocabulary;
+  return {
+    manifest,
+    config: known,
+    vocabulary: new Kind(...text(VOCABULARY_FILE, vocabulary)),
+    vocabularyDigest: manifest.files.get(VOCABULARY_FILE)!.sha256,
+    distances: distances && new DistanceTable(...text(DISTANCES_FILE, distances)),
+    model,
+    source: folder.name(ONNX_FILE),
+  };
+}
+
+/** A file of a folder, or an error that says what to do. */
+async function readOr(folder: Folder, file: string, most: number, advice: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await folder.read(file, most);
+  } catch (error) {
+    throw new BundleError(`${folder.name(file)}: cannot be read: ${reason(error)}; ${advice}`, { cause: error });
+  }
+}
+
+async function checked(folder: Folder, manifest: Manifest, file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const record = manifest.files.get(file);
+  const name = folder.name(file);
+  if (!record) {
+    const found = [...manifest.files.keys()].sort().join(", ") || "no files";
+    throw new BundleError(`${name}: this bundle has no ${file}; it has ${found}`);
+  }
+  const most = LIMITS.get(file)!;
+  if (record.size > most) throw new BundleError(`${name}: ${record.size} bytes; expected at most ${most}`);
+  const content = await readOr(folder, file, most, MEND);
+  if (content.length !== record.size) {
+    throw new BundleError(`${name}: ${content.length} bytes, but the manifest says ${record.size}; ${MEND}`);
+  }
+  if ((await sha256(content)) !== record.sha256) {
+    throw new BundleError(`${name}: its SHA-256 is not the one in the manifest, so the file is damaged; ${MEND}`);
+  }
+  return content;
+}

@@ -1,0 +1,16 @@
+const LONGEST = 100;
+
+/** What `compute` gives for a word, remembered. Emptied when `limit` words are in it; very long words are not kept. */
+export function cached<Value>(compute: (word: string) => Value, limit: number = 1 << 17): (word: string) => Value {
+  const known = new Map<string, Value>();
+  return (word) => {
+    const found = known.get(word);
+    if (found !== undefined) return found;
+    const value = compute(word);
+    if (word.length <= LONGEST) {
+      if (known.size >= limit) known.clear();
+      known.set(word, value);
+    }
+    return value;
+  };
+}

@@ -1,0 +1,119 @@
+/** English text to sentences of treebank words, by the rules in `english.json` (docs/text.md). */
+import { type Rules, type Token, matchEnd, rules } from "./rules.js";
+
+/** The start and the end of something, in the units of what holds it. */
+export type Span = [start: number, end: number];
+
+/** A sentence of a text. */
+export interface Sentence {
+  /** The piece of the text that it is. */
+  text: string;
+  /** Its words in treebank conventions, at least one. */
+  words: string[];
+  /** UTF-16 units [start, end) of each word in the sentence's text. */
+  offsets: Span[];
+  /** The UTF-16 unit of the whole text that it starts at. */
+  start: number;
+}
+
+/** The sentences of an English text, none of a text without words; `split` false: all of it is one. */
+export function splitText(text: string, { split = true }: { split?: boolean } = {}): Sentence[] {
+  return new Reader(text, rules()).read(split);
+}
+
+/** Reads one text token by token; all fields but the first three are the open sentence's. */
+class Reader {
+  private readonly found: Sentence[] = [];
+  private words: string[] = [];
+  private places: Span[] = [];
+  /** Double quotes are open. */
+  private quoted = false;
+  /** Where the sentence ends, once a stop has said so. */
+  private end = Infinity;
+
+  constructor(
+    private readonly text: string,
+    private readonly rules: Rules,
+  ) {}
+
+  read(split: boolean): Sentence[] {
+    const { scan, plain } = this.rules;
+    for (const match of this.text.matchAll(scan)) {
+      let number = 1;
+      while (match[number] === undefined) number++;
+      const token = match[number];
+      const end = match.index + match[0].length;
+      const start = end - token.length;
+      if (split && start >= this.end) this.finish();
+      if (number === plain) this.add(token, start, end);
+      else this.take(this.rules.tokens[number]!, token, start, end);
+    }
+    if (this.words.length) this.finish();
+    return this.found;
+  }
+
+  private take(kind: Token, token: string, start: number, end: number): void {
+    if (kind.role === "break") {
+      this.end = this.words.length ? start : Infinity;
+    } else if (kind.role !== "stop") {
+      this.add(this.word(kind, token, start, end), start, end);
+    } else if (this.joins(kind, start, end)) {
+      this.words[this.words.length - 1] += token;
+      this.places[this.places.length - 1][1] = end;
+    } else {
+      this.add(kind.spelled || token, start, end);
+    }
+  }
+
+  private add(word: string, start: number, end: number): void {
+    this.words.push(word);
+    this.places.push([start, end]);
+  }
+
+  private finish(): void {
+    const first = this.places[0][0];
+    const last = this.places[this.places.length - 1][1];
+    const offsets = this.places.map(([start, end]): Span => [start - first, end - first]);
+    this.found.push({ text: this.text.slice(first, last), words: this.words, offsets, start: first });
+    this.words = [];
+    this.places = [];
+    this.quoted = false;
+    this.end = Infinity;
+  }
+
+  /** Whether a word of the sentence ends where a token starts. */
+  private touches(start: number): boolean {
+    return this.places.length > 0 && this.places[this.places.length - 1][1] === start;
+  }
+
+  /** A token as the treebank spells it. */
+  private word(kind: Token, token: string, start: number, end: number): string {
+    const { rules } = this;
+    const quotes = kind.role === undefined ? undefined : rules.quotes.get(kind.role);
+    if (quotes === undefined) return kind.spelled || rules.spell(token);
+    const [opening, closing] = quotes;
+    const opens = !this.touches(start) || rules.openAfter.has(this.words[this.words.length - 1]);
+    const followed = matchEnd(rules.followed, this.text, end) >= 0;
+    if (kind.role === "single") return opens && followed ? opening : closing;
+    this.quoted = opens === followed ? opens : !this.quoted;
+    return this.quoted ? opening : closing;
+  }
+
+  /** Whether a stop belongs to the word before it; says where the sentence ends, if it does so here. */
+  private joins(kind: Token, start: number, end: number): boolean {
+    const { rules, text } = this;
+    let ends = kind.ends!;
+    let joins = false;
+    if (kind.abbreviates && this.touches(start)) {
+      const one = rules
+        .abbreviations(this.words[this.words.length - 1])
+        .find(({ when, first }) => matchEnd(when, text, end) >= 0 && (this.words.length === 1 || !first));
+      if (one) [ends, joins] = [one.ends, !one.splits];
+    }
+    const after = Math.max(matchEnd(rules.closers, text, end), end);
+    if (after > end) ends = rules.closedEnds.get(ends) ?? ends;
+    if (!this.words.length) ends = rules.firstEnds.get(ends) ?? ends;
+    if (matchEnd(rules.textEnds, text, after) >= 0 || matchEnd(rules.ends.get(ends)!, text, after) >= 0) this.end = after;
+    return joins;
+  }
+}

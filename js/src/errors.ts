@@ -1,0 +1,23 @@
+/** Typed errors: each says what was expected, what was found and what to do next. */
+
+/** Base of every error that thinstack throws on purpose. */
+export class ThinstackError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** A bundle is damaged, incomplete, or of a newer schema than this version reads. */
+export class BundleError extends ThinstackError {}
+
+/** What was handed to a model cannot be its input. */
+export class InputError extends ThinstackError {}
+
+/** The package of a runtime is not installed, or cannot be loaded; the message holds the command that mends it. */
+export class MissingExtraError extends ThinstackError {}
+
+/** What a caught value says of itself. */
+export function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

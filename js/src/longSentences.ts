@@ -1,0 +1,120 @@
+/** Sentences too long for a model: where they are cut, and how their parts are joined again. */
+import { type Span } from "./english.js";
+import { InputError } from "./errors.js";
+import { type Scored, meanScores } from "./scored.js";
+import { REDUCE, SHIFT, balanced, spansOf } from "./transitions.js";
+
+/** Words of a sentence that is read as a whole, by default. */
+export const MAX_WORDS = 400;
+
+// Behind what a sentence is cut, the best first.
+const MARKS = [new Set([";", ":", "--", "–", "—", ".", "...", "…", "!", "?"]), new Set([","])];
+
+/** What a model reads at once: so many words, and so many of the word pieces that `pieces` counts. */
+export interface Limits {
+  words: number;
+  pieces?: number;
+  count: (words: readonly string[]) => number[];
+}
+
+/**
+ * The words [start, end) of the parts of a sentence, each of a cost of at most `limit`, or of one word. `costs`: of each word.
+ *
+ * What costs too much is cut in two, again and again: behind a semicolon, colon, dash or full stop, else behind a comma,
+ * whichever is nearest to the middle and leaves at least a quarter on either side; else at the middle.
+ */
+export function cut(words: readonly string[], costs: readonly number[], limit: number): Span[] {
+  const before = [0]; // the cost of all words before each
+  for (const cost of costs) before.push(before[before.length - 1] + cost);
+  const marked = MARKS.map((marks) => [...words.keys()].filter((place) => marks.has(words[place])).map((place) => place + 1));
+  const parts: Span[] = [];
+  const todo: Span[] = [[0, words.length]];
+  while (todo.length) {
+    const [start, end] = todo.pop()!;
+    const cost = before[end] - before[start];
+    if (cost <= limit || end - start === 1) {
+      parts.push([start, end]);
+      continue;
+    }
+    const middle = before[start] + cost / 2;
+    const mark = marked
+      .map((places) => nearest(places.length, (index) => places[index], before, middle))
+      .find((place) => start < place && place < end && Math.abs(before[place] - middle) <= cost / 4);
+    const place = mark ?? nearest(end - start - 1, (index) => start + 1 + index, before, middle);
+    todo.push([place, end], [start, place]);
+  }
+  return parts;
+}
+
+/** The one of `count` places, in order, before which the cost is nearest to `middle`; 0 of none. */
+function nearest(count: number, at: (index: number) => number, before: readonly number[], middle: number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (before[at(half)] < middle) low = half + 1;
+    else high = half;
+  }
+  const near = [low - 1, low].filter((index) => index >= 0 && index < count).map(at);
+  const distance = (place: number) => Math.abs(before[place] - middle);
+  return near.reduce((best, place) => (distance(place) < distance(best) ? place : best), near[0] ?? 0);
+}
+
+/** The parts of each sentence; one of a sentence that is read as a whole. `given`: their trees are, so nothing can be cut. */
+export function cutsOf(sentences: readonly (readonly string[])[], limits: Limits, given: boolean): Span[][] {
+  return sentences.map((words, place) => {
+    const tooLong = !given && words.length > limits.words;
+    const cuts: Span[] = tooLong ? cut(words, Array(words.length).fill(1), limits.words) : [[0, words.length]];
+    if (limits.pieces === undefined) return cuts;
+    const most = limits.pieces;
+    const pieces = limits.count(words);
+    const total = pieces.reduce((sum, count) => sum + count, 0);
+    if (total <= most) return cuts;
+    checkPieces(words, place, pieces, total, most, given);
+    return cuts.flatMap(([start, end]) =>
+      cut(words.slice(start, end), pieces.slice(start, end), most).map(([first, behind]): Span => [start + first, start + behind]),
+    );
+  });
+}
+
+function checkPieces(
+  words: readonly string[],
+  place: number,
+  pieces: readonly number[],
+  total: number,
+  most: number,
+  given: boolean,
+): void {
+  const long = pieces.findIndex((count) => count > most);
+  if (long >= 0) {
+    const found = `the word ${words[long].slice(0, 40)} has ${pieces[long]} word pieces`;
+    throw new InputError(`sentence ${place}: ${found}; this model reads ${most} at once: shorten it or leave it out`);
+  }
+  if (given) {
+    const found = `sentence ${place} has ${total} word pieces; this model reads ${most} at once`;
+    throw new InputError(`${found}: shorten it, or leave its tree out, and it is read in parts`);
+  }
+}
+
+/**
+ * One sentence of its parts: a balanced tree over their trees. Its nodes above the parts have the mean of the scores of the parts
+ * below, weighted by words. `phrases`: whether all nodes have scores, not the sentence alone.
+ */
+export function join(parts: readonly Scored[], spans: Span[], phrases: boolean): Scored {
+  const top = balanced(parts.length);
+  const roots = parts.map(({ scores }) => scores[scores.length - 1]);
+  const lengths = spans.map(([start, end]) => end - start);
+  const below = spansOf(top);
+  let next = 0;
+  const nodes = top.map((step, node): Pick<Scored, "transitions" | "scores"> => {
+    if (step === SHIFT) return parts[next++];
+    return { transitions: [REDUCE], scores: [Float32Array.from(meanScores(roots.slice(...below[node]), lengths.slice(...below[node])))] };
+  });
+  const whole = nodes[nodes.length - 1].scores;
+  const tree = parts[0].transitions.length > 0; // a plain sentence has none
+  return {
+    transitions: tree ? nodes.flatMap(({ transitions }) => transitions) : [],
+    scores: tree && phrases ? nodes.flatMap(({ scores }) => scores) : whole,
+    weight: 1,
+    parts: spans,
+  };
+}

@@ -1,0 +1,108 @@
+/** `manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself. */
+import { BundleError, reason } from "./errors.js";
+import { VERSION } from "./generated.js";
+
+const BUNDLE_SCHEMA = 1;
+export const MANIFEST_BYTES = 1 << 20;
+const MOST_FILES = 1000;
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/;
+export const MEND = "export, copy or install the bundle anew";
+
+/** The digest and the size in bytes of one file. */
+export interface FileRecord {
+  sha256: string;
+  size: number;
+}
+
+/** What is read of a manifest. */
+export interface Manifest {
+  /** Every file but the manifest, by its name relative to the bundle. */
+  files: ReadonlyMap<string, FileRecord>;
+  /** What wrote it. */
+  producer: unknown;
+  /** What was measured of the model. */
+  metrics: Record<string, unknown>;
+  /** What it was trained on, and under which terms. */
+  data: string;
+}
+
+/** The manifest in these bytes. Throws BundleError for anything else, for a changed one and for a newer schema. */
+export async function parseManifest(content: Uint8Array<ArrayBuffer>, source: string): Promise<Manifest> {
+  const text = decoded(content, source);
+  const raw = parsed(text, source);
+  if (!["schema_version", "digest", "files"].every((key) => Object.hasOwn(raw, key))) {
+    throw new BundleError(`${source}: not the manifest of a thinstack bundle`);
+  }
+  if (raw.digest !== (await sha256(new TextEncoder().encode(covered(text))))) {
+    throw new BundleError(`${source}: changed (its own digest does not fit); ${MEND}`);
+  }
+  checkSchema(raw, BUNDLE_SCHEMA, source, raw.producer);
+  const { producer, metrics, data } = raw;
+  return { files: filesOf(raw.files, source), producer, metrics: (metrics ?? {}) as Manifest["metrics"], data: String(data ?? "") };
+}
+
+/** Throws BundleError if a schema is newer than the one that is readable. */
+export function checkSchema(raw: Record<string, unknown>, readable: number, source: string, producer?: unknown): void {
+  const found = raw.schema_version;
+  if (typeof found === "number" && found > readable) {
+    const version = String((producer as { version?: unknown } | undefined)?.version);
+    const wanted = /^[0-9][0-9A-Za-z.]*$/.test(version) ? `: ${version} or later` : "";
+    throw new BundleError(
+      `${source}: schema ${found}, but thinstack ${VERSION} reads schemas up to ${readable}; a newer thinstack is needed${wanted}`,
+    );
+  }
+  if (found !== readable) throw new BundleError(`${source}: schema_version: expected ${readable}, found ${JSON.stringify(found)}`);
+}
+
+/** SHA-256 in hexadecimal digits. Throws BundleError where the page may not compute it. */
+export async function sha256(content: Uint8Array<ArrayBuffer>): Promise<string> {
+  if (!globalThis.crypto?.subtle) {
+    throw new BundleError("digests cannot be checked on an insecure page: serve it over https, or from localhost");
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The text of UTF-8 bytes. Throws BundleError for others. */
+export function decoded(content: Uint8Array<ArrayBuffer>, source: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    throw new BundleError(`${source}: cannot be read as UTF-8; ${MEND}`);
+  }
+}
+
+/** The object in a JSON text. Throws BundleError for anything else. */
+export function parsed(text: string, source: string): Record<string, unknown> {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (error) {
+    throw new BundleError(`${source}: not readable as JSON (${reason(error)}); ${MEND}`);
+  }
+  if (typeof raw !== "object" || raw === null || Array.isArray(raw)) throw new BundleError(`${source}: expected a JSON object; ${MEND}`);
+  return raw as Record<string, unknown>;
+}
+
+/**
+ * What the digest covers: the manifest without white space and without its own digest. It is cut out of the text, for numbers
+ * come back from a parser in another form, `1.0` as `1`. A manifest has its keys in order, so no other digest comes before.
+ */
+function covered(text: string): string {
+  const bare = text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, kept?: string) => kept ?? "");
+  return bare.replace(/"digest":"[^"]*",/, "");
+}
+
+function filesOf(raw: unknown, source: string): Map<string, FileRecord> {
+  const files = new Map<string, FileRecord>();
+  const entries = Object.entries((raw ?? {}) as Record<string, FileRecord>);
+  if (entries.length > MOST_FILES) throw new BundleError(`${source}: ${entries.length} files; expected at most ${MOST_FILES}`);
+  for (const [name, record] of entries) {
+    const sound = /^[0-9a-f]{64}$/.test(record?.sha256) && Number.isSafeInteger(record.size) && record.size >= 0;
+    if (!NAME.test(name) || !sound) {
+      throw new BundleError(`${source}: files: expected a plain name, a SHA-256 and a size; found ${JSON.stringify(name).slice(0, 80)}`);
+    }
+    files.set(name, record);
+  }
+  return files;
+}

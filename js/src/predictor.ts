@@ -1,0 +1,197 @@
+/** `Predictor`: a bundle's model, from text to labels, scores and trees. */
+import { BATCH_TEXTS, batches } from "./batching.js";
+import { type Bundle, type Folder, openBundle } from "./bundle.js";
+import { type Sentence, splitText } from "./english.js";
+import { InputError } from "./errors.js";
+import { MAX_WORDS, cutsOf, join } from "./longSentences.js";
+import { type Manifest } from "./manifest.js";
+import { Prediction, TextPrediction } from "./prediction.js";
+import { type Scored } from "./scored.js";
+import { type Model, type Runtime, startModel } from "./session.js";
+import { balanced, fault, left, right } from "./transitions.js";
+import { type View, chooseView, shown } from "./views.js";
+
+/** Where the trees of words come from: `auto` is what the model was trained for, `self` the parse that it makes. */
+export type TreeSource = "auto" | "self" | "balanced" | "left" | "right";
+
+/** What `load` takes. */
+export interface LoadOptions {
+  /** 3 or 2 shows the five classes of a model of sentiment as negative, (neutral) and positive. */
+  classes?: 2 | 3 | 5;
+  /** Where no class is as probable as this, there is no label. */
+  abstain?: number;
+  /** A sentence of more words (400) is read in parts. */
+  maxWords?: number;
+  /** The module of onnxruntime, where it is not to be imported by its name. */
+  runtime?: Runtime;
+}
+
+type Sentences = readonly (readonly string[])[];
+type Transitions = readonly ArrayLike<number>[];
+
+const SHAPES = new Map(Object.entries({ balanced, left, right }));
+
+/** A bundle's model. May be asked again while it still answers. Made by `load`. */
+export class Predictor {
+  /** The classes that are shown. */
+  readonly labels: readonly string[];
+
+  constructor(
+    private readonly model: Model,
+    private readonly bundle: Bundle,
+    private readonly view: View,
+    private readonly maxWords: number,
+  ) {
+    this.labels = view.labels;
+  }
+
+  /** What its makers say of it: what was measured, what it was trained on. */
+  get manifest(): Manifest {
+    return this.bundle.manifest;
+  }
+
+  /**
+   * What the model says of an English text, or of each of many. `split` false: a text is one sentence. Throws InputError for what
+   * is no text, for one that is no Unicode and for a source that the model does not have, BundleError if the model fails.
+   */
+  async predict(text: string, options?: { source?: TreeSource; split?: boolean }): Promise<TextPrediction>;
+  async predict(texts: readonly string[], options?: { source?: TreeSource; split?: boolean }): Promise<TextPrediction[]>;
+  async predict(
+    texts: string | readonly string[],
+    { source = "auto", split = true }: { source?: TreeSource; split?: boolean } = {},
+  ): Promise<TextPrediction | TextPrediction[]> {
+    if (!Array.isArray(texts)) return (await this.predict([texts as string], { source, split }))[0];
+    texts.forEach(checkText);
+    const found: TextPrediction[] = [];
+    // Once without texts too: an unknown source is an error even then.
+    for (let start = 0; start < texts.length || start === 0; start += BATCH_TEXTS) {
+      const some: string[] = texts.slice(start, start + BATCH_TEXTS);
+      const cut = some.map((text) => splitText(text, { split }));
+      const scored = await this.treesAndScores(cut.flatMap((sentences) => sentences.map(({ words }) => words)), source);
+      let next = 0;
+      cut.forEach((sentences, place) => {
+        const each = sentences.map((sentence) => new Prediction(sentence, scored[next++], this.view));
+        found.push(new TextPrediction(some[place], each, this.view));
+      });
+    }
+    return found;
+  }
+
+  /**
+   * What the model says of sentences of words, in treebank conventions. `source`: where their trees come from, or the transitions
+   * of each. Throws InputError, naming the sentence (from 0), for one without words or with another tree.
+   */
+  async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
+    sentences.forEach(checkWords);
+    const scored = await this.treesAndScores(sentences, source);
+    return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place], this.view));
+  }
+
+  /** Frees the memory of the model, which cannot be asked any more. */
+  release(): Promise<void> {
+    return this.model.release();
+  }
+
+  private async treesAndScores(sentences: Sentences, source: TreeSource | Transitions): Promise<Scored[]> {
+    const { vocabulary } = this.bundle;
+    const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
+    const given = typeof source !== "string";
+    const cuts = cutsOf(sentences, { words: this.maxWords, pieces: this.model.mostPieces, count }, given);
+    const parts = sentences.flatMap((words, place) => cuts[place].map(([start, end]) => words.slice(start, end)));
+    const scored = await this.scored(parts, this.treesOf(parts, source));
+    let next = 0;
+    return cuts.map((spans) => {
+      const own = scored.slice(next, (next += spans.length));
+      return shown(this.view, spans.length > 1 ? join(own, spans, this.model.phrases) : own[0]);
+    });
+  }
+
+  private async scored(sentences: Sentences, trees: number[][] | undefined): Promise<Scored[]> {
+    const { vocabulary } = this.bundle;
+    const lengths = sentences.map(({ length }) => length);
+    const wide = this.model.mostPieces !== undefined;
+    const widths = wide ? sentences.map((words) => vocabulary.fields(words).piece_ids.length) : undefined;
+    const found: Scored[] = [];
+    for (const positions of batches(lengths, widths)) {
+      const batch = {
+        lengths: positions.map((place) => lengths[place]),
+        fields: vocabulary.fields(positions.flatMap((place) => sentences[place])),
+        transitions: trees ? positions.flatMap((place) => trees[place]) : [],
+      };
+      const scored = await this.model.run(batch);
+      positions.forEach((place, row) => (found[place] = scored[row]));
+    }
+    return found;
+  }
+
+  /** The trees that the model is given; undefined where it makes its own or has none. */
+  private treesOf(sentences: Sentences, source: TreeSource | Transitions): number[][] | undefined {
+    const { config, distances } = this.bundle;
+    if (config.trees === "sequence") {
+      if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
+      return undefined;
+    }
+    if (typeof source !== "string") {
+      const trees = Array.from(source, (steps) => Array.from(steps ?? []));
+      checkTrees(sentences, trees);
+      return trees;
+    }
+    const resolved = source === "auto" ? config.treeSource : source;
+    if (resolved === "self" && config.parses) return undefined;
+    if (resolved === "distances" && distances) return sentences.map((words) => distances.transitions(words));
+    const shape = SHAPES.get(resolved);
+    if (shape) return sentences.map((words) => shape(words.length));
+    const known = [...SHAPES.keys(), ...(distances ? ["distances"] : []), ...(config.parses ? ["self"] : [])];
+    const problem = resolved === "self" ? "no parser for the" : "unknown";
+    throw new InputError(`${problem} tree source ${resolved}; this model has ${known.join(", ")}`);
+  }
+}
+
+/** Loads the bundle of a folder; `Folder` and the errors of `openBundle`, InputError for a view that the model does not have. */
+export async function loadFolder(
+  folder: Folder,
+  runtime: () => Promise<Runtime>,
+  sessionOptions: object,
+  { classes, abstain, maxWords = MAX_WORDS, runtime: own }: LoadOptions,
+): Promise<Predictor> {
+  if (!Number.isInteger(maxWords) || maxWords < 2) {
+    throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
+  }
+  const bundle = await openBundle(folder);
+  const view = chooseView(bundle.config.labels, classes, abstain);
+  const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
+  return new Predictor(model, bundle, view, maxWords);
+}
+
+function checkText(text: unknown, place: number): void {
+  if (typeof text !== "string") throw new InputError(`text ${place}: expected a string, found ${typeof text}`);
+  const wrong = text.search(/\p{Cs}/u);
+  if (wrong >= 0) {
+    const found = `\\u${text.charCodeAt(wrong).toString(16)}`;
+    throw new InputError(`text ${place}: no Unicode text, unit ${wrong} is ${found}, half of a pair of surrogates`);
+  }
+}
+
+function checkWords(words: unknown, place: number): void {
+  if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${typeof words}: split it first`);
+  if (!words.length) throw new InputError(`sentence ${place} has no words: leave empty sentences out`);
+  const odd = words.find((word) => typeof word !== "string");
+  if (odd !== undefined) throw new InputError(`sentence ${place}: a word is a string, found ${typeof odd}`);
+}
+
+function checkTrees(sentences: Sentences, trees: number[][]): void {
+  if (sentences.length !== trees.length) {
+    throw new InputError(`${sentences.length} sentences need as many trees, found ${trees.length}`);
+  }
+  sentences.forEach((words, place) => {
+    const wrong = fault(trees[place], words.length);
+    if (wrong) throw new InputError(`sentence ${place} has ${words.length} words: ${wrong}`);
+  });
+}
+
+/** A sentence whose text is its words with a space between. */
+function joinedWords(words: readonly string[]): Sentence {
+  let end = -1;
+  const offsets = words.map((word): [number, number] => [end + 1, (end += word.length + 1)]);
+  return { text: words.join(" "), words: [...words], offsets, start: 0 };
+}

@@ -1,0 +1,133 @@
+/** The rules that make sentences and words of English text: `english.json`, with its patterns compiled. */
+import { cached } from "./cache.js";
+import { ENGLISH } from "./generated.js";
+
+/** A kind of token: what it says of words and sentences (`Token` in Python's english.py). */
+export interface Token {
+  name: string;
+  pattern: string;
+  /** `plain`: stands as it is; `word`; `single`, `double`: a quotation mark; `stop`: may end a sentence; `break`: ends one. */
+  role?: string;
+  spelled?: string;
+  ends?: string;
+  abbreviates?: boolean;
+}
+
+interface AbbreviationData {
+  ends: string;
+  words?: string[];
+  pattern?: string;
+  when?: string;
+  first?: boolean;
+  splits?: boolean;
+}
+
+/** What `english.json` holds; docs/text.md explains it. */
+export interface RulesData {
+  version: number;
+  classes: Record<string, string>;
+  tokens: Token[];
+  spelled: Record<string, string>;
+  quotes: Record<string, string[]>;
+  open_after: string[];
+  followed: string;
+  abbreviations: (AbbreviationData & { name: string })[];
+  closers: string;
+  text_ends: string;
+  ends: Record<string, string>;
+  closed_ends: Record<string, string>;
+  first_ends: Record<string, string>;
+  starters: string[];
+}
+
+/** A kind of words that a full stop may belong to. */
+export interface Abbreviation {
+  ends: string;
+  fits: (word: string) => boolean;
+  /** What follows the full stop; sticky. */
+  when: RegExp;
+  /** Only as the first word of a sentence. */
+  first: boolean;
+  /** The full stop is a word of its own all the same. */
+  splits: boolean;
+}
+
+/** The rules with patterns compiled. Group i of `scan` is `tokens[i]`. All patterns but `scan` are sticky. */
+export class Rules {
+  readonly tokens: (Token | undefined)[];
+  readonly scan: RegExp;
+  readonly plain: number;
+  readonly quotes: ReadonlyMap<string, string[]>;
+  readonly openAfter: ReadonlySet<string>;
+  readonly followed: RegExp;
+  readonly closers: RegExp;
+  readonly textEnds: RegExp;
+  readonly ends: ReadonlyMap<string, RegExp>;
+  readonly closedEnds: ReadonlyMap<string, string>;
+  readonly firstEnds: ReadonlyMap<string, string>;
+  /** The kinds of abbreviations that a word may be. */
+  readonly abbreviations: (word: string) => Abbreviation[];
+  private readonly classes = new Map<string, string>();
+  private readonly spelled: ReadonlyMap<string, string>;
+  private readonly special: RegExp;
+
+  constructor(data: RulesData) {
+    this.classes.set("starters", data.starters.join("|"));
+    for (const [name, pattern] of Object.entries(data.classes)) this.classes.set(name, this.expanded(pattern));
+    this.tokens = [undefined, ...data.tokens];
+    const groups = data.tokens.map(({ pattern }) => `(${pattern})`).join("|");
+    this.scan = new RegExp(this.expanded(` ?(?:${groups})`), "gu");
+    this.plain = this.tokens.findIndex((token) => token?.role === "plain");
+    this.spelled = new Map(Object.entries(data.spelled));
+    this.special = new RegExp(`[${[...this.spelled.keys()].map((mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`).join("")}]`, "gu");
+    this.quotes = new Map(Object.entries(data.quotes));
+    this.openAfter = new Set(data.open_after);
+    this.followed = this.sticky(data.followed);
+    this.closers = this.sticky(data.closers);
+    this.textEnds = this.sticky(data.text_ends);
+    this.ends = new Map(Object.entries(data.ends).map(([name, pattern]) => [name, this.sticky(pattern)]));
+    this.closedEnds = new Map(Object.entries(data.closed_ends));
+    this.firstEnds = new Map(Object.entries(data.first_ends));
+    const kinds = data.abbreviations.map((kind) => this.abbreviation(kind));
+    this.abbreviations = cached((word) => kinds.filter((kind) => kind.fits(word)), 4096);
+  }
+
+  /** A token as the treebank spells it, character by character. */
+  spell(token: string): string {
+    return token.replace(this.special, (mark) => this.spelled.get(mark)!);
+  }
+
+  private expanded(pattern: string): string {
+    return pattern.replace(/<([a-z]+)>/g, (_, name: string) => this.classes.get(name)!);
+  }
+
+  private sticky(pattern: string): RegExp {
+    return new RegExp(this.expanded(pattern), "uy");
+  }
+
+  private abbreviation(kind: AbbreviationData): Abbreviation {
+    const cased = (kind.words ?? []).flatMap((word) => [word, word[0].toUpperCase() + word.slice(1), word.toUpperCase()]);
+    const words = new Set(cased);
+    const whole = new RegExp(`^(?:${this.expanded(kind.pattern ?? "(?!)")})$`, "u");
+    return {
+      ends: kind.ends,
+      fits: (word) => words.has(word) || whole.test(word),
+      when: this.sticky(kind.when ?? ""),
+      first: kind.first ?? false,
+      splits: kind.splits ?? false,
+    };
+  }
+}
+
+/** Where a sticky pattern that fits at `place` of a text ends; -1 where it does not. */
+export function matchEnd(pattern: RegExp, text: string, place: number): number {
+  pattern.lastIndex = place;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+let english: Rules | undefined;
+
+/** The rules of English, compiled once. */
+export function rules(): Rules {
+  return (english ??= new Rules(ENGLISH));
+}

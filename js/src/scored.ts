@@ -1,0 +1,26 @@
+import { type Span } from "./english.js";
+
+/** What a model says of a sentence: its tree, and the scores of its nodes. */
+export interface Scored {
+  /** 2n - 1 of n words; none of a plain sentence. */
+  transitions: number[];
+  /** A row of C probabilities for each node, or for the sentence alone. */
+  scores: Float32Array[];
+  /** What each of its words counts in the mean of a text. */
+  weight: number;
+  /** Words [start, end) of the parts that it was read in; none where it was read as a whole. */
+  parts: Span[];
+}
+
+/** The weighted mean of rows of scores. */
+export function meanScores(rows: readonly Float32Array[], weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return Array.from(rows[0], (_, label) => rows.reduce((sum, row, place) => sum + row[label] * (weights[place] / total), 0));
+}
+
+/** The place of the greatest number, the first of equal ones. */
+export function argmax(row: ArrayLike<number>): number {
+  let best = 0;
+  for (let place = 1; place < row.length; place++) if (row[place] > row[best]) best = place;
+  return best;
+}

@@ -1,0 +1,168 @@
+/** A bundle's model in onnxruntime: what it takes and gives, and whether that fits the bundle. */
+import { type Bundle } from "./bundle.js";
+import { BundleError, reason } from "./errors.js";
+import { MEND } from "./manifest.js";
+import { metadataOf } from "./metadata.js";
+import { type Scored } from "./scored.js";
+import { fault } from "./transitions.js";
+import { type Fields } from "./vocabulary.js";
+
+/** What is needed of onnxruntime, node's or the web's: the module itself. */
+export interface Runtime {
+  InferenceSession: { create(model: Uint8Array, options?: object): Promise<any> };
+  Tensor: new (...arguments_: any[]) => any;
+}
+
+/** Sentences of a batch: the words of each, as the model's inputs tell them, and their trees; none where the model makes them. */
+export interface Batch {
+  lengths: number[];
+  fields: Fields;
+  transitions: number[];
+}
+
+// The inputs that tell the trees of models that are run (one that parses: both).
+const TREES = new Map([
+  ["binary", ["transitions"]],
+  ["sequence", ["lengths"]],
+]);
+const WORD_FIELDS = { words: ["token_ids"], wordpieces: ["piece_ids", "pieces_per_word"] };
+const PARSE = "parse";
+
+/** A session of a bundle's model. Made by `startModel`. */
+export class Model {
+  /** Whether it scores phrases, or sentences alone. */
+  readonly phrases: boolean;
+  /** Word pieces of a sentence that it reads; undefined without such a limit. */
+  readonly mostPieces: number | undefined;
+  private readonly output: string;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly session: any,
+    private readonly bundle: Bundle,
+  ) {
+    const { config, source } = bundle;
+    const metadata = metadataOf(bundle.model, source);
+    const reads = metadata.get("reads") ?? (config.head === "root_classifier.v1" ? "roots" : "nodes");
+    this.phrases = config.trees !== "sequence" && reads !== "roots";
+    this.output = this.phrases ? "node_scores" : "root_scores";
+    this.checkInterface();
+    checkMetadata(metadata, bundle);
+    this.mostPieces = mostPieces(metadata, bundle);
+  }
+
+  /** The trees and scores of a batch, by sentence. Runs of one session wait for each other. */
+  run(batch: Batch): Promise<Scored[]> {
+    const found = this.queue.then(() => this.runNow(batch));
+    this.queue = found.catch(() => undefined);
+    return found;
+  }
+
+  /** Frees what the session holds, after the runs that wait. */
+  async release(): Promise<void> {
+    await this.queue;
+    await this.session.release();
+  }
+
+  private async runNow({ lengths, fields, transitions }: Batch): Promise<Scored[]> {
+    const feeds: Record<string, unknown> = {};
+    const inputs: Fields = { ...fields, lengths, transitions };
+    for (const { name, type } of this.session.inputMetadata) {
+      const values = inputs[name];
+      const data = type === "int64" ? BigInt64Array.from(values, BigInt) : Int32Array.from(values);
+      feeds[name] = new this.runtime.Tensor(type, data, [data.length]);
+    }
+    const parses = this.bundle.config.parses && !transitions.length;
+    let outputs;
+    try {
+      outputs = await this.session.run(feeds, parses ? [this.output, PARSE] : [this.output]);
+    } catch (error) {
+      throw new BundleError(`${this.bundle.source}: the model failed on ${lengths.length} sentences: ${reason(error)}`, { cause: error });
+    }
+    const rows = this.rowsOf(outputs[this.output], lengths);
+    const steps = parses ? Array.from(outputs[PARSE].data, Number) : transitions;
+    return this.apart(rows, steps, lengths, parses);
+  }
+
+  private apart(rows: Float32Array[], steps: number[], lengths: number[], parsed: boolean): Scored[] {
+    let node = 0;
+    return lengths.map((length, place) => {
+      const start = node;
+      node += 2 * length - 1;
+      const transitions = steps.slice(start, node);
+      const wrong = parsed ? fault(transitions, length) : undefined;
+      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
+      const scores = this.phrases ? rows.slice(start, node) : rows.slice(place, place + 1);
+      return { transitions, scores, weight: 1, parts: [] };
+    });
+  }
+
+  private rowsOf(tensor: { data: Float32Array; dims: readonly number[] }, lengths: number[]): Float32Array[] {
+    const { data, dims } = tensor;
+    const nodes = lengths.reduce((sum, length) => sum + 2 * length - 1, 0);
+    const [count, labels] = [this.phrases ? nodes : lengths.length, this.bundle.config.labels.length];
+    if (dims.length !== 2 || dims[0] !== count || dims[1] !== labels || !data.every(Number.isFinite)) {
+      const expected = `expected finite ${this.output} of ${count} rows and ${labels} labels`;
+      throw new BundleError(`${this.bundle.source}: ${expected}; found shape ${dims.join(" x ")}`);
+    }
+    return Array.from({ length: count }, (_, row) => data.slice(row * labels, (row + 1) * labels));
+  }
+
+  private checkInterface(): void {
+    const { config, source } = this.bundle;
+    const { inputNames, outputNames, inputMetadata } = this.session;
+    const trees = config.parses ? ["lengths", "transitions"] : TREES.get(config.trees);
+    if (!trees || !outputNames.includes(this.output)) {
+      const found = `it reads ${config.trees} trees and gives ${outputNames.join(", ")}`;
+      throw new BundleError(`${source}: expected a model of binary trees or of plain sentences that gives ${this.output}; ${found}`);
+    }
+    const expected = new Set([...WORD_FIELDS[config.embedding], ...trees]);
+    // For words in their context; a parser's lengths are for its trees.
+    if (inputNames.includes("lengths") && !outputNames.includes(PARSE)) expected.add("lengths");
+    const kinds = inputMetadata.every(({ type }: { type: string }) => type === "int32" || type === "int64");
+    if ([...inputNames].sort().join() !== [...expected].sort().join() || !kinds) {
+      throw new BundleError(`${source}: expected the int32 or int64 inputs ${[...expected].join(", ")}; found ${inputNames.join(", ")}`);
+    }
+    if (config.parses && !outputNames.includes(PARSE)) {
+      throw new BundleError(`${source}: the configuration says that the model parses, but it gives no ${PARSE}; ${MEND}`);
+    }
+  }
+}
+
+/** Starts a session of a bundle's model. Throws BundleError if it cannot be run, or does not fit the bundle. */
+export async function startModel(runtime: Runtime, bundle: Bundle, options: object): Promise<Model> {
+  let session;
+  try {
+    session = await runtime.InferenceSession.create(bundle.model, options);
+  } catch (error) {
+    throw new BundleError(`${bundle.source}: onnxruntime cannot load it: ${reason(error)}`, { cause: error });
+  }
+  return new Model(runtime, session, bundle);
+}
+
+/** With another vocabulary or other labels, ids or names would be wrong. */
+function checkMetadata(metadata: Map<string, string>, { config, vocabularyDigest, source }: Bundle): void {
+  const own = {
+    vocabulary_digest: vocabularyDigest,
+    labels: `[${config.labels.map((label) => JSON.stringify(label)).join(", ")}]`, // as Python writes it
+    embedding: config.embedding,
+    parses: String(config.parses),
+  };
+  for (const [key, value] of Object.entries(own)) {
+    const found = metadata.get(key) ?? value;
+    if (found !== value) {
+      const exported = `exported with ${key} ${found.slice(0, 80)}, but the bundle has ${value.slice(0, 80)}`;
+      throw new BundleError(`${source}: ${exported}; ${MEND}`);
+    }
+  }
+}
+
+function mostPieces(metadata: Map<string, string>, { config, source }: Bundle): number | undefined {
+  const told = metadata.get("max_pieces");
+  if (told === undefined) return undefined;
+  if (!/^[1-9][0-9]{0,8}$/.test(told) || config.embedding !== "wordpieces") {
+    throw new BundleError(`${source}: expected a number as max_pieces, of a model of word pieces, found ${told.slice(0, 40)}; ${MEND}`);
+  }
+  return Number(told);
+}

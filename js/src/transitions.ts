@@ -1,0 +1,64 @@
+/** Shift-reduce transitions of binary trees: 2n - 1 for n words, 0 SHIFT (a word), 1 REDUCE (joins the last two phrases). */
+import { type Span } from "./english.js";
+
+export const SHIFT = 0;
+export const REDUCE = 1;
+
+/** ((w1 w2) w3) ... over n >= 1 words. */
+export function left(words: number): number[] {
+  return Array.from({ length: 2 * words - 1 }, (_, place) => (place > 0 && place % 2 === 0 ? REDUCE : SHIFT));
+}
+
+/** w1 (w2 (w3 ...)) over n >= 1 words. */
+export function right(words: number): number[] {
+  return Array.from({ length: 2 * words - 1 }, (_, place) => (place < words ? SHIFT : REDUCE));
+}
+
+/** The balanced tree over n >= 1 words; an odd word goes to the left half. */
+export function balanced(words: number): number[] {
+  if (words === 1) return [SHIFT];
+  const half = Math.floor(words / 2);
+  return [...balanced(words - half), ...balanced(half), REDUCE];
+}
+
+/** Words [start, end) of each node of a whole tree. */
+export function spansOf(transitions: readonly number[]): Span[] {
+  const stack: Span[] = [];
+  let words = 0;
+  return transitions.map((step) => {
+    let span: Span = [words, words + 1];
+    if (step === SHIFT) {
+      words++;
+    } else {
+      const [, end] = stack.pop()!;
+      span = [stack.pop()![0], end];
+    }
+    stack.push(span);
+    return span;
+  });
+}
+
+/** The left child of each node of a whole tree; -1 of a word. The right one is the node before it. */
+export function leftChildren(transitions: readonly number[]): number[] {
+  const stack: number[] = [];
+  return transitions.map((step, node) => {
+    if (step === REDUCE) stack.pop();
+    const found = step === REDUCE ? stack.pop()! : -1;
+    stack.push(node);
+    return found;
+  });
+}
+
+/** Why transitions are no single binary tree over so many words; undefined where they are one. */
+export function fault(transitions: readonly number[], words: number): string | undefined {
+  const expected = 2 * words - 1;
+  if (transitions.length !== expected) return `its tree has ${expected} transitions; found ${transitions.length}`;
+  let height = 0;
+  for (const [place, step] of transitions.entries()) {
+    if (step !== SHIFT && step !== REDUCE) return `transition ${place} is ${step}; expected 0 (SHIFT) or 1 (REDUCE)`;
+    height += step === SHIFT ? 1 : -1;
+    if (height < 1) return `transition ${place} is a REDUCE, but there are fewer than two nodes on the stack`;
+  }
+  // As many words as there are make one root of 2n - 1 transitions.
+  return height === 1 ? undefined : `the last transition leaves ${height} nodes on the stack; expected 1, the root`;
+}

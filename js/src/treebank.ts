@@ -1,0 +1,21 @@
+/** Penn Treebank escapes (`thinstack.data.ptb` in Python). */
+
+const UNESCAPES = new Map([
+  ["-LRB-", "("],
+  ["-RRB-", ")"],
+  ["-LSB-", "["],
+  ["-RSB-", "]"],
+  ["-LCB-", "{"],
+  ["-RCB-", "}"],
+  ["\\/", "/"],
+  ["\\*", "*"],
+]);
+// With `u`, letters fold as in Python's IGNORECASE: the long s is an S.
+const ESCAPED = /-[LR][RSC]B-|\\[/*]/giu;
+
+/** The word as running text has it: unescaped, with `"` for two backticks or two apostrophes. */
+export function plain(word: string): string {
+  if (word === "``" || word === "''") return '"';
+  if (!word.includes("\\") && !word.includes("-")) return word;
+  return word.replace(ESCAPED, (escape) => UNESCAPES.get(escape.toUpperCase())!);
+}

@@ -1,0 +1,93 @@
+/** Vocabularies: the ids of words, kept as text files of one entry a line. */
+import { cached } from "./cache.js";
+import { BundleError } from "./errors.js";
+import { plain } from "./treebank.js";
+import { parts } from "./wordpiece.js";
+
+const UNKNOWN = "[UNK]";
+const LONGEST = 100; // characters of a part of a word
+const MOST_ENTRIES = 3_000_000;
+
+/** The fields of a model's input that hold words, arrays of integers by name. */
+export type Fields = Record<string, number[]>;
+
+/** Words or pieces with ids. */
+export interface Vocabulary {
+  /** The words as inputs of a model. */
+  fields(words: readonly string[]): Fields;
+}
+
+/** Where each entry of a vocabulary file stands. Throws BundleError for what is none. */
+export function positions(text: string, source: string): Map<string, number> {
+  if (!text) throw new BundleError(`${source}: expected one vocabulary entry a line, found an empty file`);
+  const entries = text.replace(/\n$/, "").split("\n");
+  if (entries.length > MOST_ENTRIES) {
+    throw new BundleError(`${source}: ${entries.length} entries; expected at most ${MOST_ENTRIES}`);
+  }
+  const found = new Map<string, number>();
+  entries.forEach((entry, number) => {
+    if (!entry) throw new BundleError(`${source}: vocabulary entry ${number}: expected a word, found an empty line`);
+    if (found.has(entry)) throw new BundleError(`${source}: vocabulary entry ${number}: ${JSON.stringify(entry)} occurs twice`);
+    found.set(entry, number);
+  });
+  return found;
+}
+
+/** Words with ids from 1; 0 is the unknown word. */
+export class WordVocabulary implements Vocabulary {
+  /** The id of a word as it stands, then in lower case, then without its treebank escapes; 0 if it is unknown. */
+  readonly lookup: (word: string) => number;
+
+  constructor(text: string, source = "vocabulary.txt") {
+    const known = positions(text, source);
+    this.lookup = cached((word) => {
+      const bare = plain(word);
+      const form = [word, word.toLowerCase(), bare, bare.toLowerCase()].find((each) => known.has(each));
+      return form === undefined ? 0 : known.get(form)! + 1;
+    });
+  }
+
+  fields(words: readonly string[]): Fields {
+    return { token_ids: words.map(this.lookup) };
+  }
+}
+
+/** Pieces with ids from 0, which spell any word: BERT's uncased scheme (Devlin et al. 2019). */
+export class WordpieceVocabulary implements Vocabulary {
+  /** The ids of a word's pieces, at least one. */
+  readonly piecesOf: (word: string) => readonly number[];
+  private readonly known: ReadonlyMap<string, number>;
+  private readonly unknown: number;
+
+  constructor(text: string, source = "vocabulary.txt") {
+    this.known = positions(text, source);
+    const unknown = this.known.get(UNKNOWN);
+    if (unknown === undefined) {
+      throw new BundleError(`${source}: a vocabulary needs the piece ${UNKNOWN}, not among ${this.known.size} pieces`);
+    }
+    this.unknown = unknown;
+    this.piecesOf = cached((word) => {
+      const found = parts(plain(word)).flatMap((part) => this.longestMatches(part));
+      return found.length ? found : [unknown];
+    });
+  }
+
+  fields(words: readonly string[]): Fields {
+    const pieces = words.map(this.piecesOf);
+    return { piece_ids: pieces.flat(), pieces_per_word: pieces.map(({ length }) => length) };
+  }
+
+  private longestMatches(part: string): number[] {
+    const characters = [...part];
+    const size = characters.length;
+    if (size > LONGEST) return [this.unknown];
+    const found: number[] = [];
+    for (let start = 0, end = size; start < size; start = end, end = size) {
+      const rest = (behind: number) => (start ? "##" : "") + characters.slice(start, behind).join("");
+      while (end > start && !this.known.has(rest(end))) end--;
+      if (end === start) return [this.unknown];
+      found.push(this.known.get(rest(end))!);
+    }
+    return found;
+  }
+}

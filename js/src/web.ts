@@ -1,0 +1,33 @@
+/** The entry of browsers: onnxruntime-web. */
+import { InputError, MissingExtraError, reason } from "./errors.js";
+import { type LoadOptions, type Predictor, loadFolder } from "./predictor.js";
+import { remoteFolder } from "./remote.js";
+import { type Runtime } from "./session.js";
+
+export * from "./api.js";
+
+const OPTIONS = { executionProviders: ["wasm"], logSeverityLevel: 3, enableMemPattern: false };
+
+/**
+ * Loads a bundle by the URL of its folder, relative to the page. Throws BundleError if anything that is needed is missing, damaged
+ * or of a newer schema, InputError for options that the model does not have, MissingExtraError without onnxruntime-web.
+ */
+export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
+  const base = typeof document === "undefined" ? globalThis.location?.href : document.baseURI;
+  let url;
+  try {
+    url = new URL(location, base);
+  } catch {
+    throw new InputError(`${location}: expected the URL of a bundle`);
+  }
+  return loadFolder(remoteFolder(url), runtime, OPTIONS, options);
+}
+
+async function runtime(): Promise<Runtime> {
+  try {
+    return (await import("onnxruntime-web")) as unknown as Runtime;
+  } catch (error) {
+    const problem = `onnxruntime-web cannot be imported (${reason(error)})`;
+    throw new MissingExtraError(`${problem}: npm install onnxruntime-web, or hand its module over as the option runtime`, { cause: error });
+  }
+}

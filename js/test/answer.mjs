@@ -1,0 +1,57 @@
+/** Answers questions of tests in Python: reads `{call, ...}` as JSON from standard input, and prints JSON. */
+import { readFileSync } from "node:fs";
+
+import * as node from "../dist/node.js";
+import * as web from "../dist/web.js";
+import { served } from "./served.mjs";
+
+const calls = { split, pieces, ids, predict, data, svg };
+const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
+const answer = JSON.stringify(await calls[call](question));
+process.stdout.write(answer);
+
+/** The sentences of each text. */
+function split({ texts, split: cut }) {
+  return texts.map((text) => node.splitText(text, { split: cut }));
+}
+
+/** The ids of the pieces of each word. */
+function pieces({ vocabulary, words }) {
+  const { piecesOf } = new node.WordpieceVocabulary(readFileSync(vocabulary, "utf8"));
+  return words.map(piecesOf);
+}
+
+/** The id of each word. */
+function ids({ vocabulary, words }) {
+  const { lookup } = new node.WordVocabulary(readFileSync(vocabulary, "utf8"));
+  return words.map(lookup);
+}
+
+/** What a bundle says of each text, or of sentences of words; `entry`: node's, or the web's over HTTP. */
+async function predict({ bundle, entry = "node", options, texts, words, how }) {
+  const server = entry === "web" ? await served(bundle) : undefined;
+  try {
+    const model = entry === "web" ? await web.load(server.url, options) : await node.load(bundle, options);
+    if (words) return (await model.predictWords(words, how)).map(sentenceOf);
+    const found = await model.predict(texts, how);
+    return found.map(({ label, scores, sentences }) => ({ label, scores, sentences: sentences.map(sentenceOf) }));
+  } catch (error) {
+    return { error: error.name, message: error.message };
+  } finally {
+    server?.close();
+  }
+}
+
+function sentenceOf({ words, transitions, nodeScores, label, weight, parts, brackets }) {
+  return { words, transitions, scores: nodeScores.map((row) => [...row]), label, weight, parts, brackets };
+}
+
+/** The JSON form of each sentence of one text. */
+async function data({ bundle, text }) {
+  return (await (await node.load(bundle)).predict(text)).sentences;
+}
+
+/** The drawing of each text. */
+async function svg({ bundle, options, texts }) {
+  return (await (await node.load(bundle, options)).predict(texts)).map((found) => found.svg());
+}

@@ -1,0 +1,127 @@
+/** What users call: loading, asking, and what comes back. Python's tests compare the numbers. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import test, { before } from "node:test";
+
+import { InputError, ThinstackError, VERSION, load, splitText } from "../dist/node.js";
+import { SST } from "./bundles.mjs";
+
+let model;
+before(async () => {
+  model = await load(SST);
+});
+
+test("the reference cases of the bundle hold", async () => {
+  const { cases, tolerance } = JSON.parse(await readFile(join(SST, "cases.json"), "utf8"));
+  const pieces = (await readFile(join(SST, "vocabulary.txt"), "utf8")).split("\n");
+  // A case of whose words each is one piece that spells itself can be asked in words.
+  const spelt = cases.filter(
+    ({ inputs }) =>
+      !inputs.transitions.length && inputs.pieces_per_word.every((count) => count === 1) && inputs.piece_ids.every((id) => /^[a-z]+$/.test(pieces[id])),
+  );
+  assert.ok(spelt.length > 0);
+  for (const { inputs, outputs } of spelt) {
+    let next = 0;
+    const words = inputs.lengths.map((length) => inputs.piece_ids.slice(next, (next += length)).map((id) => pieces[id]));
+    const found = await model.predictWords(words);
+    assert.deepEqual(found.flatMap(({ transitions }) => transitions), outputs.parse);
+    const rows = found.flatMap(({ nodeScores }) => nodeScores);
+    outputs.node_scores.forEach((row, node) => row.forEach((score, label) => assert.ok(Math.abs(rows[node][label] - score) <= tolerance)));
+  }
+});
+
+test("a text, its sentences, phrases and words", async () => {
+  const text = "😀 A good film. The 2nd half is dull 👍🏽!";
+  const found = await model.predict(text);
+  assert.equal(found.text, text);
+  assert.deepEqual(Object.keys(found.scores), [...model.labels]);
+  assert.ok(Math.abs(Object.values(found.scores).reduce((sum, score) => sum + score) - 1) < 1e-6);
+  assert.deepEqual(found.sentences.map((sentence) => sentence.text), ["😀 A good film.", "The 2nd half is dull 👍🏽!"]);
+  for (const sentence of found.sentences) {
+    assert.equal(text.slice(sentence.start, sentence.start + sentence.text.length), sentence.text);
+    const words = sentence.offsets.map(([start, end]) => sentence.text.slice(start, end));
+    assert.equal(words.join(""), sentence.text.replaceAll(" ", ""));
+    const leaves = [];
+    const visit = (phrase) => {
+      assert.equal(sentence.text.slice(phrase.start, phrase.end), phrase.text);
+      assert.equal(phrase.scores[phrase.label], Math.max(...Object.values(phrase.scores)));
+      if (!phrase.children.length) leaves.push(phrase.text);
+      phrase.children.forEach(visit);
+    };
+    visit(sentence.tree);
+    assert.deepEqual(leaves, words);
+    assert.equal(sentence.tree.label, sentence.label);
+  }
+  assert.deepEqual(found.toNested().sentences[1].tree, found.sentences[1].tree);
+  assert.deepEqual(JSON.parse(JSON.stringify(found)).sentences.map(({ label }) => label), found.sentences.map(({ label }) => label));
+});
+
+test("many texts give what each gives alone", async () => {
+  const texts = ["It is good.", "", "It is not good. It is bad!", "  "];
+  const together = await model.predict(texts);
+  assert.deepEqual(together.map(({ sentences }) => sentences.length), [1, 0, 2, 0]);
+  for (const [place, text] of texts.entries()) assert.deepEqual((await model.predict(text)).toJSON(), together[place].toJSON());
+  assert.deepEqual(await model.predict([]), []);
+  assert.equal((await model.predict(texts[2], { split: false })).sentences.length, 1);
+});
+
+test("a text without words has no label", async () => {
+  const found = await model.predict("\n");
+  assert.deepEqual([found.label, found.scores, found.sentences], [null, {}, []]);
+});
+
+test("calls at the same time do not disturb each other", async () => {
+  const texts = Array.from({ length: 20 }, (_, place) => "very ".repeat(place) + "good");
+  const found = await Promise.all(texts.map((text) => model.predict(text)));
+  assert.deepEqual(found.map(({ sentences }) => sentences[0].words.length), texts.map((_, place) => place + 1));
+});
+
+test("what is no input is refused", async () => {
+  const cases = [
+    [() => model.predict(["good", 5]), /text 1: expected a string, found number/],
+    [() => model.predict(), /text 0: expected a string, found undefined/],
+    [() => model.predict("a😀\ud83d"), /text 0: no Unicode text, unit 3 is \\ud83d/],
+    [() => model.predictWords([["good"], []]), /sentence 1 has no words/],
+    [() => model.predictWords(["a text"]), /sentence 0: expected its words, found string: split it first/],
+    [() => model.predictWords([["a", null]]), /sentence 0: a word is a string, found object/],
+    [() => model.predictWords([["a", "b"]], { source: [[0, 1, 0]] }), /sentence 0 has 2 words: transition 1 is a REDUCE/],
+    [() => model.predictWords([["a", "b"]], { source: [[0, 0]] }), /its tree has 3 transitions; found 2/],
+    [() => model.predictWords([["a", "b"]], { source: [[0, 0, 2]] }), /transition 2 is 2/],
+    [() => model.predictWords([["a", "b"]], { source: [[0, 0, 0]] }), /leaves 3 nodes/],
+    [() => model.predictWords([["a", "b"]], { source: [] }), /1 sentences need as many trees, found 0/],
+    [() => model.predictWords([["a", "b"]], { source: [undefined] }), /its tree has 3 transitions; found 0/],
+    [() => model.predict([], { source: "up" }), /unknown tree source up/],
+    [() => model.predict("a", { source: "distances" }), /unknown tree source distances; this model has balanced, left, right, self/],
+    [() => load(SST, { classes: 4 }), /classes: expected 2, 3 or 5, found 4/],
+    [() => load(SST, { abstain: 1 }), /abstain: expected a probability between 0 and 1, found 1/],
+    [() => load(SST, { maxWords: 1 }), /maxWords is 1; expected a whole number, at least 2/],
+  ];
+  for (const [call, message] of cases) {
+    await assert.rejects(call(), (error) => {
+      assert.ok(error instanceof InputError && error instanceof ThinstackError);
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});
+
+test("a model that was released frees its memory once its answers are out", async () => {
+  const own = await load(SST);
+  const [found] = await Promise.all([own.predict("It is good."), own.release()]);
+  assert.equal(found.sentences.length, 1);
+  await assert.rejects(own.predict("It is good."), { name: "BundleError" });
+});
+
+test("reading hostile text takes a time that grows with it", () => {
+  // Each of these once per unit of a quadratic pattern would take minutes.
+  for (const unit of ["a.", "1,", "n't", "a-", ".)", ". . ", ".:(", "--", "\n ", "www.", "a@", "Mr. ", "etc. -", "😀\u200d", "#a", "("]) {
+    const text = `b. ${unit.repeat(500_000 / unit.length)}b`;
+    assert.ok(splitText(text).at(-1).text.endsWith("b"));
+  }
+});
+
+test("the version is that of Python", async () => {
+  const text = await readFile(new URL("../../thinstack/_version.py", import.meta.url), "utf8");
+  assert.ok(text.includes(`__version__ = "${VERSION}"`));
+});

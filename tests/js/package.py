@@ -1,0 +1,29 @@
+"""The npm package, asked from Python by `js/test/answer.mjs`."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+JS = Path(__file__).parents[2] / "js"
+
+
+def asked(call: str, **question: Any) -> Any:
+    """The answer of the built package to a call."""
+    done = subprocess.run(
+        ["node", str(JS / "test" / "answer.mjs")],
+        input=json.dumps({"call": call, **question}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def utf16(text: str) -> list[int]:
+    """For each place in a text, the UTF-16 units before it."""
+    found = [0]
+    for char in text:
+        found.append(found[-1] + 1 + (ord(char) > 0xFFFF))
+    return found

@@ -1,0 +1,162 @@
+"""The npm package gives the trees and scores of Python."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from js.package import JS, asked
+from js.texts import KNOWN, hostile, own, treebank
+from sentence_models import PLAIN, write_sentence_bundle
+
+import thinstack
+from thinstack.bundle import write_bundle
+from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.runtime.documents import document_data
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.text import predict_text
+
+ROOT = JS.parent
+SST = ROOT / "thinstack" / "bundled" / "sst"
+CONTEXT = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
+GOLDEN = ROOT / "tests" / "golden" / "schema-1"
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
+    reason="needs Node.js and the built package: npm ci && npm run build in js/",
+)
+
+
+def assert_same(found: dict[str, Any], expected: Prediction, tolerance: float = 1e-6) -> None:
+    assert found["words"] == list(expected.words)
+    assert found["transitions"] == expected.transitions.tolist()
+    np.testing.assert_allclose(found["scores"], expected.scores, rtol=0, atol=tolerance)
+    assert found["parts"] == [list(part) for part in expected.parts]
+    assert found["weight"] == pytest.approx(expected.weight, abs=1e-6)
+    # Of two classes as probable as can be, rounding chooses.
+    second, best = np.sort(expected.scores, axis=1)[:, -2:].T
+    if (best - second).min() > 1e-6 and np.abs(best - expected.abstain).min() > 1e-6:
+        assert found["label"] == expected.label
+        assert found["brackets"] == expected.brackets
+
+
+def compare(
+    bundle: Path, texts: list[str], options: dict[str, Any] | None = None, *, entry: str = "node"
+) -> None:
+    """Python's and the package's answers on texts, in one call each."""
+    options = options or {}
+    settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
+    predictor = thinstack.load(bundle, threads=1, **settings)
+    found = asked("predict", bundle=str(bundle), texts=texts, options=options, entry=entry)
+    for text, expected in zip(found, predict_text(predictor, texts), strict=True):
+        for sentence, own_sentence in zip(text["sentences"], expected, strict=True):
+            assert_same(sentence, own_sentence)
+        known = document_data(expected) if expected else {"label": None, "scores": {}}
+        assert text["scores"] == pytest.approx(known["scores"], abs=1.5e-6)  # rounded to 1e-6
+        order = sorted(known["scores"].values())
+        if not expected or order[-1] - order[-2] > 3e-6:
+            assert text["label"] == known["label"]
+
+
+def some(count: int) -> list[str]:
+    """Sentences of the suite, and random texts."""
+    return [*own()[:count], *hostile(count, seed=3), "", " \n"]
+
+
+def test_development_sentences() -> None:
+    texts = treebank("dev.txt")
+    if not texts:
+        pytest.skip("needs the Stanford Sentiment Treebank: THINSTACK_DATA")
+    compare(SST, texts)
+
+
+def test_texts() -> None:
+    compare(SST, [*own()[:600], *hostile(400, seed=4)])
+
+
+def test_in_webassembly() -> None:
+    compare(SST, some(150), entry="web")
+
+
+def test_words_in_context() -> None:
+    compare(CONTEXT, [*(treebank("dev.txt") or own())[:150], *hostile(30, seed=5)])
+
+
+@pytest.mark.parametrize("name", ["words", "wordpiece-parser"])
+def test_bundles_of_schema_1(name: str) -> None:
+    """One makes its trees by a table of distances."""
+    texts = ["the film is not as good as the book", *some(150), "the the the the the"]
+    compare(GOLDEN / name, texts)
+
+
+def test_forms_of_words_make_the_distances_of_python() -> None:
+    """Digits and capitals of all scripts, by their trees."""
+    chars = [chr(code) for code in KNOWN if chr(code).isnumeric() or chr(code).isupper()]
+    words = [["the", f"{char}ing", "of", char, "film", f"x{char}"] for char in chars]
+    expected = thinstack.load(GOLDEN / "words", threads=1).predict(words)
+    found = asked("predict", bundle=str(GOLDEN / "words"), words=words)
+    told = [each["transitions"] for each in found]
+    assert told == [each.transitions.tolist() for each in expected]
+    assert len({tuple(each) for each in told}) > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"classes": 3}, {"classes": 2, "abstain": 0.7}, {"classes": 5, "abstain": 0.6}],
+    ids=str,
+)
+def test_views(options: dict[str, Any]) -> None:
+    compare(SST, some(60), options)
+
+
+def test_long_sentences() -> None:
+    texts = [". ".join(own()[start : start + 9]).replace(".", ",") for start in range(0, 90, 9)]
+    compare(SST, texts, {"maxWords": 7})
+    compare(SST, ["good " * 2001, "so , " * 700], {"classes": 2})
+    compare(CONTEXT, ["well-made, " * 300])
+
+
+@pytest.mark.parametrize("told", ["roots", "nodes", ""])
+def test_sentences_alone(tmp_path: Path, told: str) -> None:
+    """Whether phrases have scores is told by the file, and of older ones known by the head."""
+    bundle = write_sentence_bundle(tmp_path / "roots", tells=bool(told)).bundle
+    if told == "nodes":
+        model = onnx.load_from_string(bundle.read(ONNX_FILE))
+        (entry,) = (entry for entry in model.metadata_props if entry.key == "reads")
+        entry.value = told
+        files = {"vocabulary.txt": bundle.read("vocabulary.txt")}
+        files[ONNX_FILE] = model.SerializeToString()
+        bundle = write_bundle(tmp_path / "nodes", files, config=bundle.config)
+    assert thinstack.load(bundle.path).phrases == (told == "nodes")
+    compare(bundle.path, ["good awful film .", "A film (good)", "good"])
+
+
+def test_plain_sentences(tmp_path: Path) -> None:
+    texts = ["good awful film .", "A film (good)", "good"]
+    compare(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts, {"maxWords": 2})
+
+
+@pytest.mark.parametrize("source", ["balanced", "left", "right", "self", "given"])
+def test_sources_of_trees(source: str) -> None:
+    words = [text.split() for text in own()[:20]] + [["good"], ["(", "a b", ""]]
+    predictor = thinstack.load(SST, threads=1)
+    given = [np.array([*[0] * len(each), *[1] * (len(each) - 1)]) for each in words]
+    expected = predictor.predict(words, source=given if source == "given" else source)
+    told = [each.tolist() for each in given] if source == "given" else source
+    found = asked("predict", bundle=str(SST), words=words, how={"source": told})
+    for sentence, own_sentence in zip(found, expected, strict=True):
+        assert_same(sentence, own_sentence)
+
+
+def test_the_json_form() -> None:
+    text = "A good film. The second half (alas) is dull, though."
+    (expected,) = predict_text(thinstack.load(SST, threads=1), [text])
+    found = asked("data", bundle=str(SST), text=text)
+    for sentence, own_sentence in zip(found, (each.to_dict() for each in expected), strict=True):
+        scores = own_sentence.pop("scores"), *(node.pop("scores") for node in own_sentence["nodes"])
+        others = sentence.pop("scores"), *(node.pop("scores") for node in sentence["nodes"])
+        assert sentence == own_sentence
+        for other, own_scores in zip(others, scores, strict=True):
+            assert other == pytest.approx(own_scores, abs=2.1e-6)

@@ -1,0 +1,81 @@
+"""The npm package cuts texts into the sentences, words and pieces that Python finds."""
+
+import shutil
+from typing import Any
+
+import pytest
+from js.package import JS, asked, utf16
+from js.texts import KNOWN, all_texts
+
+from thinstack.bundle import open_bundle
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.runtime.english import EnglishSplitter
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
+    reason="needs Node.js and the built package: npm ci && npm run build in js/",
+)
+
+ODD = ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]", "-LRB-", "``"]
+ODD += ["x" * 100, "x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\\/\\*", "a\ud800b", "''"]
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    found = all_texts()
+    assert len(found) >= 10_000
+    return found
+
+
+def described(text: str, *, split: bool) -> list[dict[str, Any]]:
+    """The sentences that Python finds, in UTF-16 units."""
+    (found,) = EnglishSplitter(sentences=split)([text])
+    places = utf16(text)
+    return [
+        {
+            "text": sentence.text,
+            "words": sentence.words,
+            "offsets": [
+                [places[sentence.start + place] - places[sentence.start] for place in pair]
+                for pair in sentence.offsets.tolist()
+            ],
+            "start": places[sentence.start],
+        }
+        for sentence in found
+    ]
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_sentences_and_words(texts: list[str], split: bool) -> None:
+    found = asked("split", texts=texts, split=split)
+    expected = [described(text, split=split) for text in texts]
+    assert [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]] == []
+
+
+def test_a_lone_surrogate_is_a_character() -> None:
+    texts = ["a\ud800b. \udfff c", "\udc00"]
+    expected = [described(text, split=True) for text in texts]
+    assert asked("split", texts=texts, split=True) == expected
+
+
+def test_pieces(texts: list[str]) -> None:
+    cut = EnglishSplitter()(texts)
+    words = {word for sentences in cut for sentence in sentences for word in sentence.words}
+    every = {f"a{chr(code)}B" for code in KNOWN}
+    asked_for = sorted({*words, *every, *ODD})
+    bundle = open_bundle("sst")
+    vocabulary = bundle.vocabulary()
+    assert isinstance(vocabulary, WordpieceVocabulary)
+    found = asked("pieces", vocabulary=str(bundle.path / "vocabulary.txt"), words=asked_for)
+    expected = [list(vocabulary.pieces_of(word)) for word in asked_for]
+    wrong = [each for each in zip(asked_for, found, expected, strict=True) if each[1] != each[2]]
+    assert wrong == []
+
+
+def test_ids_of_words() -> None:
+    bundle = open_bundle(JS.parent / "tests" / "golden" / "schema-1" / "words")
+    vocabulary = bundle.vocabulary()
+    words = [*vocabulary.entries, *map(str.upper, vocabulary.entries), *ODD, "ΟΔΟΣ", "-lrb-"]
+    found = asked("ids", vocabulary=str(bundle.path / "vocabulary.txt"), words=words)
+    assert found == vocabulary.fields(words)["token_ids"].tolist()
+    assert 0 < sum(map(bool, found)) < len(words)

@@ -1,0 +1,87 @@
+"""Texts that splitting, tokenising and scoring are compared on: what the repository has, treebanks
+where they are given, and random ones that want to do harm."""
+
+import json
+import os
+import random
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+from thinstack.data.raw_text import detokenize
+from thinstack.data.suite import read_suite
+from thinstack.data.treebank import read_trees
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("THINSTACK_DATA", ROOT / "shared" / "data"))
+
+PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "日", "😀", "\u200d"]
+PARTS += ["x@y", "http://", "www.", "-LRB-", "-lſb-", "\\/", "J.", "'90s", "`` ", "''", "e\u0301"]
+PARTS += ["\u202e", "שלום", "\0", "👍🏽", "ΣΑΣ", "İ", "ﬁ", "n" * 300, "a-" * 70, "\u0345", "\ufeff"]
+MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
+
+
+_CHANGED = {0x1171E}  # a mark that Unicode 15 put into another category
+
+
+def known(code: int) -> bool:
+    """Whether a code point is a character to this Python; later versions of Unicode know more."""
+    return unicodedata.category(chr(code)) not in ("Cn", "Cs") and code not in _CHANGED
+
+
+KNOWN = [code for code in range(0x110000) if known(code)]
+PLANES = [code for code in KNOWN if code < 0x3000 or 0x1F000 <= code < 0x20000 or code > 0xE0000]
+
+
+def hostile(count: int, seed: int = 1) -> list[str]:
+    """Random texts: of what rules look for, of letters of all scripts, and of both."""
+    rng = random.Random(seed)
+    found = []
+    for _ in range(count):
+        pieces = []
+        for _ in range(rng.randrange(1, 40)):
+            kind = rng.random()
+            if kind < 0.4:
+                pieces.append(rng.choice(PARTS))
+            elif kind < 0.7:
+                pieces.append(rng.choice(MARKS))
+            elif kind < 0.8:
+                pieces.append(" ")
+            else:
+                pieces.append(chr(rng.choice(PLANES if kind < 0.95 else KNOWN)))
+        found.append("".join(pieces))
+    return found
+
+
+def treebank(name: str) -> list[str]:
+    """The sentences of a file of the Stanford Sentiment Treebank as text; none where it is not
+    given."""
+    path = DATA / "sst" / name
+    trees = read_trees(path, labelled=True) if path.is_file() else ()
+    return [detokenize(tree.words) for tree in trees]
+
+
+def own() -> list[str]:
+    """Texts that stand in the repository: suites of sentences, and lines of prose."""
+    pages = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
+    suite = [case.text for case in read_suite("polarity")]
+    return [*suite, *(line for line in lines if line)]
+
+
+def plain() -> Iterator[str]:
+    """Texts of treebanks that are given: of the web, captions, questions."""
+    for path in sorted((DATA / "ud_ewt").glob("*.conllu")):
+        content = path.read_text("utf-8")
+        for paragraph in content.split("# newpar")[1:]:
+            yield " ".join(re.findall(r"^# text = (.*)$", paragraph, re.M))
+    for path in sorted((DATA / "snli").glob("dev.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            yield json.loads(line)["sentence1"]
+
+
+def all_texts() -> list[str]:
+    """At least 10,000."""
+    found = [*treebank("train.txt"), *treebank("dev.txt"), *plain(), *own(), *hostile(3000)]
+    return [*found, *hostile(max(0, 10_000 - len(found)), seed=2)]

@@ -1,0 +1,129 @@
+"""`thinstack.render`: what it takes, and the running text that it makes."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from drawn import LABELS, predict, uniform
+
+import thinstack
+from thinstack.core import transitions
+from thinstack.errors import InputError, TreeError
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.heat import MAX_DEPTH, heat
+from thinstack.show.html import page
+from thinstack.show.svg import svg
+
+BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
+
+
+class Marked(HTMLParser):
+    """The marked phrases of a text: class, sign, how deep, and text with that of those inside."""
+
+    def __init__(self, markup: str):
+        super().__init__()
+        self.open: list[int] = []
+        self.found: list[list[object]] = []
+        self.text = ""
+        self.feed(re.sub("<style>.*?</style>", "", markup, flags=re.DOTALL))
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "span":
+            self.open.append(len(self.found))
+            self.found.append([given["class"], given["data-sign"], len(self.open), ""])
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "span":
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        for place in self.open:
+            self.found[place][3] += data  # type: ignore[operator]
+
+
+def test_a_text_marks_phrases_that_differ_from_what_is_around() -> None:
+    read = Marked(heat([predict(BRACKETS)]))
+    assert read.found == [
+        ["t1", "−", 1, "The acting is superb , but dull"],
+        ["t3", "+", 2, "The acting is superb"],
+        ["t4", "++", 3, "superb"],
+        ["t0", "−−", 2, "dull"],
+    ]
+    assert read.text.strip() == "The acting is superb , but dull"
+
+
+def test_a_text_keeps_its_characters_and_is_never_markup() -> None:
+    words = ("<b>", "&lt;", "x\x00", "\ud800")
+    read = Marked(heat([uniform(words, transitions.balanced(4)), predict("(2 plain)")]))
+    assert [line for line in read.text.split("\n") if line] == [r"<b> &lt; x\x00 \ud800", "plain"]
+    assert read.found == [["t3", "+", 1, r"<b> &lt; x\x00 \ud800"]]
+
+
+def test_a_text_of_many_turns_is_not_nested_without_end() -> None:
+    size = 3 * MAX_DEPTH
+    given = uniform(["a"] * size, transitions.right(size))
+    given.scores[::2] = given.scores[::2][:, ::-1]
+    assert max(depth for _, _, depth, _ in Marked(heat([given])).found) == MAX_DEPTH
+
+
+def test_what_can_be_drawn() -> None:
+    one, two = predict(BRACKETS), predict("(4 Superb)")
+    assert thinstack.render(one) == svg([one]) == one._repr_html_()
+    assert thinstack.render([one, two], "text") == heat([one, two])
+    assert thinstack.render((one, two), "list") == page([one, two])
+    drawn = thinstack.render(BRACKETS)
+    assert drawn == thinstack.render(thinstack.from_brackets(BRACKETS))
+    assert ">negative</text>" in drawn, "labels of a treebank have no probability"
+    assert re.findall(r'class="t\d" role="treeitem" data-node="(\d+)"', drawn)[0] == "12"
+    assert ">NP</text>" in thinstack.render("(S (NP I) (VP sleep))")
+
+
+def test_a_tree_without_labels_has_nodes_without_signs() -> None:
+    drawn = thinstack.render(thinstack.Tree.balanced(["a", "b", "c"]))
+    assert re.findall(r'class="sign"[^>]*>([^<]*)<', drawn) == [""] * 5
+
+
+def test_notebooks_show_it_and_keep_pages_apart() -> None:
+    tree = thinstack.render(BRACKETS)
+    assert tree._repr_html_() == tree
+    listed = thinstack.render(BRACKETS, "list")._repr_html_()
+    assert listed.startswith("<iframe srcdoc=")
+    assert "<!DOCTYPE" not in listed
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("A good film.", "predict it first"),
+        (3, "found a int"),
+        ([predict("(2 x)"), None], "found a NoneType"),
+    ],
+)
+def test_what_cannot_be_drawn(given: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        thinstack.render(given)
+    with pytest.raises(InputError, match="'tree', 'text', 'list'"):
+        thinstack.render(BRACKETS, "svg")  # type: ignore[arg-type]
+    with pytest.raises(TreeError):
+        thinstack.render("(2 (1 a) (1 b) (1 c))")
+
+
+def test_nested_data_is_the_tree() -> None:
+    prediction = predict(BRACKETS)
+    data = prediction.to_nested()
+
+    def brackets(node: dict[str, object]) -> str:
+        label = LABELS.index(str(node["label"]))
+        children = node.get("children")
+        inner = " ".join(map(brackets, children)) if isinstance(children, list) else node["text"]
+        return f"({label} {inner})"
+
+    assert brackets(data) == BRACKETS
+    assert data["text"] == prediction.text
+    assert data["children"][1]["start"] == len("The acting is superb ")
+    assert data["children"][0]["scores"]["positive"] == pytest.approx(0.6)
+    lone = Prediction.of_words(("a", "b"), transitions.left(2), prediction.scores[-1:], LABELS)
+    assert set(lone.to_nested()) == {"text", "start", "end", "label", "scores"}

@@ -1,0 +1,131 @@
+"""Trees as pictures: read back as XML, against the brackets that they were drawn from."""
+
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import numpy as np
+from drawn import LABELS, predict, uniform
+
+from thinstack.core import transitions
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.why import Contribution
+from thinstack.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places, text_width
+from thinstack.show.marks import Marks
+from thinstack.show.svg import svg
+
+BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
+SIGNS = ["−−", "−", "0", "+", "++"]
+NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
+
+
+def read(markup: str) -> ElementTree.Element:
+    return ElementTree.fromstring(markup)
+
+
+def phrases(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return [group for group in root.iter() if group.get("role") == "treeitem"]
+
+
+def brackets(item: ElementTree.Element) -> str:
+    """A drawn phrase as brackets: its sign as a class, then its word or its parts."""
+    label = SIGNS.index(item.findtext("s:text[@class='sign']", "", NAMESPACE))
+    parts = item.findall("s:g[@role='group']/s:g", NAMESPACE)
+    if not parts:
+        return f"({label} {item.findtext('s:text[2]', '', NAMESPACE)})"
+    return f"({label} {' '.join(map(brackets, parts))})"
+
+
+def test_a_picture_holds_the_tree() -> None:
+    root = read(svg([predict(BRACKETS), predict("(4 Superb)")]))
+    trees = root.findall("s:g[@role='tree']", NAMESPACE)
+    assert [brackets(tree.find("s:g", NAMESPACE)) for tree in trees] == [BRACKETS, "(4 Superb)"]
+    assert [tree.findtext("s:text", "", NAMESPACE) for tree in trees] == [
+        "negative 60%", "very positive 60%",
+    ]  # fmt: skip
+
+
+def test_a_phrase_says_its_words_and_probabilities() -> None:
+    item = phrases(read(svg([predict(BRACKETS)])))[1]
+    shares = ", ".join(f"{label} {'60%' if label == 'positive' else '10%'}" for label in LABELS)
+    assert item.findtext("s:title", "", NAMESPACE) == f"The acting is superb\n{shares}"
+    assert item.get("aria-label") == "positive: The acting is superb"
+    assert (item.get("class"), item.get("data-node")) == ("t3", "6")
+    assert (item.get("aria-expanded"), item.get("tabindex")) == ("true", "0")
+    assert item.findtext("s:text[@class='closed']", "", NAMESPACE) == "The acting is superb"
+
+
+def test_words_stand_in_order_and_do_not_touch() -> None:
+    given = predict("(2 (2 (2 iii) (2 WWWWWWWWWW)) (2 (2 日本語) (2 .)))")
+    found = places(given, Marks(given).signs)
+    words = [place for place in found if place.text]
+    assert [place.text for place in words] == ["iii", "WWWWWWWWWW", "日本語", "."]
+    for left, right in pairwise(words):
+        ends = [max(place.width, text_width(place.text)) // 2 for place in (left, right)]
+        assert right.x - left.x > sum(ends)
+    assert len({place.y for place in words}) == 1
+    for place in found:
+        parts = [found[part] for part in place.parts]
+        if parts:
+            assert place.x == (parts[0].x + parts[1].x) // 2
+            assert place.y <= min(part.y for part in parts) - 2 * NODE
+    root = read(svg([given]))
+    right = max(
+        int(rect.get("x", 0)) + int(rect.get("width", 0))
+        for rect in root.iter()
+        if "rect" in rect.tag
+    )
+    assert int(root.get("width", 0)) >= right
+
+
+def test_the_phrase_that_turns_the_sentence_is_marked() -> None:
+    prediction = predict(BRACKETS)
+    why = [Contribution(11, (6, 7), "dull", -1.5, turning=True)]
+    marked = [
+        g.get("data-node")
+        for g in phrases(read(svg([prediction], whys=[why])))
+        if "turning" in g.get("class", "")
+    ]
+    assert marked == ["11"]
+
+
+def test_text_is_never_markup() -> None:
+    words = ("<script>alert(1)</script>", "&amp;", "\"'onload=x", "a\x00b\x1b\ud800")
+    nasty = uniform(words, transitions.balanced(4))
+    labels = ("<b>", '"', "c", "d", "</style>")
+    markup = svg([Prediction.of_words(words, nasty.transitions, nasty.scores, labels)])
+    markup.encode("utf-8")
+    tags = {item.tag.rpartition("}")[2] for item in read(markup).iter()}
+    assert tags == {"svg", "style", "rect", "g", "text", "title", "path"}
+    texts = [item.findtext("s:text[2]", "", NAMESPACE) for item in phrases(read(markup))]
+    assert [text for text in texts if text.startswith("a")] == [r"a\x00b\x1b\ud800"]
+
+
+def test_uncertain_phrases_and_classes_on_no_scale() -> None:
+    unsure = predict(BRACKETS)
+    unsure = Prediction.of_words(unsure.words, unsure.transitions, unsure.scores, LABELS, 0.7)
+    items = phrases(read(svg([unsure])))
+    assert {item.findtext("s:text[@class='sign']", "", NAMESPACE) for item in items} == {"?"}
+    (item,) = phrases(read(svg([predict("(1 goal)", ("sport", "news"))])))
+    assert item.findtext("s:text[@class='sign']", "", NAMESPACE) == "news"
+    assert item.get("class") == "plain"
+
+
+def test_a_sentence_alone_is_one_node() -> None:
+    scores = np.full((1, 5), 0.2, np.float32)
+    words = ("so", "good")
+    (item,) = phrases(read(svg([Prediction.of_words(words, transitions.left(2), scores, LABELS)])))
+    assert item.findtext("s:text[2]", "", NAMESPACE) == "so good"
+    plain = Prediction.of_words(words, np.zeros(0, np.int8), scores, LABELS)
+    assert len(phrases(read(svg([plain])))) == 1
+
+
+def test_deep_and_long_trees_are_drawn_in_part() -> None:
+    deep = phrases(read(svg([uniform(["a"] * 3000, transitions.left(3000))])))
+    assert len(deep) == 2 * MAX_DEPTH + 1
+    assert any(" (+5,798)" in item.findtext("s:text[2]", "", NAMESPACE) for item in deep)
+    broad = phrases(read(svg([uniform(["a"] * 3000, transitions.balanced(3000))])))
+    assert len(broad) == MAX_PHRASES
+
+
+def test_nothing_to_draw_is_a_picture_too() -> None:
+    assert phrases(read(svg([]))) == []

@@ -1,0 +1,115 @@
+"""Where the phrases of a tree stand in a picture: in whole pixels, the same in every language."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.outline import Row, outline, phrase
+
+__all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places", "text_width"]
+
+MAX_PHRASES: Final = 1_023
+"""Phrases drawn of one tree at most: all of a sentence of up to 512 words."""
+
+MAX_DEPTH: Final = 100
+"""Levels drawn at most; browsers give up on deep nesting."""
+
+MAX_TEXT: Final = 24
+"""Columns of a word, or of a phrase whose parts are not drawn."""
+
+LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
+"""Pixels: from one level to the next, the height of a node, between two words, around all."""
+
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+    "\U0001f300-\U0001faff]"
+)
+
+
+class Place(NamedTuple):
+    """A phrase in the picture: the middle of its node, how wide the node is, its own text if it has
+    no parts there, and the numbers of its parts."""
+
+    row: Row
+    x: int
+    y: int
+    width: int
+    text: str
+    parts: tuple[int, ...]
+
+
+def text_width(text: str) -> int:
+    """How wide a text of 14 pixels is at most in a common sans-serif font, in pixels."""
+    return sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    if _WIDE.match(character):
+        return 15
+    if character in "fijlrtI.,:;'!|()[]-` ":
+        return 5
+    if character in "mwMW@%":
+        return 13
+    return 10 if character.isupper() else 8
+
+
+def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
+    """The phrases in reading order, each before its parts; `signs`: what stands in each node.
+
+    Words stand side by side on one line, each phrase in the middle above its two parts, one level
+    above the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase stands in place of its
+    words.
+    """
+    spans = prediction.spans.tolist()
+    rows = [Row(0, 0, last=True, hidden=0)]  # the sentence alone
+    if prediction.phrases:
+        rows = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES)
+    parts = _parts(rows)
+    levels = [0] * len(rows)
+    for number in reversed(range(len(rows))):
+        levels[number] = max((levels[part] + 1 for part in parts[number]), default=0)
+    texts = [
+        "" if parts[number] else _text(prediction, row, *spans[row.node])
+        for number, row in enumerate(rows)
+    ]
+    widths = [max(NODE, text_width(signs[row.node]) + 10) for row in rows]
+    middles, top = _middles(texts, widths, parts), max(levels)
+    heights = [(top - level) * LEVEL for level in levels]
+    return list(map(Place, rows, middles, heights, widths, texts, parts))
+
+
+def _middles(
+    texts: Sequence[str], widths: Sequence[int], parts: Sequence[tuple[int, ...]]
+) -> list[int]:
+    """Words side by side, what has parts in the middle above them."""
+    middles, right = [0] * len(texts), MARGIN
+    for number, text in enumerate(texts):
+        if not parts[number]:
+            column = max(text_width(text), widths[number])
+            middles[number] = right + column // 2
+            right += column + GAP
+    for number in reversed(range(len(texts))):
+        if parts[number]:
+            middles[number] = sum(middles[part] for part in parts[number]) // 2
+    return middles
+
+
+def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:
+    more = f" (+{row.hidden:,})" if row.hidden else ""
+    return phrase(prediction, start, end, MAX_TEXT) + more
+
+
+def _parts(rows: Sequence[Row]) -> list[tuple[int, ...]]:
+    """The rows one level below each row, up to the next row that is not inside it."""
+    parts: list[tuple[int, ...]] = [()] * len(rows)
+    above: list[int] = []
+    for number, row in enumerate(rows):
+        del above[row.depth :]
+        if above:
+            parts[above[-1]] += (number,)
+        above.append(number)
+    return parts

@@ -1,0 +1,38 @@
+"""What every picture of a prediction shows of its phrases: names, signs, tones, probabilities."""
+
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.tones import tones_of
+from thinstack.show.outline import SIGNS, UNCERTAIN, visible
+
+__all__ = ["Marks"]
+
+
+class Marks:
+    """Of each phrase of a prediction, by its row of scores.
+
+    Attributes:
+        names: its label, or "uncertain".
+        signs: of a scale from negative to positive its sign, "?" where it is uncertain; else its
+            name.
+        tones: its class in style sheets: "t0" (very negative) to "t4", or "plain".
+        neutral: the name of the class in the middle of a scale; "" where there is none.
+    """
+
+    def __init__(self, prediction: Prediction):
+        self._labels = [visible(label) for label in prediction.labels]
+        self._scores = prediction.scores
+        scale = tones_of(prediction.labels)
+        best, sure = prediction.label_ids.tolist(), prediction.certain.tolist()
+        pairs = list(zip(best, sure, strict=True))
+        self.names = [self._labels[label] if certain else UNCERTAIN for label, certain in pairs]
+        self.signs, self.tones, self.neutral = self.names, ["plain"] * len(pairs), ""
+        if scale is not None:
+            signs = [SIGNS[tone].replace("-", "−") for tone in scale]
+            self.signs = [signs[label] if certain else "?" for label, certain in pairs]
+            self.tones = [f"t{scale[label]}" if certain else "plain" for label, certain in pairs]
+            self.neutral = self._labels[scale.index(2)] if 2 in scale else ""
+
+    def scores(self, node: int) -> str:
+        """The probability of every class."""
+        pairs = zip(self._labels, self._scores[node].tolist(), strict=True)
+        return ", ".join(f"{label} {score:.0%}" for label, score in pairs)

@@ -1,0 +1,106 @@
+"""`thinstack.render`: predictions, Docs and trees as markup that notebooks show."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import numpy as np
+
+from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets
+from thinstack.errors import InputError
+from thinstack.runtime.prediction import Prediction
+from thinstack.show.heat import heat
+from thinstack.show.html import page
+from thinstack.show.svg import svg
+
+if TYPE_CHECKING:
+    from thinstack.runtime.why import Contribution
+
+__all__ = ["Markup", "Style", "predictions_of", "render"]
+
+Style = Literal["tree", "text", "list"]
+
+FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
+"""The classes that the Stanford Sentiment Treebank writes as 0 to 4."""
+
+
+class Markup(str):
+    """A picture as text: write it into a file or a page. Notebooks show it."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        if not self.startswith("<!DOCTYPE"):
+            return str(self)
+        # A page has styles for all of itself; they must not reach the notebook around it.
+        return f'<iframe srcdoc="{escape(self)}" style="width:100%;height:40rem;border:0"></iframe>'
+
+
+def render(
+    x: object, style: Style = "tree", *, whys: "Sequence[Sequence[Contribution]]" = ()
+) -> Markup:
+    """Draw sentences.
+
+    `x`: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these.
+    `style`: "tree" is one SVG of trees with the class of every phrase; "text" the running text with
+    its phrases coloured in place; "list" an HTML page of nested lists with all probabilities.
+    `whys`: what the phrases of each prediction contribute (`Prediction.why`).
+
+    Raises InputError for what cannot be drawn, TreeError for a tree that is not binary.
+    """
+    if style not in get_args(Style):
+        known = ", ".join(map(repr, get_args(Style)))
+        raise InputError(f"unknown style {style!r}; expected one of {known}")
+    found = predictions_of(x)
+    if style == "text":
+        return Markup(heat(found))
+    return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
+
+
+def predictions_of(x: Any) -> list[Prediction]:
+    """What is drawn of `x`, as `render` takes it: a prediction for each sentence."""
+    if isinstance(x, Prediction):
+        return [x]
+    if isinstance(x, str):
+        if not x.lstrip().startswith("("):
+            raise InputError(
+                f"expected a prediction or a tree in brackets, found the text {x!r:.60}: predict "
+                "it first"
+            )
+        return [_of_tree(from_brackets(x))]
+    if isinstance(x, Tree):
+        return [_of_tree(x)]
+    if type(x).__module__.startswith("spacy.tokens"):
+        return _of_spacy(x)
+    if isinstance(x, Iterable):
+        return [prediction for each in x for prediction in predictions_of(each)]
+    raise InputError(
+        f"expected predictions, a spaCy Doc or Span, or a tree, found a {type(x).__name__}"
+    )
+
+
+def _of_tree(tree: Tree) -> Prediction:
+    """A tree, whose labels are taken as certain."""
+    known = sorted({label for label in tree.labels if label is not None}) or [""]
+    labels = FIVE if all(label in list("01234") for label in known) else tuple(known)
+    numbers = {label: place for place, label in enumerate("01234" if labels is FIVE else known)}
+    scores = np.zeros((len(tree), len(labels)), np.float32)
+    for node, label in enumerate(tree.labels):
+        if label is not None or labels == ("",):
+            scores[node, numbers[label or ""]] = 1.0
+    return Prediction.of_words(tree.words, tree.transitions, scores, labels, 0.5)
+
+
+def _of_spacy(x: Any) -> list[Prediction]:
+    from thinstack.integrations.spacy.results import predictions
+
+    doc = getattr(x, "doc", x)
+    found = predictions(doc)
+    if doc is x:
+        return found
+    return [
+        each
+        for each, sentence in zip(found, doc.sents, strict=True)
+        if sentence.start < x.end and x.start < sentence.end
+    ]
