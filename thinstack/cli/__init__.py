@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | evaluate | train | finish | export | plugins`: a file a
-command; errors are a message and exit code 2."""
+"""The command line, `thinstack predict | evaluate | train | finish | export | plugins | doctor`: a
+file a command; errors are a message and exit code 2."""
 
 import sys
 from typing import Annotated
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._version import __version__
+from thinstack.cli.doctor import doctor
 from thinstack.cli.evaluate import evaluate
 from thinstack.cli.export import export
 from thinstack.cli.finish import finish
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (predict, evaluate, train, finish, export, plugins):
+for command in (predict, evaluate, train, finish, export, plugins, doctor):
     app.command()(command)
 
 
