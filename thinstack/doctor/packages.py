@@ -22,6 +22,7 @@ EXTRAS: Final = {
     "trees": "trees of NLTK",
     "export": "training and export",
     "transformers": "encoders of words in context",
+    "hub": "models of the Hugging Face hub",
 }
 """The extras for those who use thinstack, and what each is for; those for its developers are not
 looked at."""

@@ -138,7 +138,8 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not
     taken for another's."""
     digests = data_digests(recipe, data)
-    text = json.dumps({"recipe": recipe.model_dump(mode="json"), "data": digests}, indent=2) + "\n"
+    learnt = recipe.model_dump(mode="json", exclude={"card"})  # which says nothing of checkpoints
+    text = json.dumps({"recipe": learnt, "data": digests}, indent=2) + "\n"
     note = out / RECIPE_FILE
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
