@@ -18,11 +18,11 @@ def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
 def without_label_ids(data: dict[str, Any]) -> dict[str, Any]:
     """A configuration without them. Raises ValueError if they are not those of its labels."""
     labels = data.get("labels")
-    named = isinstance(labels, list | tuple) and all(isinstance(each, str) for each in labels)
-    for name, expected in label_ids(labels if named else ()).items():
-        if name in data and named and data[name] != expected:
-            raise ValueError(
-                f"{name} must number the labels in their order, or be left out; found "
-                f"{data[name]!r:.80}"
-            )
+    if isinstance(labels, list | tuple) and all(isinstance(each, str) for each in labels):
+        for name, expected in label_ids(labels).items():
+            if name in data and data[name] != expected:
+                raise ValueError(
+                    f"{name} must number the labels in their order, or be left out; found "
+                    f"{data[name]!r:.80}"
+                )
     return {name: value for name, value in data.items() if name not in ("id2label", "label2id")}

@@ -22,8 +22,8 @@ class InitConfig(Strict):
     """Where learning starts: from the weights of a bundle, in place of fresh ones."""
 
     bundle: str = Field(
-        description="Name or folder of the bundle. Its vocabulary comes along, in place of "
-        "`data.vectors`; its weights must have the shapes of the model's."
+        description="Name, folder or hf:// address of the bundle. Its vocabulary comes along, in "
+        "place of `data.vectors`; its weights must have the shapes of the model's."
     )
     parts: tuple[Part, ...] = Field(
         default=("embedding", "encoder", "parser"),

@@ -74,7 +74,11 @@ def _metrics(
 ) -> Iterator[dict[str, Any]]:
     """One entry a figure that is defined."""
     means = {
-        source: {key: spread["mean"] for key, spread in figures.items()}
+        source: {
+            key: spread.get("mean")
+            for key, spread in figures.items()
+            if isinstance(spread, Mapping)
+        }
         for source, figures in over_seeds.items()
     }
     whence = "" if shipped else ", mean over seeds before quantisation"
@@ -82,7 +86,9 @@ def _metrics(
         how = "raw text" if source == "text" else f"{source} trees"
         for key, (kind, name) in METRICS.items():
             value = figures.get(key)
-            if value is None or ("binary" in key and not has_sides(labels)):
+            if "binary" in key and not has_sides(labels):
+                continue
+            if not isinstance(value, int | float):  # undefined
                 continue
             scale = 0.01 if kind in ("accuracy", "f1") else 1.0
             yield {"type": kind, "value": round(value * scale, 4), "name": f"{name}, {how}{whence}"}

@@ -50,6 +50,7 @@ from spacy.util import registry
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.remote import is_address
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
@@ -256,11 +257,13 @@ def make_tree_sentiment(
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
-    try:
-        component.load()
-    except (BundleError, InputError, UnknownNameError):
-        if noted != model:
-            raise
+    # What was saved needs no network: its model is in the pipeline.
+    if noted != model or not is_address(model):
+        try:
+            component.load()
+        except (BundleError, InputError, UnknownNameError):
+            if noted != model:
+                raise
     component.note(nlp.meta, overridden=noted not in (None, model))
     return component
 
