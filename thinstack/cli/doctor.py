@@ -48,11 +48,7 @@ def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
         console.print("\nTo mend it:")
         for one in mends:
             console.print(Text(f"  {one.name:{NAME}}{one.mend}"))
-    code = exit_code(found)
-    if code:
-        console.print("\nNot all is well: see what is wrong, or missing and needed, above.")
-    elif mends:
-        console.print("\nAll that is needed works; what is missing is optional.")
-    else:
-        console.print("\nAll is well.")
-    raise typer.Exit(code)
+    fine = "All that is needed works; what is missing is optional." if mends else "All is well."
+    wrong = "Not all is well: see what is wrong, or missing and needed, above."
+    console.print(f"\n{wrong if exit_code(found) else fine}")
+    raise typer.Exit(exit_code(found))

@@ -257,13 +257,12 @@ def make_tree_sentiment(
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
-    # What was saved needs no network: its model is in the pipeline.
-    if noted != model or not is_address(model):
-        try:
+    try:
+        if noted != model or not is_address(model):  # a saved pipeline asks no hub
             component.load()
-        except (BundleError, InputError, UnknownNameError):
-            if noted != model:
-                raise
+    except (BundleError, InputError, UnknownNameError):
+        if noted != model:
+            raise
     component.note(nlp.meta, overridden=noted not in (None, model))
     return component
 
