@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -88,7 +88,9 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         shards = cut(corpus.rows()) if before < manifest.rows else iter(())
         todo = (shard for shard in shards if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
-        new = partial(Worker, request.model, request.settings, folder)
+        # All processes take the same files, where a branch of the hub might move meanwhile.
+        model = replace(request.model, name=str(scorer.predictor.bundle.path))
+        new = partial(Worker, model, request.settings, folder)
         with closing(
             score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
         ) as found:

@@ -177,10 +177,12 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
     """Note the recipe, its data and the processes in `out`, so that the checkpoints in the folder
     `seeds` are not taken for another's."""
     digests = data_digests(recipe, data)
-    work: dict[str, Any] = {"recipe": recipe.model_dump(mode="json"), "data": digests}
+    learnt = recipe.model_dump(mode="json", exclude={"card"})  # which says nothing of checkpoints
+    work: dict[str, Any] = {"recipe": learnt, "data": digests}
     if team.size > 1:
         work["processes"] = team.size
-    text = json.dumps(work, indent=2) + "\n"
+    text = json.dumps(work, indent=2) + "
+"
     team.check_same(f"the recipe, or its files in {data}", text)
     note = out / RECIPE_FILE
     if not team.main:
