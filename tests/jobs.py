@@ -12,6 +12,7 @@ JOBS = {
     ),
     "guides": ("test_guide.py",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
+    "processes": ("training/test_killed_processes.py",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_contextual_recipe.py",

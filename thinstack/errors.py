@@ -11,6 +11,7 @@ __all__ = [
     "ExportError",
     "InputError",
     "MissingExtraError",
+    "NoSentencesWarning",
     "PluginError",
     "StoppedError",
     "ThinstackError",
@@ -92,7 +93,11 @@ class ExportError(ThinstackError):
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus ended before all of it was scored; the message says how to go on."""
+    """A run ended before its time, over a corpus or in training; the message says how to go on."""
+
+
+class NoSentencesWarning(UserWarning):
+    """Docs of spaCy reached a component that reads sentences, and nothing has set these."""
 
 
 class DeviceError(ThinstackError, RuntimeError):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import spacy
-from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
+from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -75,14 +75,6 @@ def test_why_is_told_in_tokens_of_the_doc(bundle: Path) -> None:
         gone = expected(")", 5)["so-so"] - expected(last, left)["so-so"]
         assert item["contribution"] == pytest.approx(gone, abs=1e-6)
     assert [item["turning"] for item in second].count(True) <= 1
-
-
-def test_without_sentence_boundaries_the_document_is_one_sentence(bundle: Path) -> None:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("tree_sentiment", config={"model": str(bundle)})
-    doc = nlp("A good film. It was awful")
-    assert doc.cats == pytest.approx(expected("awful", 2), abs=1e-6)
-    assert doc[:]._.sentiment_label == best(expected("awful", 2))
 
 
 @pytest.mark.parametrize("text", ["", " ", " \n\t  "])
@@ -181,9 +173,11 @@ def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.Mo
     assert [doc.text for doc in docs] == FINE * 4
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 def test_a_failing_document_harms_no_neighbour(
-    nlp: Language, monkeypatch: pytest.MonkeyPatch
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, threads: int
 ) -> None:
+    nlp = pipeline(bundle, threads=threads)
     alone = [nlp(text).cats for text in FINE]
     stumble(monkeypatch, nlp)
     with pytest.raises(RuntimeError, match="boom is too much"):  # without a handler
@@ -196,7 +190,7 @@ def test_a_failing_document_harms_no_neighbour(
         failed.append((name, [doc.text for doc in docs], str(error)))
 
     nlp.set_error_handler(note)
-    docs = list(nlp.pipe(TEXTS))
+    docs = list(nlp.pipe(TEXTS, batch_size=3))
     assert [(doc.text, doc.cats) for doc in docs] == list(zip(FINE, alone, strict=True))
     booms = [text for text in TEXTS if "boom" in text]
     assert failed == [("tree_sentiment", [text], "boom is too much") for text in booms]

@@ -17,7 +17,7 @@ from spacy.tokens import Doc, DocBin, Span
 from thinstack.bundle import Bundle
 from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
-from thinstack.errors import ConfigError, InputError
+from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 from thinstack.integrations.spacy.results import Annotated, register_extensions, store
 from thinstack.integrations.spacy.splitter import sentences_of
@@ -166,7 +166,8 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) ->
     doc = nlp.make_doc("New York well - made film")
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
-    doc = nlp.get_pipe("tree_sentiment")(doc)
+    with pytest.warns(NoSentencesWarning):
+        doc = nlp.get_pipe("tree_sentiment")(doc)
     (result,) = predictions(doc)
     assert result.words[:2] == ("New", "York")
     assert doc[0:1]._.sentiment_scores == pytest.approx(expected("York", 2), abs=1e-6)

@@ -1,7 +1,8 @@
 """Batches: every sentence once, within the limit, and only whole trees."""
 
 import random
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from last_word_model import random_tree
 
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.runtime.batching import batches, joined_transitions, piece_counts
+from thinstack.runtime.batching import batches, in_batches, joined_transitions, piece_counts
 
 
 def test_batches_hold_every_sentence_once_within_the_limit() -> None:
@@ -89,3 +90,31 @@ def test_few_sentences_stay_in_one_batch() -> None:
     assert counts == [2, 2]
     few = list(batches(lengths.repeat(4), None, nodes=4096, threads=2))
     assert [len(positions) for positions, _ in few] == [20, 20]
+
+
+def test_items_go_in_lists_as_full_as_they_may_be() -> None:
+    rng = random.Random(0)
+    for _ in range(300):
+        sizes = [rng.choice([0, 1, 2, 9, 40]) for _ in range(rng.randint(0, 12))]
+        most, total = rng.randint(1, 5), rng.randint(1, 20)
+        found = list(in_batches(sizes, most, int, total))
+        assert list(chain.from_iterable(found)) == sizes
+        for one in found:
+            assert len(one) == 1 or (1 < len(one) <= most and sum(one) <= total)
+        for one, following in pairwise(found):
+            assert len(one) == most or sum(one) >= total or sum(one) + following[0] > total
+
+
+def test_a_full_list_does_not_wait_for_another_item() -> None:
+    asked = []
+
+    def items() -> Iterator[int]:
+        for size in (1, 1, 1, 50, 1, 1):
+            asked.append(size)
+            yield size
+        raise OSError("gone")
+
+    found = list[tuple[list[int], int]]()
+    with pytest.raises(OSError, match="gone"):
+        found.extend((batch, len(asked)) for batch in in_batches(items(), 2, int, 10))
+    assert found == [([1, 1], 2), ([1], 4), ([50], 4), ([1, 1], 6)]

@@ -36,6 +36,26 @@ def test_each_text_has_its_sentences(
     assert [found.label for found in whole] == [best(expected("awful", 5))]
 
 
+def test_a_text_does_not_wait_for_a_long_one_behind_it(
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_CHARACTERS", 50)
+    predictor, calls = Predictor(last_word, threads=1), list[int]()
+    real = predictor.trees_and_scores
+    monkeypatch.setattr(
+        predictor,
+        "trees_and_scores",
+        lambda words, trees: calls.append(sum(map(len, words))) or real(words, trees),
+    )
+    long = ["so good", "film " * 1000, "very awful", "so good"]
+    found, waited = [], []
+    for sentences in predict_text(predictor, long):
+        found.append([each.label for each in sentences])
+        waited.append(sum(calls))
+    assert found == [[best(expected(last, 2))] for last in ("good", "film", "awful", "good")]
+    assert waited == [2, 1002, 1006, 1006]
+
+
 def test_words_stand_where_they_are_in_the_text(predictor: Predictor) -> None:
     text = "  It isn't\n  well-made – so (awful)!  Good"
     first, second = next(predict_text(predictor, [text]))

@@ -104,6 +104,7 @@ def test_what_is_finished_runs_without_torch_and_says_the_same(
         assert cats == pytest.approx(doc.cats, abs=1e-4)
     assert nlp(TEXTS[1]).cats["up"] > 0.5
     sentiment = spacy.blank("en")
+    sentiment.add_pipe("sentencizer")
     bundle = str(finished / "tree_classifier")
     sentiment.add_pipe("tree_sentiment", config={"model": bundle, "threads": 1})
     assert sentiment(TEXTS[1]).cats == pytest.approx(found[1], abs=1e-4)

@@ -11,7 +11,6 @@ from typing import BinaryIO, NamedTuple
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.corpora.folder import SPOOL, OutFolder
 from thinstack.corpora.inputs import Corpus, digest, open_corpus
-from thinstack.corpora.lock import locked
 from thinstack.corpora.manifest import Finished, InputFile, RunManifest, Settings, read_manifest
 from thinstack.corpora.parts import check_format
 from thinstack.corpora.rows import Columns
@@ -20,6 +19,7 @@ from thinstack.corpora.shards import Shard, cut, plan
 from thinstack.corpora.work import Done, Model, score_shard
 from thinstack.corpora.worker import Worker
 from thinstack.corpora.workers import score_side_by_side
+from thinstack.data.lock import locked
 from thinstack.errors import InputError, StoppedError
 
 __all__ = ["Progress", "Request", "Tell", "score_corpus"]

@@ -1,7 +1,7 @@
 """Many short sentences in batches, cut so that memory stays bounded."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,20 @@ from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import InputError
 
 __all__ = [
+    "BATCH_CHARACTERS",
     "BATCH_NODES",
     "BATCH_PIECES",
     "BATCH_TEXTS",
     "batches",
     "check_words",
+    "in_batches",
     "joined_transitions",
     "lengths_of",
     "piece_counts",
 ]
 
 IntArray = NDArray[np.int64]
+Item = TypeVar("Item")
 
 BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17}
 """Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences.
@@ -33,6 +36,10 @@ estimate: `benchmarks/gpu.py` tells the speed of other sizes."""
 BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
+BATCH_CHARACTERS: Final = 1 << 19
+"""Characters of the texts that go to the model in one call, at most, or one text: what many long
+texts hold at once stays bounded, and a text does not wait for a long one behind it."""
+
 FEW_NODES: Final = 256
 """Nodes of a batch that is not cut further to give each thread one: half of them take more than
 half of the time."""
@@ -42,6 +49,35 @@ BATCH_PIECES: Final = {"cpu": 384, "cuda": 1 << 14}
 times the pieces of the widest, by device. A layer's vectors of 384 places, 1,536 numbers each, fit
 into a core's second cache of 2 MB: 1.2 to 1.3 times as fast as batches of 4,096 nodes. On a GPU,
 attention between pieces of sentences of 512 takes 0.4 GB; its speed was not measured."""
+
+
+def in_batches(
+    items: Iterable[Item], most: int, size: Callable[[Item], int], total: int
+) -> Iterator[list[Item]]:
+    """The items in order, in lists of at most `most` items of at most `total` size in all, or of
+    one.
+
+    A list is given as soon as it is full, before another item is asked for. What `items` raises is
+    raised behind the items before it.
+    """
+    batch, taken, problem = list[Item](), 0, None
+    try:
+        for item in items:
+            cost = size(item)
+            if batch and taken + cost > total:
+                yield batch
+                batch, taken = [], 0
+            batch.append(item)
+            taken += cost
+            if len(batch) == most or taken >= total:
+                yield batch
+                batch, taken = [], 0
+    except Exception as error:
+        problem = error
+    if batch:
+        yield batch
+    if problem is not None:
+        raise problem
 
 
 def batches(

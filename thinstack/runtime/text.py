@@ -1,7 +1,7 @@
 """From raw text to predictions: a splitter makes sentences of words, and the model scores them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
 from thinstack.errors import InputError
-from thinstack.runtime.batching import BATCH_TEXTS
+from thinstack.runtime.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -50,12 +50,11 @@ def predict_text(
     that they were read with), BundleError if the model fails. Texts before one that cannot be
     read are given first.
     """
-    cut, numbered, more = splitter(sentences=split), enumerate(texts, 1), True
-    at_once = BATCH_TEXTS[predictor.device] * predictor.pool.threads
+    predictor.tree_maker(source)  # an unknown source is an error without texts too
+    cut, threads = splitter(sentences=split), predictor.pool.threads
+    most, characters = BATCH_TEXTS[predictor.device] * threads, BATCH_CHARACTERS * threads
     shown = predictor.labels, predictor.view.abstain
-    while more:  # once without texts too: an unknown source is an error even then
-        read, problem = _read(islice(numbered, at_once))
-        more = len(read) == at_once
+    for read in in_batches(starmap(_checked, enumerate(texts, 1)), most, len, characters):
         batch = list(cut(read))
         flat = list(chain.from_iterable(batch))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
@@ -70,22 +69,9 @@ def predict_text(
         )
         for sentences in batch:
             yield list(islice(found, len(sentences)))
-        if problem is not None:
-            raise problem
 
 
-def _read(numbered: Iterable[tuple[int, str]]) -> tuple[list[str], Exception | None]:
-    """Texts, up to one that is no Unicode or that could not be read, and what was wrong with it."""
-    read: list[str] = []
-    try:
-        for number, text in numbered:
-            read.append(_checked(text, number))
-    except Exception as error:
-        return read, error
-    return read, None
-
-
-def _checked(text: str, number: int) -> str:
+def _checked(number: int, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:

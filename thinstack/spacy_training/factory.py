@@ -34,8 +34,8 @@ from typing import Any
 from spacy.language import Language
 
 from thinstack.config import Device
-from thinstack.integrations.spacy.component import UNWEIGHTED
 from thinstack.integrations.spacy.requirements import note_requirement
+from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
 from thinstack.spacy_training.component import AVERAGE, TreeClassifier
 
 __all__ = ["make_tree_classifier"]
@@ -72,6 +72,6 @@ Language.factory(
         "threads": None,
         "scorer": {"@scorers": "spacy.textcat_scorer.v2"},
     },
-    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
+    default_score_weights=SCORE_WEIGHTS,
     func=make_tree_classifier,
 )

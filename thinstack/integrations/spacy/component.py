@@ -13,7 +13,7 @@ Settings (the factory's arguments):
 - `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
   runs, else a warning and the CPU). `spacy.prefer_gpu` does not matter.
 - `threads`: that share the batches on the CPU, at most 256; None (default) is all the cores that
-  the process may use. With `n_process`, set it to 1.
+  the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`, set it to 1.
 - `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
   their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
 - `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2
@@ -27,7 +27,8 @@ Settings (the factory's arguments):
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
 Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
 `thinstack.integrations.spacy.results` describes with the attributes that read it.
-`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc.
+`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc, which is told
+once by a NoSentencesWarning.
 
 It does not learn: in training it warns so, unless it is among `frozen_components`, and runs as it
 is. `tree_classifier` (`thinstack.spacy_training`) learns.
@@ -38,15 +39,12 @@ folder that `model` names is not needed any more. All settings can be overridden
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 from operator import mul
 from pathlib import Path
 from typing import Any, Literal
 
 from spacy.language import Language
-from spacy.scorer import Scorer
 from spacy.tokens import Doc
-from spacy.util import registry
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
@@ -54,6 +52,7 @@ from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.pipe import BatchedPipe
+from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.results import (
     Annotated,
@@ -62,19 +61,14 @@ from thinstack.integrations.spacy.results import (
     register_extensions,
     store,
 )
-from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.integrations.spacy.trees import parses_of
+from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
 from thinstack.runtime.long_sentences import MAX_WORDS
-from thinstack.runtime.predictor import Predictor, Trees
+from thinstack.runtime.predictor import Predictor
 
-__all__ = ["UNWEIGHTED", "TreeSentiment", "make_tree_sentiment", "predictions"]
+__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
-
-_PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
-UNWEIGHTED = ("score_desc", *_PARTS, "f_per_type")
-"""Figures of `Scorer.score_cats` that do not count in the score of a training run."""
 
 
 class TreeSentiment(BatchedPipe):
@@ -103,7 +97,7 @@ class TreeSentiment(BatchedPipe):
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
-        self._warned = False
+        self._warned = self._told = False  # that it does not learn; that sentences are not set
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -113,16 +107,25 @@ class TreeSentiment(BatchedPipe):
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
         """The scored trees of the sentences of each Doc; nothing is set. Raises InputError where
         parses are asked for and cannot be used, BundleError if the model fails."""
-        predictor = self.predictor  # a missing model is an error of Docs without words too
-        read = [(doc, sentences_of(doc)) for doc in docs]
-        trees: Trees
-        if self.source == "benepar":
-            trees = list(chain.from_iterable(parses_of(*item) for item in read))
-        else:
-            trees = self.source
-        words = [sentence.words for _, sentences in read for sentence in sentences]
-        scored = iter(predictor.trees_and_scores(words, trees) if words else ())
-        return [[Annotated(item, *next(scored)) for item in sentences] for _, sentences in read]
+        return self.run(self.read(docs))
+
+    @property
+    def threads_at_work(self) -> int:  # type: ignore[override]
+        """Threads that score, of a model that was read."""
+        return 1 if self._predictor is None else self._predictor.pool.threads
+
+    def read(self, docs: Iterable[Doc]) -> Reading:
+        """What `run` needs of Docs. Raises what `predict` does, but for the model's failing."""
+        _ = self.predictor  # a missing model is an error of Docs without words too
+        reading = read(docs, self.source)
+        if reading.unset and not self._told:
+            self._told = True
+            warn_of_no_sentences(self.name)
+        return reading
+
+    def run(self, reading: Reading) -> list[list[Annotated]]:
+        """What `predict` gives of what was read; any thread may ask for it."""
+        return scored(self.predictor, reading)
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
@@ -265,11 +268,6 @@ def make_tree_sentiment(
     return component
 
 
-def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """`Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`) and more."""
-    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
-
-
 def _rebuilt(state: dict[str, Any]) -> TreeSentiment:
     component = TreeSentiment.__new__(TreeSentiment)
     for name, value in state.items():
@@ -279,7 +277,6 @@ def _rebuilt(state: dict[str, Any]) -> TreeSentiment:
 
 # spaCy imports this module, which its entry point names, to find the factory whenever a pipeline is
 # made: nothing here may fail.
-registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=lambda: score)
 Language.factory(
     "tree_sentiment",
     assigns=["doc.cats", "doc._.tree_sentiment"],
@@ -294,6 +291,6 @@ Language.factory(
         "classes": None,
         "abstain": None,
     },
-    default_score_weights={"cats_score": 1.0} | {f"cats_{name}": None for name in UNWEIGHTED},
+    default_score_weights=SCORE_WEIGHTS,
     func=make_tree_sentiment,
 )

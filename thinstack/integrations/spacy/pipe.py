@@ -1,20 +1,37 @@
 """What the components have in common: Docs are annotated in batches."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final
 
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
-__all__ = ["BatchedPipe"]
+from thinstack.runtime.batching import in_batches
+
+__all__ = ["BATCH_TOKENS", "BatchedPipe"]
+
+BATCH_TOKENS: Final = 1 << 16
+"""Tokens of the Docs that go to the model in one call, at most, or one Doc."""
+
+Batch = list[Doc]
+Result = Callable[[], Any]
 
 
 class BatchedPipe(Pipe):
-    """A component that has `predict(docs)` and `set_annotations(docs, found)`."""
+    """A component that has `predict(docs)` and `set_annotations(docs, found)`.
+
+    One that can score while its thread does other things has `threads_at_work` above 1, and
+    `read(docs)` and `run(reading)` that make `predict` together: `read` alone touches Docs.
+    """
 
     predict: Any
     set_annotations: Any
+    read: Any
+    run: Any
+    threads_at_work = 1
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc. Raises what `predict` does."""
@@ -22,16 +39,48 @@ class BatchedPipe(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in order, `batch_size` in one call of the model.
+        """Annotate Docs in order, `batch_size` in one call of the model, or fewer long ones.
 
-        When that fails, its Docs are tried one by one. One that fails then goes to the error
-        handler (`nlp.set_error_handler`; the default raises) and is left out.
+        With several threads the next batch is read (tokenised, for what stands before in the
+        pipeline is read as it is asked for) while one is scored, unless `batch_size` is 1. What
+        `stream` raises is raised behind the Docs before it. When a batch fails, its Docs are tried
+        one by one. One that fails then goes to the error handler (`nlp.set_error_handler`; the
+        default raises) and is left out.
         """
-        rest = iter(stream)
-        while docs := list(islice(rest, batch_size)):
+        tokens = BATCH_TOKENS * self.threads_at_work
+        batches = in_batches(stream, batch_size, len, tokens)
+        ahead = self.threads_at_work > 1 and batch_size > 1
+        for docs, found in self._ahead(batches) if ahead else self._in_turn(batches):
             try:
-                self.set_annotations(docs, self.predict(docs))
+                self.set_annotations(docs, found())
             except Exception:
                 yield from super().pipe(docs)
             else:
                 yield from docs
+
+    def _in_turn(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
+        return ((docs, partial(self.predict, docs)) for docs in batches)
+
+    def _ahead(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
+        """Batches whose scoring has started, each given when the one behind it has been read."""
+        waiting = deque[tuple[Batch, Result]]()
+        problem = None
+        with ThreadPoolExecutor(1) as executor:
+            try:
+                for docs in batches:
+                    waiting.append((docs, self._begun(executor, docs)))
+                    if len(waiting) > 1:
+                        yield waiting.popleft()
+            except Exception as error:
+                problem = error
+            yield from waiting
+        if problem is not None:
+            raise problem
+
+    def _begun(self, executor: Executor, docs: Sequence[Doc]) -> Result:
+        try:
+            return executor.submit(self.run, self.read(docs)).result
+        except Exception as error:  # of one Doc or all: it is told where the batch has its turn
+            failed = Future[Any]()
+            failed.set_exception(error)
+            return failed.result

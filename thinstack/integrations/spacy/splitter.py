@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
 
-__all__ = ["DocSentence", "sentence_spans", "sentences_of", "text_of"]
+__all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of", "text_of"]
 
 _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
@@ -32,9 +32,16 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
     return [sentence for sentence in found if sentence.words]
 
 
+def has_sentences(doc: Doc) -> bool:
+    """Whether something has set where the sentences of a Doc begin; of one token there is no
+    doubt."""
+    found: bool = doc.has_annotation("SENT_START")
+    return found
+
+
 def sentence_spans(doc: Doc) -> Iterable[Span]:
     """The sentences of a Doc, or all of it where no boundaries are set."""
-    return doc.sents if len(doc) and doc.has_annotation("SENT_START") else (doc[:],)
+    return doc.sents if len(doc) and has_sentences(doc) else (doc[:],)
 
 
 def text_of(doc: Doc, tokens: NDArray[np.integer]) -> tuple[str, NDArray[np.int64]]:
