@@ -1,5 +1,7 @@
 """The hook of the documentation site; `test_site.py` builds all of it."""
 
+import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from runpy import run_path
@@ -95,3 +97,10 @@ def test_every_link_of_the_readme_leads_somewhere(hook: dict[str, Any]) -> None:
     assert len(targets) > 15
     for target in targets:
         assert (ROOT / target).is_file(), target
+
+
+def test_the_repository_is_that_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    addresses = re.findall(r"(?:repository|link): (\S+)", site)
+    assert addresses == [project["urls"]["Repository"]] * 2
