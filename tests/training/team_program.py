@@ -20,6 +20,7 @@ NO_DROPOUT: dict[str, Any] = {
     "embedding": {"dropout": 0.0},
     "model": {"head": {"name": "node_classifier.v1"}},
 }
+TURNING = "(2 (1 never) (0 bad))\n(0 (1 never) (2 good))\n"
 CLASSES = ("down", "mid", "up")
 PARTS = ("embedding", "encoder", "parser", "head")
 
@@ -27,6 +28,8 @@ PARTS = ("embedding", "encoder", "parser", "head")
 def write_data(folder: Path) -> Path:
     """A folder that `recipes` read."""
     tiny_pairs.write_data(folder, train=13)
+    with (folder / "train.txt").open("a") as file:
+        file.write(TURNING)
     tiny_texts.table(folder / "texts.csv", 32)
     tiny_texts.start(folder / "start", labels=CLASSES)
     return folder
