@@ -102,5 +102,5 @@ def test_every_link_of_the_readme_leads_somewhere(hook: dict[str, Any]) -> None:
 def test_the_repository_is_that_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    addresses = re.findall(r"(?:repository|link): (\S+)", site)
+    addresses = re.findall(r"\b(?:repository|link): (\S+)", site)
     assert addresses == [project["urls"]["Repository"]] * 2
