@@ -22,6 +22,7 @@ JOBS = {
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),
+    "site": ("test_site.py",),
     "spacy": ("spacy_training/test_spacy_project.py",),
     "spark": ("integrations/test_spark_local.py",),
 }
