@@ -181,8 +181,7 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     if team.size > 1:
         work["processes"] = team.size
-    text = json.dumps(work, indent=2) + "
-"
+    text = json.dumps(work, indent=2) + "\n"
     team.check_same(f"the recipe, or its files in {data}", text)
     note = out / RECIPE_FILE
     if not team.main:
