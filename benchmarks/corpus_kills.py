@@ -123,8 +123,8 @@ def under_fire(
 ) -> dict[str, int]:
     """A run of so many shards that is killed so often; what was killed.
 
-    Each kill waits for a share of the shards, drawn beforehand, and then for up to two seconds. Where
-    two shares are near each other, the second kill meets a command that has just started.
+    Each kill waits for a share of the shards, drawn beforehand, and then for up to two seconds.
+    Where two shares are near each other, the second kill meets a command that has just started.
     """
     draw, done = random.Random(seed), Counter[str]()
     process = start(source, out, jobs, model)
