@@ -132,8 +132,8 @@ def table(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
         "\nThe figures are mean losses on the development data.\n\n"
         "- *frequencies*: a guess that predicts the label frequencies of the training data (for "
         "relatedness their mean target, for ranking equal scores for all candidates).\n"
-        "- *trained*: the weights that did best on a held-out tenth of the training data. This loss "
-        "must be below *frequencies*.\n"
+        "- *trained*: the weights that did best on a held-out tenth of the training data. This "
+        "loss must be below *frequencies*.\n"
         "- *last*: the weights when the time was over.\n\n"
         f"{len(outcomes) - failed} of {len(outcomes)} learn.\n"
     )

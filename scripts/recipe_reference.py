@@ -44,8 +44,8 @@ The folder that `--out` names gets the figures of each epoch and the bundle: `ru
 is what `thinstack predict` and `thinstack.load` take.
 
 All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
-and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get files
-to train on. The folder `recipes/` has recipes to start from.
+and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
+files to train on. The folder `recipes/` has recipes to start from.
 
 <!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from `thinstack/config/`. -->
 """
@@ -54,8 +54,8 @@ PLUGINS = """\
 ## Registered names and their options
 
 These are built in; `thinstack plugins` also lists what other installed packages bring along. The
-docstrings in `thinstack/plugins/` say what the options do, and [writing-a-cell.md](writing-a-cell.md)
-how to write a cell.
+docstrings in `thinstack/plugins/` say what the options do, and
+[writing-a-cell.md](writing-a-cell.md) how to write a cell.
 """
 
 NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
