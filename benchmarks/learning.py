@@ -129,13 +129,13 @@ def table(subjects: list[Subject], outcomes: dict[str, Outcome]) -> str:
     ]
     failed = sum(not passed(outcome) for outcome in outcomes.values())
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + (
-        "\nMean losses on the development data. *frequencies*: of predicting the label "
-        "frequencies of the training data (for "
-        "relatedness their mean target, for ranking equal scores for all candidates). *trained*: "
-        "with the weights that did "
-        "best on a tenth of the training data that was held out, and these must be below "
-        "*frequencies*; *last*: with the "
-        f"weights when the time was over. {len(outcomes) - failed} of {len(outcomes)} learn.\n"
+        "\nThe figures are mean losses on the development data.\n\n"
+        "- *frequencies*: a guess that predicts the label frequencies of the training data (for "
+        "relatedness their mean target, for ranking equal scores for all candidates).\n"
+        "- *trained*: the weights that did best on a held-out tenth of the training data. This "
+        "loss must be below *frequencies*.\n"
+        "- *last*: the weights when the time was over.\n\n"
+        f"{len(outcomes) - failed} of {len(outcomes)} learn.\n"
     )
 
 

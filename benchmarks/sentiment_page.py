@@ -24,16 +24,18 @@ COLUMNS: Final = {
 }
 
 ABOUT: Final = """
-Accuracy in percent: on SST's development sentences as raw text (detokenised), of five classes and
-of two (the mass of the five; neutral sentences are left out), and on the reported half of the suite
-`polarity` ([docs/suite.md](../docs/suite.md)), all of it and two of its kinds. Bundles make their
-own trees; sentences of SST are one text each. Rivals learnt from {seeds}. Nothing was
-chosen by these figures: `textcat` (by spaCy's own defaults, at most {epochs} epochs) is stopped,
-and the encoder's setting is chosen, by every tenth training sentence. The encoder then learns from
-all of them, `textcat` from the other nine tenths; without a tree, the encoder's outputs are
-averaged over a text's pieces and go to a linear layer. Its phrases are of 3 to 20 words, drawn anew
-each epoch and read by themselves. TF-IDF has words and pairs of words; `thinstack.training.rival`
-says the rest.
+Accuracies in percent, on two sets. The first is SST's development sentences as raw text
+(detokenised), with five classes and with two (the mass of the five; neutral sentences are left
+out). The second is the reported half of the suite `polarity` ([docs/suite.md](../docs/suite.md)):
+all of it, and two of its kinds. Bundles make their own trees; each sentence of SST is one text.
+Rivals learnt from {seeds}.
+
+Nothing was chosen by these figures. Every tenth training sentence decides when `textcat` stops (by
+spaCy's own defaults, at most {epochs} epochs), and which setting the encoder has. The encoder then
+learns from all training sentences, `textcat` from the other nine tenths. Without a tree, the
+encoder's outputs are averaged over a text's pieces and go to a linear layer. Its phrases have 3 to
+20 words. They are drawn again each epoch and read by themselves. TF-IDF has words and pairs of
+words; `thinstack.training.rival` says the rest.
 """
 
 
@@ -57,7 +59,7 @@ def page_of(rows: Sequence[str], tried: Sequence[str], *, seeds: int, note: str)
         f"{version('scikit-learn')}, on {os.cpu_count()} cores of {platform.machine()}, "
         f"{torch.get_num_threads()} of them for the encoder. {note}"
     )
-    trained = "one seed" if seeds == 1 else f"{seeds} seeds, of which ± is the deviation"
+    trained = "one seed" if seeds == 1 else f"{seeds} seeds (± is their deviation)"
     heads = ["model; what it learnt from", *COLUMNS.values()]
     table = [f"| {' | '.join(heads)} |", f"|---|{'---|' * len(COLUMNS)}", *rows]
     choice = "The encoder's settings, five classes / two classes on every tenth training sentence:"

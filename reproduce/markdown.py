@@ -96,18 +96,18 @@ def _comparisons(report: Report) -> Iterator[str]:
             "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
         )
         rows = f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}"
-        yield f"{rows}: **{difference}**{paper}, {_errors(found, column)}."
+        yield f"{rows}: **{difference}**{paper}. {_errors(found, column)}."
 
 
 def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
     """What is behind the error of a difference, and the other one."""
-    seeds = "one seed says nothing of its error over seeds"
+    seeds = "One seed says nothing of its error over seeds"
     if found["error"] is not None:
-        seeds = "with its standard error over the seeds"
+        seeds = "The error is the standard error over the seeds"
     examples = "is not known"
     if found["examples_error"] is not None:
         examples = f"is {_number(found['examples_error'], column)} (cases of both paired)"
-    return f"{seeds}; that of measuring on so many examples only {examples}"
+    return f"{seeds}. The error of measuring on so many examples {examples}"
 
 
 def _of_rows(report: Report, key: str) -> Iterator[str]:
@@ -128,8 +128,8 @@ def _origin(report: Report) -> Iterator[str]:
     files = {name: digest for part in parts for name, digest in part["data"].items()}
     digests = ", ".join(f"`{name}` {digest[:SHOWN_DIGITS]}" for name, digest in files.items())
     yield f"Data, SHA-256: {digests}."
-    parameters = "Parameters are those of the encoder, without leaf vectors and task head."
-    yield f"{parameters} Seconds are of training alone."
+    parameters = "Parameters count the encoder, without leaf vectors and task head."
+    yield f"{parameters} Seconds count only the training."
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:

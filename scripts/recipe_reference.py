@@ -23,7 +23,7 @@ from thinstack.plugins.manager import PluginManager
 INTRO = """\
 # Recipes
 
-A recipe is a TOML file that says what is learnt, from which files, and how. This one is whole:
+A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
 
 ```toml
 name = "films"
@@ -43,9 +43,9 @@ head = { name = "node_classifier.v1", options = { dropout = 0.5 } }
 The folder that `--out` names gets the figures of each epoch and the bundle: `runs/films/model-best`
 is what `thinstack predict` and `thinstack.load` take.
 
-All fields are below; one that has a default may be left out. To TOML a section `[model.cell]` and a
-table `cell = { ... }` under `[model]` are the same. Files to train on: [data.md](data.md). Recipes
-to start from: the folder `recipes/`.
+All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
+and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
+files to train on. The folder `recipes/` has recipes to start from.
 
 <!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from `thinstack/config/`. -->
 """
@@ -53,9 +53,9 @@ to start from: the folder `recipes/`.
 PLUGINS = """\
 ## Registered names and their options
 
-What is built in; `thinstack plugins` lists what other installed packages bring beside it. The
-docstrings in `thinstack/plugins/` say what the options do, [writing-a-cell.md](writing-a-cell.md)
-how to write a cell.
+These are built in; `thinstack plugins` also lists what other installed packages bring along. The
+docstrings in `thinstack/plugins/` say what the options do, and
+[writing-a-cell.md](writing-a-cell.md) how to write a cell.
 """
 
 NAMES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -15,6 +15,7 @@ import spacy
 import torch
 import typer
 from pages import ROOT, blocks, execute, run
+from prose import BANNED, sentences, words
 from spacy.training import Example
 
 import thinstack
@@ -116,3 +117,52 @@ def test_every_extra_has_a_row() -> None:
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
     named = {extra for row in rows for extra in re.findall(r"`(\w+)`", row)}
     assert named == set(project["optional-dependencies"])
+
+
+LONGEST = 27
+"""Words of a sentence of the pages, at most. 25 is the aim."""
+
+PROSE = ["README.md", *(f"docs/{page}" for page in PAGES)]
+PROSE += sorted(f"results/{path.name}" for path in (ROOT / "results").glob("*.md"))
+OTHERS = {  # pages whose sentences are held to nothing here, and why
+    "docs/decisions.md": "notes for those who change the code",
+    "docs/recipes.md": "most of it are docstrings and descriptions of fields",
+}
+TERMS = {  # banned words that are terms on a page
+    "results/sentiment.md": {"S-LSTM, labels of sentences alone"}  # the title of a row
+}
+
+
+@pytest.mark.parametrize("page", [page for page in PROSE if page not in OTHERS])
+def test_sentences_can_be_read_aloud(page: str) -> None:
+    found = sentences(page)
+    assert [each for each in found if words(each) > LONGEST] == []
+    allowed = TERMS.get(page, set())
+    plain = [each for each in found if not any(term in each for term in allowed)]
+    assert [each for each in plain if BANNED.search(each)] == []
+
+
+def test_sentences_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = """# A title
+
+One `two three` [four](five.md). Six
+seven 8:
+
+- Nine
+  ten.
+- Et al. 2019.
+
+```
+of which none.
+```
+
+| alone |
+|---|
+"""
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
+    monkeypatch.setattr("prose.ROOT", tmp_path)
+    found = sentences("page.md")
+    assert found == ["One code four.", "Six seven 8:", "Nine ten.", "Et al. 2019."]
+    assert [words(each) for each in found] == [3, 3, 2, 3]
+    assert BANNED.search("It stands Alone.")
+    assert not BANNED.search("Nonetheless.")

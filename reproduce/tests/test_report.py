@@ -106,12 +106,12 @@ def test_two_rows_compared() -> None:
 def test_the_error_of_examples_is_told_where_it_is_known() -> None:
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
-    assert "; that of measuring on so many examples only is not known." in markdown(made)
+    assert ". The error of measuring on so many examples is not known." in markdown(made)
     made["comparisons"][0]["examples_error"] = 1.26
-    examples = "that of measuring on so many examples only is 1.3 (cases of both paired)."
-    assert f"over the seeds; {examples}" in markdown(made)
+    examples = "The error of measuring on so many examples is 1.3 (cases of both paired)."
+    assert f"over the seeds. {examples}" in markdown(made)
     made["comparisons"][0]["error"] = None
-    assert f"one seed says nothing of its error over seeds; {examples}" in markdown(made)
+    assert f"One seed says nothing of its error over seeds. {examples}" in markdown(made)
 
 
 def test_the_page() -> None:
@@ -128,7 +128,7 @@ def test_the_page() -> None:
         "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3 |",
         "| RvNN (Nobody) | **56.0** ± 2.8 (53.3 ± 0.2) | - | 1,500 | 15 | 2 |",
     ]
-    difference = "RvNN less Tree-LSTM, Root: **+3.0 ± 2.6** (paper: +2.3), with its standard error"
+    difference = "RvNN less Tree-LSTM, Root: **+3.0 ± 2.6** (paper: +2.3). The error is the standard"
     assert difference in "\n".join(lines)
     assert {
         "![tiny-length.svg](tiny-length.svg)",
