@@ -115,7 +115,7 @@ def test_rows_that_fail_are_under_errors_only(predict: Cli, tmp_path: Path) -> N
     out, path = tmp_path / "out", written(tmp_path / "texts.jsonl", poison)
     answer = predict(path, "--id", "id", "--fail-after", "0.25")
     assert answer.code == 1
-    assert answer.err == f"16 rows, 4 failed: {out / 'errors'} says why; the scores are in {out}\n"
+    assert answer.err == f"16 rows, 4 failed ({out / 'errors'} says why); the scores are in {out}\n"
     kinds = {"r0": "missing", "r2": "missing", "r3": "not_text", "r4": "not_text"}
     assert failed_in(out) == kinds
     scored = {row["id"] for row in rows_in(out)}
@@ -157,8 +157,8 @@ def breaking(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (KeyboardInterrupt(), ["stopped; what is in", "start the same command again"]),
-        (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to go on"]),
+        (KeyboardInterrupt(), ["stopped; the rows in", "run the same command again"]),
+        (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
     ],
 )
 def test_a_run_goes_on_where_it_was(
@@ -217,9 +217,9 @@ def test_repeated_ids_are_refused_unless_they_are_allowed(
 def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path: Path) -> None:
     stopped(predict(tmp_path / "none"), "expected a file or a folder of texts, found nothing")
     stopped(predict(texts, "--text", "body"), "expected the column 'body', found 'id', 'text'")
-    stopped(predict(texts, "--json"), "leave --json out")
-    stopped(cli("predict", "--input", texts), "--input needs --out")
-    stopped(cli("predict", "good", "--out", tmp_path), "--out: for --input")
+    stopped(predict(texts, "--json"), "--json: does not work with --input")
+    stopped(cli("predict", "--input", texts), "add --out FOLDER")
+    stopped(cli("predict", "good", "--out", tmp_path), "--out: works only with --input")
     stopped(cli("predict", texts), "is a file: to score what is in it say", f"--input {texts}")
     empty = tmp_path / "empty.txt"
     empty.touch()
