@@ -286,7 +286,7 @@ def test_a_damaged_bundle_is_refused(cli: Cli, bundled: Path, name: str) -> None
     path = bundled / "sst" / name
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     for answer in (cli("predict", "good"), cli("evaluate", "trees.txt")):
-        refused(answer, str(path), "export, copy or install the bundle anew")
+        refused(answer, str(path), "export, copy or install the bundle again")
 
 
 @pytest.fixture
