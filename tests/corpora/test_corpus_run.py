@@ -187,7 +187,7 @@ def test_another_runs_folder_is_refused(
     predict: Cli, texts: Path, tmp_path: Path, last_word: Bundle
 ) -> None:
     assert predict(texts, "--id", "id").code == 0
-    stopped(predict(texts), "its settings.id is 'id', here it is None", "another folder")
+    stopped(predict(texts), "its settings.id is 'id', but now it is None", "another folder")
     stopped(predict(texts, "--id", "id", "--max-words", 7), "settings.max_words is 400")
     other = write_last_word_bundle(tmp_path / "model", table=TABLE + 1)
     stopped(predict(texts, "--id", "id", "--model", other.path), "its model is")
@@ -220,7 +220,7 @@ def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path:
     stopped(predict(texts, "--json"), "--json: does not work with --input")
     stopped(cli("predict", "--input", texts), "add --out FOLDER")
     stopped(cli("predict", "good", "--out", tmp_path), "--out: works only with --input")
-    stopped(cli("predict", texts), "is a file: to score what is in it say", f"--input {texts}")
+    stopped(cli("predict", texts), "is a file, not a text: to score the texts in it, run", f"--input {texts}")
     empty = tmp_path / "empty.txt"
     empty.touch()
     stopped(predict(empty), "empty.txt: expected rows of texts, found no row")
@@ -287,7 +287,7 @@ def test_input_that_changes_meanwhile_is_told(
     predict: Cli, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "cut", lambda rows: [Shard(0, [Row("a", "good")])])
-    stopped(predict(texts), "expected 10 rows as the input had, found 1")
+    stopped(predict(texts), "expected 10 rows, found 1")
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
