@@ -115,7 +115,7 @@ def test_rows_that_fail_are_under_errors_only(predict: Cli, tmp_path: Path) -> N
     out, path = tmp_path / "out", written(tmp_path / "texts.jsonl", poison)
     answer = predict(path, "--id", "id", "--fail-after", "0.25")
     assert answer.code == 1
-    assert answer.err == f"16 rows, 4 failed ({out / 'errors'} says why); the scores are in {out}\n"
+    assert answer.err == f"16 rows, 4 failed: {out / 'errors'} says why; the scores are in {out}\n"
     kinds = {"r0": "missing", "r2": "missing", "r3": "not_text", "r4": "not_text"}
     assert failed_in(out) == kinds
     scored = {row["id"] for row in rows_in(out)}
@@ -193,7 +193,7 @@ def test_another_runs_folder_is_refused(
     stopped(predict(texts, "--id", "id", "--model", other.path), "its model is")
     written(texts, TEXTS[1:])
     stopped(predict(texts, "--id", "id"), "holds rows of another run", "texts.jsonl.sha256")
-    stopped(predict(texts, "--out", last_word.path), "manifest.json: expected that of scored rows")
+    stopped(predict(texts, "--out", last_word.path), "expected the manifest of scored rows")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
@@ -220,7 +220,7 @@ def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path:
     stopped(predict(texts, "--json"), "--json: does not work with --input")
     stopped(cli("predict", "--input", texts), "add --out FOLDER")
     stopped(cli("predict", "good", "--out", tmp_path), "--out: works only with --input")
-    stopped(cli("predict", texts), "is a file, not a text: to score the texts in it, run", f"--input {texts}")
+    stopped(cli("predict", texts), "is a file, not a text", f"--input {texts}")
     empty = tmp_path / "empty.txt"
     empty.touch()
     stopped(predict(empty), "empty.txt: expected rows of texts, found no row")

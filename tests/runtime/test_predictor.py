@@ -197,7 +197,7 @@ def test_an_error_of_a_batch_is_the_callers(tmp_path: Path) -> None:
     predictor = predictor_of(tmp_path, threads=3)
     words: list[Any] = [["film", "good"] * 20 for _ in range(60)]
     words[41] = ["film", None]
-    with pytest.raises(InputError, match="sentence 41: expected words that are strings, found None"):
+    with pytest.raises(InputError, match=r"sentence 41: expected words .*, found None"):
         predictor.predict(words)
     assert len(predictor.predict(words[:40])) == 40
 

@@ -154,8 +154,8 @@ def check_schema(
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
         wanted = f": {version} or later" if plain else ""
         raise BundleError(
-            f"{source}: this bundle has schema {found}, but thinstack {__version__} reads schemas "
-            f"up to {readable}; upgrade: a newer thinstack is needed{wanted}"
+            f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
+            f"{readable}; a newer thinstack is needed{wanted}"
         )
 
 

@@ -83,7 +83,7 @@ def evaluate(
 
     On a treebank: the accuracy on whole sentences and on phrases. Labels from negative to positive
     also get the accuracy of two classes, without neutral. On a table of texts: accuracy, macro F1,
-    and a table of which class was taken for which.
+    and how often each class was taken for another.
 
     If the trees are not the treebank's, their agreement with it is measured too. It is the F1 of
     spans of two words or more, and the share of sentences of three words or more that get the same

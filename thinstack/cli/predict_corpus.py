@@ -162,6 +162,6 @@ def _request(
 
 
 def _summary(last: "Done", out: Path) -> str:
-    failed = f", {last.failed:,} failed ({out / 'errors'} says why)" if last.failed else ""
+    failed = f", {last.failed:,} failed: {out / 'errors'} says why" if last.failed else ""
     before = f" ({last.before:,} before)" if last.before else ""
     return f"{last.done:,} rows{before}{failed}; the scores are in {out}"
