@@ -18,7 +18,6 @@ NOT_YET = {
     "data",
     "export",
     "integrations/spacy",
-    "measure",
     "models",
     "plugins/cells",
     "plugins/embeddings",
