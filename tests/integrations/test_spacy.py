@@ -52,7 +52,8 @@ def test_a_long_sentence_is_read_in_parts(bundle: Path) -> None:
         spans = first._.sentiment_parts
         assert [found[a:b].text for a, b in spans] == ["film is", "good ,", "so awful ."]
         assert second._.sentiment_parts == [(7, 9)]
-        assert (found[0:2]._.sentiment_parts, found[1:3]._.sentiment_parts) == ([(0, 2)], None)
+        assert (found[0:2]._.sentiment_parts, found[2:3]._.sentiment_parts) == ([(0, 2)], [(2, 3)])
+        assert found[1:3]._.sentiment_parts == [(0, 4)]  # the phrase around it is over two parts
         assert [len(each.parts) for each in predictions(found)] == [3, 1]
         assert [each["parts"] for each in found._.tree_sentiment["sentences"][:1]] == [
             [[0, 2], [2, 4], [4, 7]]
@@ -214,7 +215,7 @@ def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
     settings |= {"aggregation": "words", "scorer": scorer, "classes": None, "abstain": None}
-    assert meta.default_config == settings | {"max_words": 400}
+    assert meta.default_config == settings | {"max_words": 400, "spans_key": None}
     assert not meta.retokenizes
     assert meta.default_score_weights["cats_score"] == 1.0
 

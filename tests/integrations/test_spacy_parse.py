@@ -42,7 +42,7 @@ def test_everything_is_about_the_own_parse(parsing: Bundle, source: str) -> None
         span = doc[phrase["start"] : phrase["end"]]
         found = (span._.sentiment_label, span._.sentiment_scores)
         assert found == (phrase["label"], phrase["scores"])
-    assert doc[1:3]._.sentiment_label is None  # "It was" is no phrase of this tree
+    assert doc[1:3]._.sentiment_span.text == text[2:-7]  # "It was" is no phrase of this tree
     classes = [str(LABELS.index(best(expected(words[b - 1], b - a)))) for a, b in spans]
     assert [part[0] for part in sent._.sentiment_tree.split("(")[1:]] == [
         classes[i] for i in sorted(range(len(spans)), key=lambda i: (spans[i][0], -spans[i][1]))
@@ -56,7 +56,7 @@ def test_the_phrases_of_a_span_are_those_inside(parsing: Bundle) -> None:
     inside = [item["text"] for item in doc[0:3]._.sentiment_phrases]
     assert inside == ["what", "a", "good", "a good", "what a good"]
     assert [item["text"] for item in doc[3:4]._.sentiment_phrases] == ["film"]
-    assert doc[2:4]._.sentiment_phrases is None
+    assert [item["text"] for item in doc[2:4]._.sentiment_phrases] == [*inside, "film", doc.text]
     assert [len(sent._.sentiment_phrases) for sent in nlp(TEXTS[1]).sents] == [2 * 3 - 1, 2 * 5 - 1]
     assert nlp.make_doc("what a film")[0:2]._.sentiment_phrases is None
 

@@ -10,17 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, pipeline, random_tree
+from last_word_model import LABELS, best, expected, mean_of, pipeline, random_tree
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens.underscore import Underscore
 
 from thinstack.bundle import Bundle
 from thinstack.data.brackets import from_brackets
 from thinstack.data.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
-from thinstack.integrations.spacy.results import Annotated, register_extensions, store
+from thinstack.integrations.spacy.results import register_extensions
 from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.integrations.spacy.stored import Annotated, store, stored_of
 from thinstack.runtime.documents import document_scores
 
 TEXT = "  A good (film).\n\n It was n't awful !"
@@ -45,29 +47,48 @@ PHRASES = {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
 PHRASES |= {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
 
 
-def test_phrases_are_listed_and_a_span_has_results_exactly_where_it_is_one(doc: Doc) -> None:
+def around(words: Sequence[int]) -> list[tuple[int, int]]:
+    """The smallest phrase around these tokens, or the sentences that they stand in."""
+    found = [(a, b) for a, b in PHRASES if a <= words[0] and words[-1] < b]
+    return [min(found, key=lambda phrase: phrase[1] - phrase[0])] if found else [(1, 7), (8, 13)]
+
+
+def test_a_span_has_the_results_of_the_smallest_phrase_around_it(doc: Doc) -> None:
     listed = {(item["start"], item["end"]): item for item in doc._.sentiment_phrases}
     assert listed.keys() == PHRASES
     assert len(doc._.sentiment_phrases) == len(PHRASES)
     for start, end in combinations(range(len(doc) + 1), 2):
         span = doc[start:end]
         words = [token.i for token in span if not token.is_space]
-        if words and (words[0], words[-1] + 1) in PHRASES:
-            scores = expected(doc[words[-1]].text, len(words))
-            assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
-            assert span._.sentiment_label == best(scores)
+        if not words:
+            continue
+        phrases = around(words)
+        whole = phrases[0][0], phrases[-1][1]
+        scores = mean_of((".", 6), ("!", 5))
+        if len(phrases) == 1:
+            last = [i for i in range(*whole) if not doc[i].is_space]
+            scores = expected(doc[last[-1]].text, len(last))
             leaves = from_brackets(span._.sentiment_tree).words
-            assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in words]
+            assert [unescape(leaf) for leaf in leaves] == [doc[i].text for i in last]
         else:
-            found = (span._.sentiment_label, span._.sentiment_scores, span._.sentiment_tree)
-            assert found == (None, None, None)
+            assert span._.sentiment_tree is None
+        assert span._.sentiment_scores == pytest.approx(scores, abs=1e-6)
+        assert span._.sentiment_label == best(scores)
+        assert (span._.sentiment_span.start, span._.sentiment_span.end) == whole
+        assert span._.sentiment_exact == (whole == (words[0], words[-1] + 1))
+        inside = [each for a, b in phrases for each in listed if a <= each[0] and each[1] <= b]
+        assert sorted((x["start"], x["end"]) for x in span._.sentiment_phrases) == sorted(inside)
         if item := listed.get((start, end)):
             assert item["text"] == span.text == TEXT[item["start_char"] : item["end_char"]]
-            assert (item["label"], item["scores"]) == (
-                span._.sentiment_label,
-                span._.sentiment_scores,
-            )
-    assert doc[3:3]._.sentiment_label is None
+            own = (span._.sentiment_label, span._.sentiment_scores)
+            assert (item["label"], item["scores"]) == own
+
+
+def test_a_span_without_words_has_nothing(doc: Doc) -> None:
+    names = ("label", "scores", "span", "tree", "phrases", "parts")
+    for span in (doc[0:1], doc[3:3], doc[7:8]):
+        assert [span._.get(f"sentiment_{name}") for name in names] == [None] * 6
+        assert span._.sentiment_exact is False
 
 
 def scored_at_random(doc: Doc, rng: random.Random) -> Doc:
@@ -80,13 +101,17 @@ def scored_at_random(doc: Doc, rng: random.Random) -> Doc:
     return doc
 
 
-def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, list[float] | None]]:
-    """Every span of a Doc and the scores of its node, by a stack of (first word, end, row)."""
+Found = tuple[list[float], bool] | None
+
+
+def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, Found]]:
+    """Every span of a Doc with the scores of the smallest node around it, or the mean of sentences,
+    and whether that has just its words; by a stack of (first word, end)."""
     nodes: dict[tuple[int, int, int], list[float]] = {}
+    places = []
     for number, record in enumerate(doc._.tree_sentiment["sentences"]):
         stack, shifted = [], 0
-        rows = np.frombuffer(record["scores"], "<f4").reshape(-1, len(LABELS)).tolist()
-        for step, row in zip(record["transitions"], rows, strict=True):
+        for step, row in zip(record["transitions"], record["scores"], strict=True):
             if step == 0:
                 stack.append((shifted, shifted + 1))
                 shifted += 1
@@ -94,20 +119,29 @@ def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, list[float] | None]]:
                 right, left = stack.pop(), stack.pop()
                 stack.append((left[0], right[1]))
             nodes[(number, *stack[-1])] = row
-    places = [
-        (number, word, tokens)
-        for number, record in enumerate(doc._.tree_sentiment["sentences"])
-        for word, tokens in enumerate(
-            np.frombuffer(record["tokens"], "<i4").reshape(-1, 2).tolist()
-        )
-    ]
+        places += [(number, word, set(range(*x))) for word, x in enumerate(record["tokens"])]
     for start, end in combinations(range(len(doc) + 1), 2):
         read = {token.i for token in doc[start:end] if not token.is_space}
-        inside = [place for place in places if read.issuperset(range(*place[2]))]
-        covered = {token for *_, tokens in inside for token in range(*tokens)}
-        key = (inside[0][0], inside[0][1], inside[-1][1] + 1) if inside else (-1, 0, 0)
-        one = inside and inside[0][0] == inside[-1][0] and covered == read
-        yield doc[start:end], nodes.get(key) if one else None
+        touched = [(number, word) for number, word, tokens in places if tokens & read]
+        if not touched:
+            yield doc[start:end], None
+            continue
+        (low, first), (high, last) = touched[0], touched[-1]
+        fits = [
+            (b - a, n, a, b) for n, a, b in nodes if n == low == high and a <= first and last < b
+        ]
+        if fits:
+            _, number, a, b = min(fits)
+            inside = [x for n, word, x in places if n == number and a <= word < b]
+            row = nodes[(number, a, b)]
+        else:
+            numbers = range(low, high + 1)
+            roots = [max((n[2] - n[1], n) for n in nodes if n[0] == number) for number in numbers]
+            inside = [x for n, _, x in places if low <= n <= high]
+            total = sum(words for words, _ in roots)
+            columns = zip(*([x * words for x in nodes[key]] for words, key in roots), strict=True)
+            row = [sum(column) / total for column in columns]
+        yield doc[start:end], (row, set.union(*inside) == read)
 
 
 TEXTS = [
@@ -124,7 +158,7 @@ TEXTS += ["a well-made, New York film  here \n\n . ( good ) It is ''so'' good!  
 
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_any_span_of_random_trees_has_what_its_node_has(text: str, saved: bool) -> None:
+def test_any_span_of_random_trees_has_what_the_node_around_it_has(text: str, saved: bool) -> None:
     rng, nlp = random.Random(text), spacy.blank("en")
     nlp.add_pipe("sentencizer")
     for _ in range(8):
@@ -136,12 +170,16 @@ def test_any_span_of_random_trees_has_what_its_node_has(text: str, saved: bool) 
         for _ in range(2):  # what is read is always what was stored last
             doc = scored_at_random(doc, rng)
             doc = Doc(nlp.vocab).from_bytes(doc.to_bytes()) if saved else doc
-            for span, row in rows_by_definition(doc):
-                scores = None if row is None else dict(zip(LABELS, row, strict=True))
-                label = None if scores is None else best(scores)
-                assert (span._.sentiment_label, span._.sentiment_scores) == (label, scores)
-                assert (span._.sentiment_phrases is None) == (scores is None)
-                if scores is not None:
+            for span, found in rows_by_definition(doc):
+                if found is None:
+                    assert (span._.sentiment_scores, span._.sentiment_exact) == (None, False)
+                    continue
+                row, exact = found
+                scores = span._.sentiment_scores
+                assert scores == pytest.approx(dict(zip(LABELS, row, strict=True)), abs=1e-9)
+                assert span._.sentiment_exact == exact
+                assert span._.sentiment_label == best(scores)
+                if span._.sentiment_tree:
                     assert span._.sentiment_phrases[-1]["scores"] == scores
 
 
@@ -175,8 +213,9 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) ->
     (result,) = predictions(doc)
     assert result.words == ("a", "well-made", "film")
     assert doc[1:4]._.sentiment_scores == pytest.approx(expected("well-made"), abs=1e-6)
-    assert doc[1:2]._.sentiment_scores is None  # a part of a word
-    assert doc[0:2]._.sentiment_scores is None
+    assert doc[1:2]._.sentiment_scores == doc[1:4]._.sentiment_scores  # a part of a word
+    assert [doc[a:b]._.sentiment_exact for a, b in ((1, 4), (1, 2), (0, 2))] == [True, False, False]
+    assert doc[0:2]._.sentiment_span.text == "a well-made"
     assert doc[0:5]._.sentiment_scores == pytest.approx(expected("film", 3), abs=1e-6)
 
 
@@ -191,10 +230,9 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
 
 def test_predictions_of_a_docbin_need_no_component(doc: Doc) -> None:
     data = DocBin(docs=[doc], store_user_data=True).to_bytes()
-    for name in ("tree_sentiment", "sentiment_phrases"):
-        Doc.remove_extension(name)
-    for name in ("label", "scores", "tree", "phrases"):
-        Span.remove_extension(f"sentiment_{name}")
+    for kind, state in ((Doc, 2), (Span, 1)):
+        for name in [name for name in Underscore.get_state()[state] if "sentiment" in name]:
+            kind.remove_extension(name)
     (binned,) = DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab)
     labels = [best(expected(word, 5)) for word in (".", "!")]
     assert [found.label for found in predictions(binned)] == labels
@@ -214,20 +252,25 @@ class _Watched(dict[str, Any]):
 
 def test_a_span_reads_its_own_sentence_only(nlp: Language) -> None:
     doc = nlp("So good. Very awful. " * 50)
-    stored = doc._.tree_sentiment
-    doc._.tree_sentiment = {**stored, "sentences": list(map(_Watched, stored["sentences"]))}
+    stored = stored_of(doc)
+    assert stored is not None
+    stored["sentences"][:] = map(_Watched, stored["sentences"])
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
     assert _Watched.read == [sent.start for sent in doc.sents]
 
 
-def test_arrays_are_stored_as_described(doc: Doc) -> None:
-    stored = doc._.tree_sentiment
-    assert stored["labels"] == list(LABELS)
-    first, second = stored["sentences"]
+def test_what_is_stored_is_as_described(doc: Doc) -> None:
+    plain, stored = doc._.tree_sentiment, stored_of(doc)
+    assert stored is not None
+    assert (plain["labels"], plain["aggregation"]) == (list(LABELS), "words")
+    first, second = plain["sentences"]
     assert (first["start"], first["end"], second["start"], second["end"]) == (0, 7, 7, 13)
-    assert np.frombuffer(second["transitions"], np.int8).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    tokens = np.frombuffer(first["tokens"], "<i4").reshape(-1, 2)
-    assert tokens.tolist() == [[i, i + 1] for i in range(1, 7)]
+    assert second["transitions"] == [0, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert first["tokens"] == [[i, i + 1] for i in range(1, 7)]
+    assert second["scores"][-1] == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
+    first, second = stored["sentences"]
+    assert list(second["transitions"]) == [0, 0, 1, 0, 1, 0, 1, 0, 1]
+    assert np.frombuffer(first["tokens"], "<i4").tolist() == [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7]
     scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 

@@ -109,7 +109,8 @@ def test_spacy_has_the_results_of_sentences_alone(
     assert [item["text"] for item in first._.sentiment_phrases] == ["good film ."]
     assert second._.sentiment_label == predictor.predict([["awful"]])[0].label
     for inner in (doc[0:1], doc[0:2], doc[2:3]):
-        assert (inner._.sentiment_label, inner._.sentiment_tree) == (None, None)
+        assert (inner._.sentiment_span.text, inner._.sentiment_exact) == ("good film .", False)
+        assert inner._.sentiment_label == alone.label
     assert next(found.to_dict()["tree"] for found in predictions(doc)) == "( ( good film ) . )"
     assert from_brackets(second._.sentiment_tree).words == ("awful",)
 
@@ -190,4 +191,6 @@ def test_spacy_has_results_of_plain_sentences(plain: SentenceModel) -> None:
         assert first._.sentiment_tree is None
         assert [item["end"] for item in first._.sentiment_phrases] == [3]
         assert [len(item["text"]) for item in doc._.sentiment_phrases] == [11, 5]
-        assert (doc[0:1]._.sentiment_label, doc[0:2]._.sentiment_scores) == (None, None)
+        inside = doc[0:1]  # it has what its sentence has
+        assert inside._.sentiment_scores == first._.sentiment_scores
+        assert (inside._.sentiment_exact, first._.sentiment_exact) == (False, True)

@@ -9,8 +9,9 @@ from drawn import LABELS, predict, uniform
 import thinstack
 from thinstack.core import transitions
 from thinstack.errors import InputError, TreeError
+from thinstack.runtime.marked import MAX_DEPTH
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.heat import MAX_DEPTH, heat
+from thinstack.show.heat import heat
 from thinstack.show.html import page
 from thinstack.show.svg import svg
 

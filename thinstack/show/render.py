@@ -42,7 +42,8 @@ def render(
 ) -> Markup:
     """Draw sentences.
 
-    `x`: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these.
+    `x`: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these. Of a
+    Span the smallest phrase around it is drawn, or the sentences that it reaches over.
     `style`: "tree" is one SVG of trees with the class of every phrase; "text" the running text with
     its phrases coloured in place; "list" an HTML page of nested lists with all probabilities.
     `whys`: what the phrases of each prediction contribute (`Prediction.why`).
@@ -59,7 +60,7 @@ def render(
 
 
 def predictions_of(x: Any) -> list[Prediction]:
-    """What is drawn of `x`, as `render` takes it: a prediction for each sentence."""
+    """What is drawn of `x`, as `render` takes it: a prediction for each tree."""
     if isinstance(x, Prediction):
         return [x]
     if isinstance(x, str):
@@ -71,8 +72,10 @@ def predictions_of(x: Any) -> list[Prediction]:
         return [_of_tree(from_brackets(x))]
     if isinstance(x, Tree):
         return [_of_tree(x)]
-    if type(x).__module__.startswith("spacy.tokens"):
-        return _of_spacy(x)
+    if type(x).__module__ in ("spacy.tokens.doc", "spacy.tokens.span"):
+        from thinstack.integrations.spacy.results import predictions
+
+        return predictions(x)
     if isinstance(x, Iterable):
         return [prediction for each in x for prediction in predictions_of(each)]
     raise InputError(
@@ -90,17 +93,3 @@ def _of_tree(tree: Tree) -> Prediction:
         if label is not None or labels == ("",):
             scores[node, numbers[label or ""]] = 1.0
     return Prediction.of_words(tree.words, tree.transitions, scores, labels, 0.5)
-
-
-def _of_spacy(x: Any) -> list[Prediction]:
-    from thinstack.integrations.spacy.results import predictions
-
-    doc = getattr(x, "doc", x)
-    found = predictions(doc)
-    if doc is x:
-        return found
-    return [
-        each
-        for each, sentence in zip(found, doc.sents, strict=True)
-        if sentence.start < x.end and x.start < sentence.end
-    ]

@@ -22,13 +22,15 @@ Settings (the factory's arguments):
   (default) is always to have one. Scores stay.
 - `max_words`: a sentence of more words (default 400) is read in parts of at most so many, cut at
   punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
+- `spans_key`: of `doc.spans`, which then holds the phrases that say something, as displaCy draws
+  them; None (default) is not to set it.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
-Doc without words (of two such components the later one holds), and `Doc._.tree_sentiment`, which
-`thinstack.integrations.spacy.results` describes with the attributes that read it.
-`predictions(doc)` gives sentences that can be drawn: `doc.sents`, else the whole Doc, which is told
-once by a NoSentencesWarning.
+Doc without words, and what `thinstack.integrations.spacy.results` describes. Several components
+have results of their own, by their names; `doc.cats` has the labels of all, and of a label that two
+have, what the later one says. `predictions(doc)` gives sentences that can be drawn: `doc.sents`,
+else the whole Doc, which is told once by a NoSentencesWarning.
 
 It does not learn: in training it warns so, unless it is among `frozen_components`, and runs as it
 is. `tree_classifier` (`thinstack.spacy_training`) learns.
@@ -39,12 +41,11 @@ folder that `model` names is not needed any more. All settings can be overridden
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from operator import mul
 from pathlib import Path
 from typing import Any, Literal
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
@@ -56,17 +57,19 @@ from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.results import (
-    Annotated,
+    Results,
     contributions_of,
     predictions,
     register_extensions,
-    store,
+    results,
 )
 from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
+from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions"]
+__all__ = ["TreeSentiment", "make_tree_sentiment", "predictions", "results"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
@@ -87,12 +90,13 @@ class TreeSentiment(BatchedPipe):
         classes: int | None = None,
         abstain: float | None = None,
         max_words: int = MAX_WORDS,
+        spans_key: str | None = None,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
-        self.classes, self.abstain = classes, abstain
+        self.classes, self.abstain, self.spans_key = classes, abstain, spans_key
         self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._predictor: Predictor | None = None
@@ -129,23 +133,28 @@ class TreeSentiment(BatchedPipe):
         return scored(self.predictor, reading)
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
-        """Set `doc.cats` and `Doc._.tree_sentiment` of each Doc to what `predict` gave."""
+        """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc by
+        what `predict` gave."""
         for doc, sentences in zip(docs, found, strict=True):
-            store(doc, sentences, self.labels, self.abstain)
-            by_words = self.aggregation == "words"
-            weights = [
-                item.weight * (len(item.sentence.words) if by_words else 1) for item in sentences
-            ]
-            roots, total = [item.scores[-1].tolist() for item in sentences], sum(weights)
-            means = [sum(map(mul, weights, row)) / total for row in zip(*roots, strict=True)]
-            doc.cats.update(zip(self.labels, means or [0.0] * len(self.labels), strict=True))
+            names = {"name": self.name, "aggregation": self.aggregation}
+            store(doc, sentences, self.labels, self.abstain, **names)
+            known = self.results(doc)
+            doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
+            if self.spans_key is not None:
+                fill_group(doc, self.spans_key, self.name)
+
+    def results(self, x: Doc | Span) -> Results | None:
+        """What this component says of a Doc or of any span of it: `label`, `scores`, `exact` and
+        more. None where there are no words, or no component has seen the Doc. Raises
+        UnknownNameError where others have."""
+        return results(x, self.name)
 
     def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
         """What each phrase of each sentence of a Doc contributes to the label of its sentence, as
         dicts with `start`, `end` (tokens), `text`, `contribution` and `turning`, which
         `thinstack.runtime.why.Contribution` describes. The model runs anew, so ask where it
         matters. Raises InputError as `thinstack.runtime.why.contributions`."""
-        return contributions_of(doc, self.predictor)
+        return contributions_of(doc, self.predictor, self.name)
 
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
@@ -248,6 +257,7 @@ def make_tree_sentiment(
     classes: int | None,
     abstain: float | None,
     max_words: int,
+    spans_key: str | None,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
 
@@ -255,8 +265,8 @@ def make_tree_sentiment(
     notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
     or unfit; if not, it was overridden, and `from_disk` leaves it in place.
     """
-    settings = source, device, threads, aggregation, scorer, classes, abstain, max_words
-    component = TreeSentiment(name, model, *settings)
+    views = classes, abstain, max_words, spans_key
+    component = TreeSentiment(name, model, source, device, threads, aggregation, scorer, *views)
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
@@ -292,6 +302,7 @@ Language.factory(
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
         "classes": None,
         "abstain": None,
+        "spans_key": None,
     },
     default_score_weights=SCORE_WEIGHTS,
     func=make_tree_sentiment,

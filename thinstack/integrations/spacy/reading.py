@@ -8,8 +8,8 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 
 from thinstack.errors import NoSentencesWarning
-from thinstack.integrations.spacy.results import Annotated
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
+from thinstack.integrations.spacy.stored import Annotated
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.predictor import Predictor, Trees
 

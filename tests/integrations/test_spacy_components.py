@@ -1,0 +1,218 @@
+"""Several components, JSON, groups of spans and pictures: what a Doc gives to others."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
+from spacy import displacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens.underscore import Underscore
+
+import thinstack
+from thinstack.bundle import Bundle
+from thinstack.errors import InputError, UnknownNameError
+from thinstack.integrations.spacy.component import predictions, results
+from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.integrations.spacy.stored import Annotated, store, stored_of
+
+TEXT = "A good film. It was awful"
+KEY = ("._.", "tree_sentiment", None, None)
+OTHER = TABLE[::-1].copy()
+FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
+
+
+@pytest.fixture(scope="module")
+def two(last_word: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Language:
+    nlp = pipeline(last_word.path)
+    folder = tmp_path_factory.mktemp("other") / "bundle"
+    labels = ("sports", "so-so", "music")
+    write_last_word_bundle(folder, tree_source="left", table=OTHER, labels=labels)
+    settings = {"model": str(folder), "threads": 1, "aggregation": "sentences"}
+    nlp.add_pipe("tree_sentiment", name="topics", config=settings)
+    return nlp
+
+
+def by_topic(scores: dict[str, float]) -> dict[str, float]:
+    return dict(zip(("sports", "so-so", "music"), scores.values(), strict=True))
+
+
+def topics(doc: Doc) -> dict[str, float]:
+    """The plain mean of both sentences, by the other table."""
+    both = expected(".", 4, OTHER), expected("awful", 3, OTHER)
+    return by_topic({label: (both[0][label] + both[1][label]) / 2 for label in LABELS})
+
+
+def test_each_component_has_results_of_its_own(two: Language) -> None:
+    alone, doc = mean_of((".", 4), ("awful", 3)), two(TEXT)
+    kept = Doc(two.vocab).from_bytes(doc.to_bytes())
+    (binned,) = DocBin(docs=[doc], store_user_data=True).get_docs(two.vocab)
+    (piped,) = two.pipe([TEXT], n_process=2)
+    for each in (doc, kept, binned, piped, doc.copy(), pickle.loads(pickle.dumps(doc)), two(doc)):
+        assert each._.sentiment_scores == pytest.approx(alone, abs=1e-6)
+        assert each._.sentiment_label == best(alone)
+        found = two.get_pipe("topics").results(each)
+        assert found.scores == pytest.approx(topics(doc), abs=1e-6)
+        assert found.label == best(topics(doc))
+        # Labels stand side by side; of the one that both have, it is the later one's.
+        assert each.cats == pytest.approx({**alone, **topics(doc)}, abs=1e-6)
+        last = predictions(each, name="topics")[1]
+        assert last.labels[last.label_ids[-1]] == best(by_topic(expected("awful", 3, OTHER)))
+        assert results(each[0:2], "topics").span.text == "A good"
+        ends = [[item["end"] for item in why][:3] for why in two.get_pipe("topics").why(each)]
+        assert ends == [[1, 2, 2], [5, 6, 6]]
+
+
+def test_one_component_of_another_name_is_read(two: Language) -> None:
+    with two.select_pipes(disable="tree_sentiment"):
+        doc = two(TEXT)
+    assert doc._.sentiment_scores == pytest.approx(topics(doc), abs=1e-6)
+    with pytest.raises(UnknownNameError, match="'tree_sentiment'; known: topics"):
+        two.get_pipe("tree_sentiment").results(doc)
+    assert two.get_pipe("topics").results(two.make_doc(TEXT)) is None
+
+
+def test_the_last_one_is_read_where_none_has_the_usual_name(two: Language) -> None:
+    doc = two.make_doc(TEXT)
+    for names in (("a", "b"), ("b", "a")):
+        for name in names:
+            scores = np.full((2 * 7 - 1, 2), 0.5, np.float32)
+            (sentence,) = sentences_of(doc)
+            tree = thinstack.Tree.balanced(sentence.words).transitions
+            store(doc, [Annotated(sentence, tree, scores)], [name, "other"], name=name)
+        assert doc._.sentiment_label == names[1]
+
+
+def test_json_has_plain_data_that_can_be_read_again(two: Language) -> None:
+    names = ["tree_sentiment", "sentiment_label", "sentiment_scores", "sentiment_phrases"]
+    alone = best(mean_of((".", 4), ("awful", 3)))
+    for text, label in ((TEXT, alone), ("", None), (" ", None)):
+        doc = two(text)
+        data = json.loads(json.dumps(doc.to_json(underscore=names)))
+        assert data["_"]["sentiment_phrases"] == doc._.sentiment_phrases
+        assert data["_"]["sentiment_label"] == label
+        only = {**data, "_": {"tree_sentiment": data["_"]["tree_sentiment"]}}
+        again = Doc(spacy.blank("en").vocab).from_json(only)
+        assert again._.sentiment_phrases == doc._.sentiment_phrases
+        own = [sentence._.sentiment_tree for sentence in doc.sents]
+        assert [sentence._.sentiment_tree for sentence in again.sents] == own
+
+
+def as_stored_by_0_1_0(doc: Doc) -> Doc:
+    old = Doc(doc.vocab).from_bytes(doc.to_bytes(exclude=["user_data"]))
+    kept = dict(stored_of(doc) or {})
+    del kept["aggregation"]
+    old.user_data[KEY] = kept
+    return old
+
+
+def test_results_of_0_1_0_are_read(nlp: Language) -> None:
+    doc = nlp(TEXT)
+    for _ in range(2):
+        old = as_stored_by_0_1_0(doc)
+        assert old._.sentiment_phrases == doc._.sentiment_phrases
+        assert old._.sentiment_scores == doc._.sentiment_scores == doc.cats
+        (binned,) = DocBin(docs=[as_stored_by_0_1_0(doc)], store_user_data=True).get_docs(nlp.vocab)
+        assert predictions(binned)[1].label == best(expected("awful", 3))
+        # The bytes under the old key are out of the way of JSON.
+        assert as_stored_by_0_1_0(doc).to_json(underscore=["tree_sentiment"])["_"]
+        doc = nlp(as_stored_by_0_1_0(doc))
+
+
+def test_the_label_of_a_doc(last_word: Bundle, nlp: Language) -> None:
+    assert nlp(TEXT)._.sentiment_label == best(mean_of((".", 4), ("awful", 3)))
+    for text in ("", " \n"):
+        doc = nlp(text)
+        assert (doc._.sentiment_label, doc._.sentiment_scores) == (None, None)
+        assert set(doc.cats.values()) == {0.0}
+    sure = pipeline(last_word.path, abstain=0.9)
+    for text, words in (("so good", 2), ("film", 1)):
+        top = max(expected(text.split()[-1], words).values())
+        assert (sure(text)._.sentiment_label is None) == (top < 0.9)
+    assert {sure(text)._.sentiment_label for text in ("so good", "film")} == {None, "good"}
+
+
+def test_getters_go_to_worker_processes_that_are_not_forked(nlp: Language) -> None:
+    state = pickle.loads(pickle.dumps(Underscore.get_state()))
+    assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
+
+
+def scored_as(brackets: str, **more: Any) -> Doc:
+    """A Doc scored by labels in brackets, 0.6 each."""
+    tree = thinstack.from_brackets(brackets)
+    doc = Doc(spacy.blank("en").vocab, words=list(tree.words))
+    scores = np.full((len(tree), 5), 0.1, np.float32)
+    scores[np.arange(len(tree)), [int(label or 0) for label in tree.labels]] = 0.6
+    (sentence,) = sentences_of(doc)
+    store(doc, [Annotated(sentence, tree.transitions, scores)], FIVE, **more)
+    return doc
+
+
+BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
+
+
+def test_a_group_of_spans_can_be_drawn_by_displacy() -> None:
+    doc = scored_as(BRACKETS)
+    fill_group(doc, "sentiment", "tree_sentiment")
+    group = doc.spans["sentiment"]
+    assert [(span.text, span.label_) for span in group] == [
+        (doc.text.strip(), "negative"),
+        ("The acting is superb", "positive"),
+        ("superb", "very positive"),
+        ("dull", "very negative"),
+    ]
+    assert group.attrs["scores"].tolist() == pytest.approx([0.6] * 4)
+    drawn = displacy.render(doc, style="span", options={"spans_key": "sentiment"}, jupyter=False)
+    for label in ("very positive", "very negative", "positive"):
+        assert f"{label}\n" in drawn
+    unsure = scored_as(BRACKETS, abstain=0.7)
+    fill_group(unsure, "sentiment", "tree_sentiment")
+    assert len(unsure.spans["sentiment"]) == 0
+
+
+def test_groups_are_set_on_request(last_word: Bundle, tmp_path: Path) -> None:
+    nlp = pipeline(last_word.path, spans_key="sentiment")
+    nlp.to_disk(tmp_path / "saved")
+    for each in (nlp, spacy.load(tmp_path / "saved")):
+        for doc in (
+            each("so good"),
+            *each.pipe(["so good"] * 2, n_process=2),
+            each(each("so good")),
+        ):
+            spans = [(span.start, span.end, span.label_) for span in doc.spans["sentiment"]]
+            # These classes are no scale, so none of them is neutral: the sentence leads.
+            assert spans == [(0, 2, "good"), (0, 1, "so-so")]
+            (binned,) = DocBin(docs=[doc]).get_docs(spacy.blank("en").vocab)
+            assert [span.label_ for span in binned.spans["sentiment"]] == ["good", "so-so"]
+            assert doc.to_json()["spans"]["sentiment"][1]["label"] == "so-so"
+        assert list(each("").spans["sentiment"]) == []
+    assert "sentiment" not in pipeline(last_word.path)("so good").spans
+
+
+def test_a_span_is_drawn_as_the_phrase_around_it(last_word: Bundle) -> None:
+    doc = pipeline(last_word.path, source="left", spans_key="sentiment")(TEXT)
+    first, second = predictions(doc)
+    for span, text in ((doc[0:2], "A good"), (doc[1:3], "A good film"), (doc[0:4], first.text)):
+        (found,) = predictions(span)
+        assert found.text == text
+        assert found.brackets == span._.sentiment_tree
+        assert thinstack.render(span) == thinstack.render(found)
+    assert thinstack.render(doc[2:5], "text") == thinstack.render([first, second], "text")
+    drawn = thinstack.render(doc.spans["sentiment"])
+    assert drawn == thinstack.render(list(doc.spans["sentiment"]))
+    with pytest.raises(InputError, match="found a Token"):
+        thinstack.render(doc[0])
+
+
+def test_entities_and_noun_chunks_have_results(nlp: Language) -> None:
+    doc = nlp("what a good film")
+    doc.set_ents([Span(doc, 1, 3, label="WORK")])
+    (entity,) = doc.ents
+    assert entity._.sentiment_label == best(expected("film", 4))
+    assert (entity._.sentiment_exact, entity._.sentiment_span.text) == (False, doc.text)

@@ -1,0 +1,152 @@
+"""What `tree_sentiment` stores on a spaCy Doc: its results, under the name of the component.
+
+They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) and worker processes:
+
+    {component name:
+        {"labels": [C class names],
+         "aggregation": "words" or "sentences", the setting of the component,
+         "sentences": [{"start": first token, "end": last token + 1,
+                        "words": [L words as the model read them],
+                        "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word
+                        was made of, "transitions": (2L - 1,) int8, the tree,
+                        "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C)
+                        of the sentence alone, from a model without phrases,
+                        "parts": words [start, end) of the parts of a sentence that was read in
+                        parts, a list of pairs; no such key of any other}, ...]}}
+
+with arrays as little-endian bytes; `"abstain"` stands beside the labels where the component
+abstains, and `"weight"` in a sentence where a class is left out, as `Prediction` has them. A
+sentence without words (white space only) has no entry.
+
+`Doc._.tree_sentiment` is one of these with lists in place of bytes, so it is fit for JSON. Setting
+it, as `Doc.from_json` does, takes lists or bytes.
+
+Results of 0.1.0 were stored under the attribute's own name, those of one component, and without an
+aggregation. They are moved when they are first read.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from thinstack.errors import UnknownNameError
+from thinstack.integrations.spacy.splitter import DocSentence
+from thinstack.runtime.prediction import Spans
+
+__all__ = ["DEFAULT_NAME", "Annotated", "as_plain", "put_plain", "store", "stored_of"]
+
+DEFAULT_NAME: Final = "tree_sentiment"
+"""The component whose results are read where none is named."""
+
+# As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
+_KEY = ("._.", "tree_sentiment_by_name", None, None)
+_OLD_KEY = ("._.", "tree_sentiment", None, None)
+_ARRAYS = {"tokens": "<i4", "transitions": "i1", "scores": "<f4"}
+
+
+class Annotated(NamedTuple):
+    """A sentence with its tree and scores, as `runtime.predictor.Scored` has them."""
+
+    sentence: DocSentence
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    weight: float = 1.0
+    parts: Spans = ()
+
+
+def store(
+    doc: Doc,
+    found: Sequence[Annotated],
+    labels: Sequence[str],
+    abstain: float | None = None,
+    *,
+    name: str = DEFAULT_NAME,
+    aggregation: str = "words",
+) -> None:
+    """Leave the sentences of a Doc, which the component `name` scored by the classes `labels`, on
+    it. What it left before goes."""
+    records = [
+        {
+            "start": sentence.start,
+            "end": sentence.end,
+            "words": sentence.words,
+            "tokens": sentence.tokens.astype("<i4").tobytes(),
+            "transitions": transitions.tobytes(),
+            "scores": scores.astype("<f4", copy=False).tobytes(),
+        }
+        | ({"parts": [list(part) for part in parts]} if parts else {})
+        | ({"weight": weight} if weight != 1 else {})
+        for sentence, transitions, scores, weight, parts in found
+    ]
+    kept = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
+    _put(doc, name, kept if abstain is None else {**kept, "abstain": abstain})
+
+
+def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
+    """What the component `name` stored on a Doc; None where no component has stored anything.
+
+    Without a name it is what the component `tree_sentiment` stored, and where there is none of that
+    name, what the last one did. Raises UnknownNameError where others have results, and `name` has
+    none.
+    """
+    known = _all(doc)
+    if name is None:
+        name = DEFAULT_NAME if DEFAULT_NAME in known else next(reversed(known), DEFAULT_NAME)
+    elif known and name not in known:
+        raise UnknownNameError("component with results on this Doc", name, known)
+    return known.get(name)
+
+
+def as_plain(doc: Doc) -> dict[str, Any] | None:
+    """What `Doc._.tree_sentiment` gives: results with lists in place of bytes."""
+    stored = stored_of(doc)
+    if stored is None:
+        return None
+    shapes = {"tokens": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
+    sentences = [
+        record
+        | {
+            key: np.frombuffer(record[key], _ARRAYS[key]).reshape(shape).tolist()
+            for key, shape in shapes.items()
+        }
+        for record in stored["sentences"]
+    ]
+    return {**stored, "sentences": sentences}
+
+
+def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
+    """What setting `Doc._.tree_sentiment` does. `value`: what `as_plain` gives, or the same with
+    bytes; None takes the results of the component of that name away."""
+    _put(doc, DEFAULT_NAME, None if value is None else _packed(value))
+
+
+def _packed(value: dict[str, Any]) -> dict[str, Any]:
+    sentences = [
+        record
+        | {
+            key: np.array(record[key], kind).tobytes()
+            for key, kind in _ARRAYS.items()
+            if not isinstance(record[key], bytes)
+        }
+        for record in value["sentences"]
+    ]
+    return {**value, "sentences": sentences}
+
+
+def _all(doc: Doc) -> dict[str, dict[str, Any]]:
+    """Results by name, in the order in which components left them."""
+    data: dict[Any, Any] = doc.user_data
+    if _OLD_KEY in data:
+        put_plain(doc, data.pop(_OLD_KEY))
+    known: dict[str, dict[str, Any]] = data.get(_KEY, {})
+    return known
+
+
+def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
+    # Another dict each time: a copy of the Doc may share the one that it has.
+    known = {key: kept for key, kept in _all(doc).items() if key != name}
+    data: dict[Any, Any] = doc.user_data
+    data[_KEY] = known if value is None else {**known, name: value}
