@@ -1,4 +1,4 @@
-"""Where the phrases of a tree stand in a picture, in whole pixels; `js/src/layout.ts` does it too."""
+"""Where the phrases of a tree stand in a picture, in pixels; `js/src/layout.ts` does the same."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
