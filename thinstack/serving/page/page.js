@@ -31,7 +31,7 @@ function chosen(field) {
   const trees = fields.map((each) => each.brackets());
   const count = trees.reduce((sum, each) => sum + each.count, 0);
   $("save").hidden = !trees.some(({ lines }) => lines.length);
-  $("save").textContent = count ? `Save trees as brackets (${count} corrected)` : "Save trees as brackets";
+  $("save").textContent = count ? `Save as brackets (${count} corrected)` : "Save trees as brackets";
 }
 
 function shown(field) {
