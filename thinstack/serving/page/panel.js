@@ -2,6 +2,8 @@
 import { correct, correctionOf } from "./brackets.js";
 import { percent, toneOf } from "./bars.js";
 
+const SEEN = 0.4; // of the panel, for the reader to have it in view
+let seen = false;
 const $ = (name) => document.getElementById(name);
 
 /** Shows a phrase of a sentence; `changed()` is called when the reader has corrected its label. */
@@ -35,14 +37,17 @@ export function showPhrase(model, sentence, node, item, changed) {
   showFold(item);
   const name = model.labels[given ?? label] ?? "uncertain";
   const peek = $("peek").children;
+  $("peek").hidden = seen;
   peek[0].textContent = $("phrase").textContent;
   peek[1].textContent = given === undefined && label >= 0 ? `${name} ${percent(scores[label])}` : name;
 }
 
 // On narrow screens the panel is below: a line at the foot of the screen says it short until the reader gets there.
-new IntersectionObserver(([{ isIntersecting }]) => {
-  $("peek").hidden = isIntersecting || $("panel").hidden;
-}).observe($("panel"));
+const watch = ([{ intersectionRatio }]) => {
+  seen = intersectionRatio >= SEEN;
+  $("peek").hidden = seen || $("panel").hidden;
+};
+new IntersectionObserver(watch, { threshold: SEEN }).observe($("panel"));
 
 /** What the button of folding does to an item. */
 export function showFold(item) {
