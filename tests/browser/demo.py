@@ -8,6 +8,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from xml.etree import ElementTree
 
 import pytest
 
@@ -51,6 +52,12 @@ def page_folder(folder: Path) -> Path:
 
 def chromium(playwright: "sync_api.Playwright", *flags: str) -> "sync_api.Browser":
     return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *flags])
+
+
+def drawn_names(markup: str) -> list[str]:
+    """The phrases of a drawing, as they are read out."""
+    items = ElementTree.fromstring(markup).iter()
+    return [str(item.get("aria-label")) for item in items if item.get("role") == "treeitem"]
 
 
 class Visit:

@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
-from browser.demo import GOLDEN, Visit, chromium, page_folder, served
+from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
 from js.texts import hostile
 
 import thinstack
@@ -49,14 +48,6 @@ def predictor() -> Predictor:
 def sentences(predictor: Predictor, text: str) -> list[Prediction]:
     (found,) = predict_text(predictor, [text])
     return found
-
-
-def drawn_names(markup: str) -> list[str]:
-    return [
-        str(g.get("aria-label"))
-        for g in ElementTree.fromstring(markup).iter()
-        if g.get("role") == "treeitem"
-    ]
 
 
 def names(visit: Visit) -> list[str]:
