@@ -1,7 +1,7 @@
-/** Builds demo/dist: the page, the model's worker, the runtime and the bundled model, as files for any web server. */
+/** `node build.mjs [BUNDLE]` builds demo/dist for any web server: the page, the runtime, and the bundled model or that of a folder. */
 import { createHash } from "node:crypto";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
@@ -9,16 +9,18 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const DIST = at("dist/");
 const RUNTIME = at("../node_modules/onnxruntime-web/dist/");
-const SST = at("../../thinstack/bundled/sst/");
+const BUNDLE = process.argv[2] ?? at("../../thinstack/bundled/sst/");
+const NAME = basename(resolve(BUNDLE));
 // What running needs of the model, and its licence.
-const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "onnx/model.onnx"];
+const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"];
 
 rmSync(DIST, { recursive: true, force: true });
-mkdirSync(join(DIST, "sst/onnx"), { recursive: true });
+mkdirSync(join(DIST, NAME, "onnx"), { recursive: true });
 cpSync(at("../../thinstack/serving/page"), DIST, { recursive: true });
-copyFileSync(at("model.js"), join(DIST, "model.js")); // instead of that of `thinstack serve`
+const model = readFileSync(at("model.js"), "utf8"); // instead of that of `thinstack serve`
+writeFileSync(join(DIST, "model.js"), model.replace("__MODEL__", NAME));
 for (const name of ["tree.css", "heat.css"]) copyFileSync(at(`../../thinstack/show/${name}`), join(DIST, name));
-for (const name of MODEL) copyFileSync(join(SST, name), join(DIST, "sst", name));
+for (const name of MODEL) if (existsSync(join(BUNDLE, name))) copyFileSync(join(BUNDLE, name), join(DIST, NAME, name));
 copyFileSync(join(RUNTIME, "ort.wasm.bundle.min.mjs"), join(DIST, "onnxruntime.js"));
 copyFileSync(join(RUNTIME, "ort-wasm-simd-threaded.wasm"), join(DIST, "ort-wasm-simd-threaded.wasm"));
 

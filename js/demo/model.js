@@ -22,7 +22,7 @@ export async function open(place) {
     throw new Error(`${given.href}: expected a bundle on ${location.origin}, for this page asks no other server: copy it there, or choose it as a folder.`);
   }
   worker ??= started();
-  return ask("open", given instanceof Map ? given : (given ?? new URL("sst/", location.href)).href);
+  return ask("open", given instanceof Map ? given : (given ?? new URL("__MODEL__/", location.href)).href);
 }
 
 /** What the model says of a text. */
