@@ -119,19 +119,23 @@ def in_peace(source: Path, out: Path, jobs: int, model: str) -> tuple[Watch, flo
 
 
 def under_fire(
-    source: Path, out: Path, jobs: int, model: str, *, kills: int, mean: float, seed: int
+    source: Path, out: Path, jobs: int, model: str, *, kills: int, shards: int, seed: int
 ) -> dict[str, int]:
-    """A run that is killed so many times, after `mean` seconds on average; what was killed."""
+    """A run of so many shards that is killed so often; what was killed.
+
+    Each kill waits for a share of the shards, drawn beforehand, and then for up to two seconds.
+    Where two shares are near each other, the second kill meets a command that has just started.
+    """
     draw, done = random.Random(seed), Counter[str]()
     process = start(source, out, jobs, model)
-    while done.total() < kills:
-        time.sleep(draw.expovariate(1 / mean))
-        if process.poll() is not None:
-            raise SystemExit("the run ended before it was killed often enough: give more rows")
-        if done.total() % 2:
-            chosen = workers(process.pid)
-            if not chosen:
-                continue
+    for number, share in enumerate(sorted(draw.uniform(0, 0.95) for _ in range(kills))):
+        while shards_done(out) < share * shards:
+            if process.poll() is not None:
+                ended(process)
+                raise SystemExit("the run ended before it was killed often enough")
+            time.sleep(0.02)
+        time.sleep(draw.uniform(0, 2))
+        if number % 2 and (chosen := workers(process.pid)):
             os.kill(draw.choice(chosen), signal.SIGKILL)
             done["workers"] += 1
             continue
@@ -202,10 +206,9 @@ def main(
     source = out / "rows.jsonl"
     broken = write_json_lines(source, public_texts(data), rows, poison=0.001, seed=seed)
     watch, seconds = in_peace(source, out / "peace", jobs, model)
-    mean = 0.7 * seconds / max(kills, 1)
-    killed = under_fire(source, out / "fire", jobs, model, kills=kills, mean=mean, seed=seed)
-    shards = shards_done(out / "peace")
-    wrong = faults(out / "fire", rows, broken) + different(out / "peace", out / "fire")
+    shards, fire = shards_done(out / "peace"), out / "fire"
+    killed = under_fire(source, fire, jobs, model, kills=kills, shards=shards, seed=seed)
+    wrong = faults(fire, rows, broken) + different(out / "peace", fire)
     result: dict[str, Any] = {
         "rows": rows,
         "megabytes": source.stat().st_size / 1e6,

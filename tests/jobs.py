@@ -14,6 +14,7 @@ JOBS = {
     "guides": ("test_guide.py",),
     "js": ("js/",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
+    "processes": ("training/test_killed_processes.py",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_contextual_recipe.py",
@@ -22,6 +23,7 @@ JOBS = {
         "training/test_publish.py",
         "training/test_publish_own_trees.py",
     ),
+    "site": ("test_site.py",),
     "spacy": ("spacy_training/test_spacy_project.py",),
     "spark": ("integrations/test_spark_local.py",),
 }

@@ -185,6 +185,9 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         (with_tracker(trees="sequence"), "binary trees, found trees = 'sequence'", "size"),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", "size"),
         ({**SMALL, "tree_source": "self"}, "'self' needs a parser", "labels"),
+        ({**SMALL, "id2label": {"0": "other"}}, "id2label must number the labels", "other"),
+        ({**SMALL, "label2id": {"0": "0"}}, "label2id must number the labels", "{'0': '0'}"),
+        ({"id2label": {}}, "labels: Field required", "{}"),
         ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
         (None, "it: Input should be", "None"),
@@ -199,6 +202,17 @@ def test_an_error_names_the_file_the_field_and_what_was_found(
     assert message.startswith("model/config.json: ")
     assert field in message
     assert found in message
+
+
+def test_label_ids_are_written_and_read_and_are_no_fields() -> None:
+    config = ModelConfig.parse({**SMALL, "labels": ["schön", "bad"]}, source="config.json")
+    written = json.loads(config.to_json())
+    assert written["id2label"] == {"0": "schön", "1": "bad"}
+    assert written["label2id"] == {"schön": 0, "bad": 1}
+    assert ModelConfig.parse(written, source="config.json") == config
+    assert "schön" in config.to_json()
+    del written["id2label"], written["label2id"]
+    assert written == config.model_dump(mode="json")
 
 
 def test_all_problems_are_told_at_once() -> None:

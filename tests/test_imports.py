@@ -25,6 +25,7 @@ EXTRAS = (
     "nltk",
     "pyarrow",
     "pyspark",
+    "huggingface_hub",
 )
 
 
@@ -47,6 +48,7 @@ def modules() -> dict[str, Path]:
 
 def test_importing_thinstack_is_light() -> None:
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
+    heavy += ["huggingface_hub"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
     assert python(code) == "[]"
 

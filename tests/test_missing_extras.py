@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,19 @@ def test_running_a_model_needs_nothing_of_training(
     out, err = run(args, blocked=(*TRAINING, "spacy", "thinc"))
     assert err == "exit code 0\n"
     assert all(part in out for part in parts)
+
+
+def test_doctor_tells_what_is_missing() -> None:
+    """Without optional packages all is well."""
+    out, err = run(["doctor"], blocked=(*TRAINING, "spacy", "thinc", "transformers"))
+    assert err == "exit code 0\n"
+    assert re.search(r"^missing +export +training and export: onnx is not inst", out, re.MULTILINE)
+    assert re.search(r'^  export +pip install .*"torch>=2.6"', out, re.MULTILINE)
+    assert re.search(r"^ok +prediction +6 reference cases", out, re.MULTILINE)
+    out, err = run(["doctor"], blocked=("onnxruntime", *TRAINING, "spacy", "thinc", "transformers"))
+    assert err == "exit code 1\n"
+    assert re.search(r"^missing +runtime +onnxruntime is not installed", out, re.MULTILINE)
+    assert re.search(r'^  runtime +pip install "onnxruntime>=1.18"', out, re.MULTILINE)
 
 
 def test_a_converter_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

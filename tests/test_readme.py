@@ -1,14 +1,15 @@
-"""The README's code runs as it stands."""
+"""The README is short, its code runs as it stands, and its figures are those of `results/`."""
 
-import linecache
 import re
-from pathlib import Path
-from typing import Any
+import shlex
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
+from command_line import Answer
 from models.configured import config_of
+from pages import ROOT, blocks, run
 
 from thinstack.core import Tree
 from thinstack.export.onnx.verify import export_verified_onnx
@@ -19,30 +20,60 @@ from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.specs import CellSpec
 
-README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SPEED = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
+RIVALS = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
 
-def run(word: str) -> dict[str, Any]:
-    """Run the one block that holds `word`; returns its names."""
-    (block,) = [block for block in BLOCKS if word in block]
-    name = f"<README, {word}>"
-    # TorchScript reads the source.
-    linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)
-    found: dict[str, Any] = {"__name__": "readme"}
-    exec(compile(block, name, "exec"), found)
-    return found
+def test_a_stranger_reads_it_in_three_minutes() -> None:
+    assert len(README.splitlines()) <= 150
+    assert len(README.split()) <= 1200
+
+
+def test_its_sentences_are_short() -> None:
+    text = re.sub(r"^(```.*?^```|\|.*?|#.*?)$", "\n", README, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    sentences = re.split(r"(?<=[.:;!?])\W*\s|\n\s*\n|\n- | · ", text)
+    assert len(sentences) > 30
+    for sentence in sentences:
+        assert len(sentence.split()) <= 25, sentence
 
 
 def test_every_block_is_run_here() -> None:
-    assert len(BLOCKS) == 4
+    assert len(blocks("README.md", "python")) == 3
+
+
+def test_the_drawing_is_what_the_command_prints(cli: Callable[..., Answer]) -> None:
+    drawn = blocks("README.md", "")[0].splitlines()
+    program, *command = shlex.split(drawn[0].removeprefix("$ "))
+    shown = cli(*command).out.splitlines()
+    places = [shown.index(line) for line in drawn[1:] if line not in ("", "   [...]")]
+    assert program == "thinstack"
+    assert places == sorted(places)
+    assert len(places) > 12
+
+
+def test_its_figures_are_those_of_the_results() -> None:
+    accuracy, speed = [
+        [cell.strip() for cell in row.split("|")[2:-1]]
+        for row in README.splitlines()
+        if row.startswith(("| SST dev.txt", "| sentences a second"))
+    ]
+    rows = {}
+    for line in RIVALS.splitlines():
+        if line.startswith("|"):
+            name, five, two = [cell.strip() for cell in line.split("|")[1:4]]
+            rows[name] = f"{five} / {two}"
+    (minilm,) = [figures for name, figures in rows.items() if name.startswith("all-minilm")]
+    assert accuracy[:2] == [rows["sst"], rows["sst-context"]]
+    assert accuracy[2].endswith(f": {minilm}")
+    _, rival, own = re.search(r"│ 64 +│ ([\d,]+) +│ ([\d,]+) +│ ([\d,]+) +│", SPEED).groups()
+    assert speed[0] == own
+    assert speed[2].endswith(f": {rival}")
 
 
 def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
-    found = run("add_pipe")
-    doc = found["doc"]
+    doc = run("README.md", "add_pipe")["doc"]
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
     assert [len(sentence.text) > 0 for sentence in doc.sents] == [True, True]
     assert doc[0:4]._.sentiment_label in ("positive", "very positive")
@@ -50,20 +81,13 @@ def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_onnx(capsys: pytest.CaptureFixture[str]) -> None:
-    found = run("InferenceSession")
-    assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"
-    np.testing.assert_allclose(found["nodes"].sum(axis=1), 1, atol=1e-5)
-    np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
-
-
-def test_trees() -> None:
-    tree = run("from_brackets")["tree"]
-    assert tree.words == ("A", "wonderful", "film")
-    assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
+    nodes = run("README.md", "InferenceSession")["nodes"]
+    assert capsys.readouterr().out == "(5, 5)\n[0 0 0 1 1]\n"
+    np.testing.assert_allclose(nodes.sum(axis=1), 1, atol=1e-5)
 
 
 def test_the_plugin_builds_a_cell_that_exports() -> None:
-    spec = CellSpec(run("class Mean")["Mean"])
+    spec = CellSpec(run("README.md", "class Mean")["Mean"])
     assert spec.name == "mean.v1"
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)

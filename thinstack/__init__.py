@@ -37,15 +37,16 @@ def load(
     abstain: float | None = None,
     max_words: int = 400,
 ) -> "Predictor":
-    """Load a bundle's ONNX model by the path of its folder or the name of one that thinstack, or
-    another installed distribution, brings along.
+    """Load a bundle's ONNX model by the path of its folder, the name of one that thinstack, or
+    another installed distribution, brings along, or its address on the Hugging Face hub,
+    `hf://user/name` or `hf://user/name@revision` (extra `hub`).
 
     `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
     `threads` None: as many as the process may use. `classes` 3 or 2 shows the five of a sentiment
     model as negative, (neutral) and positive; where no class is as probable as `abstain`, there is
     no label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts. Raises
-    UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime) where there is
-    nothing to load, InputError for a view that the model does not have, and unless
+    UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime, huggingface_hub)
+    where there is nothing to load, InputError for a view that the model does not have, and unless
     2 <= `max_words`.
     """
     from thinstack.bundle import open_bundle

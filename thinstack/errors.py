@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 __all__ = [
+    "DISTRIBUTIONS",
     "BundleError",
     "ConfigError",
     "DataError",
@@ -93,7 +94,7 @@ class ExportError(ThinstackError):
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus ended before all of it was scored; the message says how to go on."""
+    """A run ended before its time, over a corpus or in training; the message says how to go on."""
 
 
 class NoSentencesWarning(UserWarning):
@@ -104,7 +105,7 @@ class DeviceError(ThinstackError, RuntimeError):
     """The requested device is not what the runtime really runs on."""
 
 
-_DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
 """What pip calls packages that are imported by another name."""
 
 
@@ -120,7 +121,7 @@ class MissingExtraError(ThinstackError, ImportError):
         self.package, self.extra = package, extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: pip install "
-            f"{_DISTRIBUTIONS.get(package, package)}, or install thinstack with its extra {extra!r}"
+            f"{DISTRIBUTIONS.get(package, package)}, or install thinstack with its extra {extra!r}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:

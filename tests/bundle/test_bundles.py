@@ -22,6 +22,9 @@ def test_what_is_written_is_read(folder: Path) -> None:
     assert bundle.config == CONFIG
     assert {name: bundle.read(name) for name in FILES} == FILES
     assert ModelConfig.model_validate_json(bundle.read("config.json")) == CONFIG
+    written = json.loads(bundle.read("config.json"))
+    assert written["id2label"] == {"0": "bad", "1": "good"}
+    assert written["label2id"] == {"bad": 0, "good": 1}
     manifest = bundle.manifest
     assert (manifest.metrics, manifest.data) == ({"root_accuracy": 50.5}, "a treebank")
     assert (manifest.producer.name, manifest.producer.version) == ("thinstack", __version__)

@@ -19,9 +19,9 @@ from pyarrow import parquet
 from thinstack.bundle import Bundle
 from thinstack.corpora import run as running
 from thinstack.corpora import shards
-from thinstack.corpora.lock import locked
 from thinstack.corpora.rows import Row
 from thinstack.corpora.shards import Shard
+from thinstack.data.lock import locked
 
 Cli = Callable[..., Answer]
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
@@ -262,7 +262,7 @@ def test_one_run_writes_to_a_folder(predict: Cli, texts: Path, tmp_path: Path) -
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from thinstack.corpora.lock import locked
+from thinstack.data.lock import locked
 with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

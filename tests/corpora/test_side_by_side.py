@@ -14,7 +14,7 @@ import pytest
 from command_line import Answer
 from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, reading
 from thinstack.corpora import shards
 from thinstack.corpora.manifest import Settings
 from thinstack.corpora.run import Progress, Request, score_corpus
@@ -48,6 +48,15 @@ def run(texts: list[str], folder: Path, model: Model, **how: Any) -> tuple[Progr
 def ids_in(out: Path, folder: str = "") -> list[str]:
     lines = [path.read_text("utf-8") for path in sorted((out / folder).glob("*.jsonl"))]
     return [json.loads(line)["id"] for line in "".join(lines).splitlines()]
+
+
+def test_an_address_is_asked_for_once_for_all_processes(
+    last_word: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The other processes have the real one, which would find no such bundle.
+    monkeypatch.setattr(reading, "fetch", lambda address: last_word.path)
+    last, _ = run(["good"] * 20, tmp_path, Model("hf://user/nobody"))
+    assert (last.done, last.failed) == (20, 0)
 
 
 def test_processes_write_what_one_writes(

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
+from huggingface_hub import ModelCard
 from rich.console import Console
 from safetensors.torch import load
+from tokenizers import Tokenizer
 from trained import Trained, check_scores, train
 
 import thinstack
@@ -91,6 +93,13 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
         assert metrics["development"][name] == figures
         shown = " | ".join("-" if figures[key] is None else f"{figures[key]:.2f}" for key in keys)
         assert f"| {title} | this file | {shown} |" in card
+    index = ModelCard(card).data.eval_results
+    assert {one.metric_name: one.metric_value for one in index} == {
+        f"accuracy, {what}, {trees}": round(metrics["development"][source][key] / 100, 4)
+        for source, trees in (("gold", "gold trees"), ("auto", "auto trees"), ("text", "raw text"))
+        for what, key in zip(("sentences", "sentences, binary", "phrases"), keys, strict=True)
+        if metrics["development"][source][key] is not None
+    }
     # That is what is done here.
     assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; of raw" in card
     assert ", with `--source auto --text`." in card
@@ -139,7 +148,10 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors"}
+    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors", "tokenizer.json"}
+    tokenizer = Tokenizer.from_str(pieces.bundle.read("tokenizer.json").decode())
+    vocabulary = pieces.bundle.vocabulary()
+    assert tuple(map(tokenizer.id_to_token, range(len(vocabulary)))) == vocabulary.entries
     stored = load(pieces.bundle.read("model.safetensors")).keys()
     assert not {"embedding.table", "head.linear.weight"} & stored
 

@@ -4,6 +4,7 @@ import io
 import re
 import tomllib
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from thinstack.training.fit_parser import fit_parser
 from thinstack.training.task_loss import soft_labels, task_loss
 from thinstack.training.teacher import Teacher
 from thinstack.training.teaching import lessons, with_labels
+from thinstack.training.team import ALONE, Team
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
@@ -201,13 +203,36 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
 
 def test_a_run_keeps_them_in_its_folder(texts: Path, tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=200)
-    load = run_recipe_module._load
-    found = load(recipe_of(), texts, tmp_path / "teacher", 1, console)
+    load = partial(run_recipe_module._load, recipe_of(), texts, tmp_path / "teacher", 1, console)
+    found = load(ALONE)
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-    again = load(recipe_of(), texts, tmp_path / "teacher", 1, console)
+    again = load(ALONE)
     assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
     assert len(kept) == 3
     assert len(found.train) == len(again.train) == 36
+
+
+def test_other_processes_read_what_the_main_one_kept(texts: Path, tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), width=200)
+    load = partial(run_recipe_module._load, recipe_of(), texts, tmp_path / "teacher", 1, console)
+    kept: dict[Path, int] = {}
+
+    class Second(Team):
+        rank, size = 1, 2
+
+        def shared(self, value: Any) -> Any:
+            """The main process has read meanwhile."""
+            assert not (tmp_path / "teacher").exists()
+            load(ALONE)
+            kept.update(
+                {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+            )
+            return True
+
+    found = load(Second())
+    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+    assert len(kept) == 3
+    assert len(found.train) == 36
 
 
 def test_digests_name_the_teachers_files(texts: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import tiny_texts
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import open_bundle, reading
 from thinstack.config import DataConfig, Recipe
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.text_recipe import commented, text_recipe
@@ -62,6 +62,18 @@ def test_without_a_bundle_nothing_of_one_is_left() -> None:
 @pytest.mark.parametrize(("texts", "epochs"), [(10, 20), (6000, 20), (12000, 10), (10**6, 4)])
 def test_many_texts_take_fewer_epochs(texts: int, epochs: int) -> None:
     assert made(texts=texts).training.epochs == epochs
+
+
+def test_the_bundle_to_start_from_is_told_and_an_address_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "fetch", lambda address: reading.BUNDLED / "sst")
+    names = {"sst": "sst", str(reading.BUNDLED / "sst"): "sst", "hf://a/b@v1": "hf://a/b@v1"}
+    for init, name in names.items():
+        recipe = made(init=init)
+        assert f"started from the bundle {name}, whose data" in recipe.data.statement
+        assert recipe.init is not None
+        assert recipe.init.bundle == init
 
 
 def test_a_name_is_made_fit(tmp_path: Path) -> None:

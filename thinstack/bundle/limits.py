@@ -16,6 +16,7 @@ MOST_ENTRIES: Final = 3_000_000
 _LIMITS = {
     "config.json": 256 * _KIB,
     "vocabulary.txt": 32 * _MIB,
+    "tokenizer.json": 128 * _MIB,
     "distances.json": 8 * _MIB,
     "relabel.json": _MIB,
     "cases.json": 16 * _MIB,

@@ -31,6 +31,7 @@ REPORT_FILE = "verification.json"
 CARD_FILE = "README.md"
 DISTANCES_FILE = "distances.json"
 RELABEL_FILE = "relabel.json"
+TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 
 MEND = "export, copy or install the bundle anew"  # if it is damaged

@@ -24,6 +24,7 @@ from thinstack.bundle.manifest import (
     Manifest,
     check_schema,
 )
+from thinstack.bundle.remote import fetch, is_address
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.config.base import problems
 from thinstack.data.distances import DistanceTable
@@ -98,13 +99,15 @@ class Bundle:
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
-    """Open a bundle by the path of its folder or by the name of one that thinstack or another
-    installed distribution brings along.
+    """Open a bundle by the path of its folder, by the name of one that thinstack or another
+    installed distribution brings along, or by its address on the Hugging Face hub.
 
     A string without a path separator is a name if there is such a model, else a folder: `./sst` is
-    always a folder. Raises UnknownNameError, which lists the known names; PluginError if two
-    distributions bring the name along, or one without its folder; BundleError if anything is
-    missing, damaged, not listed in the manifest (hidden files aside), a link, or of a newer schema.
+    always a folder. `hf://user/name` or `hf://user/name@revision` is an address, which
+    `thinstack.bundle.remote.fetch` downloads from. Raises UnknownNameError, which lists the known
+    names; PluginError if two distributions bring the name along, or one without its folder;
+    BundleError if anything is missing, damaged, not listed in the manifest (hidden files aside), a
+    link, or of a newer schema; MissingExtraError for an address without huggingface_hub.
     """
     folder = _locate(path_or_name)
     manifest = read_manifest(folder)
@@ -166,6 +169,8 @@ def _plain(path_or_name: str | Path) -> bool:
 
 
 def _locate(path_or_name: str | Path) -> Path:
+    if is_address(path_or_name):
+        return fetch(str(path_or_name))
     unknown: UnknownNameError | None = None
     if _plain(path_or_name):
         try:

@@ -36,7 +36,7 @@ def write_bundle(
     reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
     if reserved:
         raise BundleError(f"{min(reserved)} is written by itself: leave it out of the files")
-    contents = {CONFIG_FILE: f"{config.model_dump_json(indent=2)}\n".encode(), **files}
+    contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
     target = Path(path).resolve()

@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | serve | evaluate | train | finish | export | plugins`: a
-file a command; errors are a message and exit code 2."""
+"""The command line, `thinstack predict | serve | evaluate | train | finish | export | push |
+plugins | doctor`: a file a command; errors are a message and exit code 2."""
 
 import sys
 from typing import Annotated
@@ -9,11 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._version import __version__
+from thinstack.cli.doctor import doctor
 from thinstack.cli.evaluate import evaluate
 from thinstack.cli.export import export
 from thinstack.cli.finish import finish
 from thinstack.cli.plugins import plugins
 from thinstack.cli.predict import predict
+from thinstack.cli.push import push
 from thinstack.cli.serve import serve
 from thinstack.cli.train import train
 from thinstack.errors import ThinstackError
@@ -27,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (predict, serve, evaluate, train, finish, export, plugins):
+for command in (predict, serve, evaluate, train, finish, export, push, plugins, doctor):
     app.command()(command)
 
 

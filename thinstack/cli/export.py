@@ -12,7 +12,7 @@ __all__ = ["export"]
 
 
 def export(
-    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")],
+    model: Annotated[str, typer.Argument(help="Name, folder or hf:// address of a bundle.")],
     file: Annotated[
         Path, typer.Argument(help="The file: .onnx, or .pt (TorchScript, which torch deprecates).")
     ],

@@ -17,7 +17,9 @@ __all__ = [
     "print_json",
 ]
 
-ModelOption = Annotated[str, typer.Option("--model", "-m", help="Name or folder of a bundle.")]
+ModelOption = Annotated[
+    str, typer.Option("--model", "-m", help="Name, folder or hf:// address of a bundle.")
+]
 DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
 ThreadsOption = Annotated[
     int | None,

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from thinstack.data.tables import TABLE_SUFFIXES
 from thinstack.errors import InputError, needs_extra
+from thinstack.training.team import Team, joined
 
 if TYPE_CHECKING:
     from thinstack.config import Recipe
@@ -88,7 +89,7 @@ def train(
 
     A table is trained on by a recipe that is written for it, to recipe.toml in the folder. Of
     several seeds the best by what was watched is exported, else the first. Called again, it goes on
-    where it was.
+    where it was. `torchrun --nproc-per-node N -m thinstack train ...` trains on N processes.
     """
     of_table: dict[str, Any] = {
         "label_column": label_column,
@@ -99,42 +100,71 @@ def train(
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
-    console = Console()
-    if file.suffix.lower() in TABLES:
-        with needs_extra("export"):
-            from thinstack.training.train_texts import train_table
-        names = tuple(name.strip() for name in labels.split(",")) if labels else ()
-        recipe = train_table(
-            file,
-            out,
-            of_table,
-            text_columns=text_column or (),
-            init=init or "sst",
-            labels=names,
-            seeds=tuple(seed or (1,)),
-            threads=threads or 1,
-            console=console,
+    with joined() as team:
+        console = Console(quiet=not team.main)
+        if file.suffix.lower() in TABLES:
+            _train_table(
+                file,
+                out,
+                of_table,
+                text_columns=text_column or (),
+                init=init or "sst",
+                labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
+                seeds=tuple(seed or (1,)),
+                threads=threads or 1,
+                console=console,
+                team=team,
+            )
+            return
+        _check_recipe(
+            file, of_table | {"text_column": text_column or None, "init": init, "labels": labels}
         )
-        console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
-        return
+        folder = Path() if data is None else data
+        _run_recipe(file, folder, out, seed, threads, console, team)
+
+
+def _train_table(
+    file: Path, out: Path, files: dict[str, Any], *, console: Console, team: Team, **settings: Any
+) -> None:
+    with needs_extra("export"):
+        from thinstack.training.train_texts import train_table
+    with team.alone_in(out):
+        recipe = train_table(file, out, files, console=console, team=team, **settings)
+    console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
+
+
+def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
+    """Raise InputError for another file, and for options of tables."""
     if file.suffix.lower() != ".toml":
         endings = ", ".join(TABLES)
         raise InputError(f"{file}: expected a table ({endings}) or a recipe (.toml), by its name")
-    of_table |= {"text_column": text_column or None, "init": init, "labels": labels}
     if given := [name for name, value in of_table.items() if value is not None]:
         options = ", ".join("--" + name.replace("_", "-") for name in given)
         raise InputError(
             f"{options}: for tables ({', '.join(TABLES)}); {file} is read as a recipe, which says "
             "all this itself"
         )
+
+
+def _run_recipe(
+    file: Path,
+    data: Path,
+    out: Path,
+    seeds: list[int] | None,
+    threads: int | None,
+    console: Console,
+    team: Team,
+) -> None:
     from thinstack.config import Recipe
 
-    read = Recipe.read(file)
-    seeds = tuple(seed or read.training.seeds)
+    recipe = Recipe.read(file)
+    chosen = tuple(seeds or recipe.training.seeds)
     with needs_extra("export"):
         from thinstack.training.run_recipe import run_recipe
-    folder = Path() if data is None else data
-    run_recipe(read, data=folder, out=out, seeds=seeds, threads=threads, console=console)
+    with team.alone_in(out):
+        run_recipe(
+            recipe, data=data, out=out, seeds=chosen, threads=threads, console=console, team=team
+        )
 
 
 def _how_to_run(bundle: Path, recipe: "Recipe") -> str:

@@ -21,6 +21,7 @@ from thinstack.config.model_config import (
 )
 
 if TYPE_CHECKING:
+    from thinstack.config.card_config import CardConfig
     from thinstack.config.data_config import DataConfig, Task
     from thinstack.config.recipe import ExportConfig, InitConfig, Recipe
     from thinstack.config.teacher_config import SourceWeights, TeacherConfig
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "CardConfig",
     "CellConfig",
     "DataConfig",
     "Device",
@@ -55,8 +57,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What only training needs, which whoever predicts does not wait for."""
     if name in __all__:
-        from thinstack.config import data_config, recipe, teacher_config, training_config
+        from thinstack.config import (
+            card_config,
+            data_config,
+            recipe,
+            teacher_config,
+            training_config,
+        )
 
-        modules = (data_config, recipe, teacher_config, training_config)
+        modules = (card_config, data_config, recipe, teacher_config, training_config)
         return getattr(next(each for each in modules if name in each.__all__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

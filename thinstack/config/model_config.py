@@ -1,11 +1,13 @@
 """What describes a model: leaf embedding, composition cell, encoder, task head, and what its
 sentences come as."""
 
+import json
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from thinstack.config.base import Rate, Strict
+from thinstack.config.label_ids import label_ids, without_label_ids
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -240,6 +242,16 @@ class ModelConfig(Strict):
         """Whether the model makes trees of its own."""
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
+
+    def to_json(self) -> str:
+        """The content of a bundle's `config.json`: all fields, and `label_ids` of the labels."""
+        data = self.model_dump(mode="json") | label_ids(self.labels)
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _label_ids_are_told_by_the_labels(cls, data: Any) -> Any:
+        return without_label_ids(data) if isinstance(data, dict) else data
 
     @model_validator(mode="before")
     @classmethod

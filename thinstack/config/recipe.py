@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from thinstack.config.base import Strict, read_toml
+from thinstack.config.card_config import CardConfig
 from thinstack.config.data_config import PAIR_TASKS, DataConfig
 from thinstack.config.model_config import ModelConfig
 from thinstack.config.teacher_config import TeacherConfig
@@ -21,8 +22,8 @@ class InitConfig(Strict):
     """Where learning starts: from the weights of a bundle, in place of fresh ones."""
 
     bundle: str = Field(
-        description="Name or folder of the bundle. Its vocabulary comes along, in place of "
-        "`data.vectors`; its weights must have the shapes of the model's."
+        description="Name, folder or hf:// address of the bundle. Its vocabulary comes along, in "
+        "place of `data.vectors`; its weights must have the shapes of the model's."
     )
     parts: tuple[Part, ...] = Field(
         default=("embedding", "encoder", "parser"),
@@ -87,6 +88,9 @@ class Recipe(Strict):
     model: ModelConfig = Field(description="What is trained.")
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
+    card: CardConfig = Field(
+        default=CardConfig(), description="What the head of the bundle's card says."
+    )
 
     @property
     def made_trees(self) -> tuple[str, ...]:

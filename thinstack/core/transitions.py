@@ -26,7 +26,8 @@ __all__ = [
     "validate",
 ]
 
-SHIFT, REDUCE = 0, 1
+SHIFT = 0
+REDUCE = 1
 
 IntArray = NDArray[np.int64]
 Transitions = NDArray[np.int8]

@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from thinstack.corpora.lock import LOCK
 from thinstack.corpora.manifest import MANIFEST
 from thinstack.corpora.parts import PartFormat
 from thinstack.data.files import replacing
+from thinstack.data.lock import LOCK
 from thinstack.errors import InputError
 
 __all__ = ["SPOOL", "OutFolder"]

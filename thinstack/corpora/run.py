@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -11,7 +11,6 @@ from typing import BinaryIO, NamedTuple
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.corpora.folder import SPOOL, OutFolder
 from thinstack.corpora.inputs import Corpus, digest, open_corpus
-from thinstack.corpora.lock import locked
 from thinstack.corpora.manifest import Finished, InputFile, RunManifest, Settings, read_manifest
 from thinstack.corpora.parts import check_format
 from thinstack.corpora.rows import Columns
@@ -20,6 +19,7 @@ from thinstack.corpora.shards import Shard, cut, plan
 from thinstack.corpora.work import Done, Model, score_shard
 from thinstack.corpora.worker import Worker
 from thinstack.corpora.workers import score_side_by_side
+from thinstack.data.lock import locked
 from thinstack.errors import InputError, StoppedError
 
 __all__ = ["Progress", "Request", "Tell", "score_corpus"]
@@ -88,7 +88,9 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         shards = cut(corpus.rows()) if before < manifest.rows else iter(())
         todo = (shard for shard in shards if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
-        new = partial(Worker, request.model, request.settings, folder)
+        # All processes take the same files, where a branch of the hub might move meanwhile.
+        model = replace(request.model, name=str(scorer.predictor.bundle.path))
+        new = partial(Worker, model, request.settings, folder)
         with closing(
             score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
         ) as found:

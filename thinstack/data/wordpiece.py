@@ -13,10 +13,10 @@ from thinstack.data import ptb
 from thinstack.data.vocabulary import Cache, Vocabulary
 from thinstack.errors import DataError
 
-__all__ = ["UNKNOWN", "WordpieceVocabulary"]
+__all__ = ["LONGEST", "UNKNOWN", "WordpieceVocabulary"]
 
 UNKNOWN = "[UNK]"
-_LONGEST = 100
+LONGEST = 100
 _IDEOGRAPHS = [range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)]
 _IDEOGRAPHS += [range(0x20000, 0x2A6E0), range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0)]
 _IDEOGRAPHS += [range(0x2F800, 0x2FA20)]
@@ -61,7 +61,7 @@ class WordpieceVocabulary(Vocabulary):
         return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)
 
     def _longest_matches(self, part: str) -> list[int]:
-        if len(part) > _LONGEST:
+        if len(part) > LONGEST:
             return [self._unknown]
         found, start = [], 0
         while start < len(part):

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import first_fault
 from thinstack.errors import ExportError
 from thinstack.export.samples import Scores, eager_scores, makes_trees
 from thinstack.models import Model
+from thinstack.runtime.reference import distance
 
-__all__ = ["Run", "RuntimeReport", "as_given", "compare", "distance", "worst_choice"]
+__all__ = ["Run", "RuntimeReport", "as_given", "compare", "worst_choice"]
 
 Run = Callable[[Forest], Scores]
 
@@ -89,14 +89,6 @@ def compare(
             f"{tolerance:.0e}"
         )
     return RuntimeReport(runtime, version, cases, trees, nodes, largest, mean)
-
-
-def distance(found: NDArray[np.float32], wanted: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Difference of each score; relative to a score beyond 1, such as that of a whole tree, for so
-    are its rounding errors."""
-    exact = wanted.astype(np.float64)
-    scaled: NDArray[np.float64] = np.abs(found - exact) / np.maximum(1, np.abs(exact))
-    return scaled
 
 
 def as_given(model: Model, forest: Forest, found: Scores) -> Forest:

@@ -13,7 +13,8 @@ __all__ = ["BundleSpec"]
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CARD = "README.md"
-_READ = 4096  # bytes of a card in which its first paragraph is looked for
+FRONT_MATTER = re.compile(r"\A---\n.*?^---\n\s*", re.DOTALL | re.MULTILINE)
+_READ = 1 << 16  # bytes of a card in which its first paragraph is looked for
 _SHOWN = 120  # characters of it
 
 
@@ -52,7 +53,8 @@ class BundleSpec:
             size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
             with (self.folder / CARD).open("rb") as file:
                 card = file.read(_READ)
-        paragraphs = card.decode("utf-8", "replace").split("\n\n")
+        text = FRONT_MATTER.sub("", card.decode("utf-8", "replace"))
+        paragraphs = text.split("\n\n")
         first = next((each for each in paragraphs if each and not each.startswith("#")), "")
         shown = textwrap.shorten(first, _SHOWN, placeholder=" ...")
         return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shown)))

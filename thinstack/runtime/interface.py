@@ -15,12 +15,20 @@ from thinstack.core.transitions import first_fault
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
-__all__ = ["PARSE_OUTPUT", "Interface", "check_parse", "check_scores", "interface_of"]
+__all__ = [
+    "INDEX_TYPES",
+    "PARSE_OUTPUT",
+    "Interface",
+    "check_parse",
+    "check_scores",
+    "interface_of",
+]
 
 PARSE_OUTPUT = "parse"
 """The output of the trees that a model makes; not "transitions", which is an input."""
 
-_INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+INDEX_TYPES = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
+"""Types of inputs, by onnxruntime's names of them."""
 
 # The trees of models that are run, and the inputs that tell them (one that parses: both).
 _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
@@ -67,7 +75,7 @@ def interface_of(
     # For words in their context; a parser's lengths are for its trees.
     if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:
         expected.append("lengths")
-    if sorted(found) != sorted(expected) or not set(found.values()) <= _INDEX_TYPES.keys():
+    if sorted(found) != sorted(expected) or not set(found.values()) <= INDEX_TYPES.keys():
         wanted = f"the int32 or int64 inputs {', '.join(expected)}"
         raise BundleError(f"{source}: expected {wanted}; found {found}")
     if config.parses and PARSE_OUTPUT not in outputs:
@@ -76,7 +84,7 @@ def interface_of(
             f"{PARSE_OUTPUT}, only {', '.join(outputs)}; {MEND}"
         )
     _check_metadata(metadata, config, vocabulary, source)
-    types = {name: _INDEX_TYPES[kind] for name, kind in found.items()}
+    types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
     return Interface(types, output, phrases, _most_pieces(metadata, config, source))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from thinstack.errors import InputError
 
-__all__ = ["Pool"]
+__all__ = ["Pool", "usable_cores"]
 
 MOST_THREADS = 256
 
@@ -25,7 +25,7 @@ class Pool:
             raise InputError(
                 f"threads is {threads}; expected 1 to {MOST_THREADS}, or None for all cores"
             )
-        self.threads = _usable_cores() if threads is None else threads
+        self.threads = usable_cores() if threads is None else threads
         self._executor: ThreadPoolExecutor | None = None
         self._process = 0
 
@@ -40,5 +40,6 @@ class Pool:
         return self._executor.map(lambda job: run(*job), chain(first, jobs))
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """Cores of the CPU that the process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

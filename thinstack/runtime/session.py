@@ -7,7 +7,7 @@ from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import Device
 from thinstack.errors import BundleError, DeviceError, needs_extra
 
-__all__ = ["open_session"]
+__all__ = ["available_providers", "open_session"]
 
 _SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
@@ -49,6 +49,14 @@ def open_session(
     except Exception as error:  # onnxruntime's errors have no base class of their own
         problem = f"onnxruntime {onnxruntime.__version__} cannot load it: {error}"
         raise BundleError(f"{source}: {problem}") from None
+
+
+def available_providers() -> list[str]:
+    """The execution providers that onnxruntime was built with, whether or not they work here.
+    Raises MissingExtraError without onnxruntime."""
+    with needs_extra("cpu"):
+        import onnxruntime
+    return list(onnxruntime.get_available_providers())
 
 
 def _options(onnxruntime: Any, *, largest_constant: int) -> Any:

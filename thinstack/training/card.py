@@ -3,6 +3,7 @@
 from typing import Any
 
 from thinstack.config import Recipe
+from thinstack.hub.front_matter import front_matter
 from thinstack.measure.calibration import BINS
 from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
 from thinstack.training.calibrate import Calibration
@@ -33,6 +34,7 @@ fixed beforehand, and the first seed taken; these data were not looked at.""",
 }
 
 _CARD = """\
+{head}
 # {name}
 
 {description}
@@ -73,8 +75,8 @@ def card(
     *,
     size: int,
 ) -> str:
-    """The card, Markdown: what the model is, how it was made, its figures as shipped and over all
-    seeds, its calibration, those of suites, data and terms.
+    """The card, Markdown with front matter: what the model is, how it was made, its figures as
+    shipped and over all seeds, its calibration, those of suites, data and terms.
 
     `size`: bytes of the ONNX file.
     """
@@ -91,6 +93,10 @@ def card(
         rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
     kind, source = recipe.model.trees, recipe.model.tree_source
     return _CARD.format(
+        head=front_matter(
+            *(recipe.name, recipe.model, recipe.card, shipped, over_seeds),
+            reported=recipe.data.reported,
+        ),
         name=recipe.name,
         description=recipe.description.strip(),
         model=recipe.model,

@@ -5,6 +5,7 @@ from typing import cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
@@ -12,6 +13,7 @@ from thinstack.models.parsing_encoder import ParsingEncoder
 from thinstack.training.examples import Example, minibatch, minibatch_places
 from thinstack.training.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.precision import lower_precision
+from thinstack.training.team import ALONE, Team
 
 __all__ = ["fit_parser"]
 
@@ -22,10 +24,11 @@ def fit_parser(
     config: TrainingConfig,
     seed: int,
     on_batch: Callable[[int, int, int], None],
+    team: Team = ALONE,
 ) -> None:
     """Train the parser of a model, and nothing else of it, for `parser_epochs` on the treebank's
     trees (examples that are `parsed`). `on_batch` is called as in `training.loop.train`, with the
-    epochs after all others.
+    epochs after all others; `team` as there.
 
     While the vectors of words change a parser lags behind them: on SST this is worth a point of F1.
     """
@@ -33,26 +36,37 @@ def fit_parser(
     examples = [example for example in examples if example.parsed]
     optimizer = build_optimizers(model, config)["parser"]
     rates = config.model_copy(update={"epochs": config.parser_epochs})
+    wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
+    learnt = [weight for group in optimizer.param_groups for weight in group["params"]]
     lengths = [example.words for example in examples]
     model.eval()
     encoder.parser.train()
     for epoch in range(config.parser_epochs):
         draw = np.random.default_rng([seed, config.epochs, epoch])
-        torch.manual_seed(int(draw.integers(2**31)))
+        torch.manual_seed(int(draw.integers(2**31)) + team.rank)
         done = 0
         order = draw.permutation(len(examples))
-        for chosen in minibatch_places(order, lengths, config, draw):
-            batch = minibatch([examples[i] for i in chosen], ["gold"] * len(chosen), "static")
-            inputs = model.inputs(batch.forest)
-            with torch.no_grad(), lower_precision(model, config):
-                words = model.embed(inputs).float()
-            choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
-            wanted = torch.from_numpy(batch.right)
-            loss = encoder.judge(choices, wanted[:0], wanted).loss / batch.size
+        for chosen in minibatch_places(order, lengths, wide, draw):
             lower_parser_rate({"parser": optimizer}, rates, epoch + done / len(examples))
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            if mine := [examples[i] for i in team.deal(chosen)]:
+                loss = _loss(model, encoder, mine, config) / len(chosen)
+                loss.backward()  # type: ignore[no-untyped-call]
+            team.add_gradients(learnt)
             optimizer.step()
             done += len(chosen)
             on_batch(config.epochs + epoch + 1, done, len(examples))
     model.eval()
+
+
+def _loss(
+    model: Model, encoder: ParsingEncoder, examples: Sequence[Example], config: TrainingConfig
+) -> Tensor:
+    """The sum of the losses of the parser's choices."""
+    batch = minibatch(examples, ["gold"] * len(examples), "static")
+    inputs = model.inputs(batch.forest)
+    with torch.no_grad(), lower_precision(model, config):
+        words = model.embed(inputs).float()
+    choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
+    wanted = torch.from_numpy(batch.right)
+    return encoder.judge(choices, wanted[:0], wanted).loss

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 
 from thinstack.config import Recipe, TrainingConfig
 from thinstack.data.files import write_atomically
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, StoppedError
 from thinstack.measure.figures import selection
 from thinstack.models.model import Model
 from thinstack.training.alone import phrases_alone
@@ -31,7 +31,8 @@ from thinstack.training.optimizers import build_optimizers, set_rates
 from thinstack.training.own_trees import take_own_trees
 from thinstack.training.precision import check_precision, joint_of
 from thinstack.training.task_loss import task_loss
-from thinstack.training.text_loss import text_losses
+from thinstack.training.team import ALONE, Team
+from thinstack.training.text_loss import phrases_of, text_losses
 from thinstack.training.turning import TurningPhrases
 
 __all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
@@ -68,6 +69,7 @@ def train(
     folder: Path,
     on_batch: Progress,
     on_epoch: Report,
+    team: Team = ALONE,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train `model` in place; return the weights to keep, as a model of their own, and the record
     of every epoch.
@@ -76,8 +78,10 @@ def train(
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
     same minibatches and dropout masks as one that was never stopped. While it runs the process
     flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Raises ConfigError where the training diverges or asks for a precision that the model or its
-    device does not have, DataError for a checkpoint that cannot be used.
+    Every process of a `team` steps on its part of minibatches that are as many times as large; only
+    the main one watches, writes and reports. Raises ConfigError where the training diverges
+    or asks for a precision that the model or its device does not have, DataError for a checkpoint
+    that cannot be used, StoppedError where a process of the team dies.
     """
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
@@ -91,23 +95,39 @@ def train(
     checkpoint = folder / "checkpoint.safetensors"
     saved = load_checkpoint(checkpoint, modules, optimizers)
     history: list[dict[str, Any]] = saved["history"] if saved else []
+    team.check_same(str(checkpoint), json.dumps(history))
 
-    while not _finished(history, config):
-        epoch = len(history) + 1
-        record = _one_epoch(
-            model, initial, datasets.train, recipe, optimizers, seed, epoch, on_batch
-        )
-        update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
-        history.append(record | _watch(average, datasets.watched, recipe))
-        if best_epoch(history) == epoch:
-            best.load_state_dict(average.state_dict())
-        lines = "".join(json.dumps(past) + "\n" for past in history)
-        write_atomically(folder / "metrics.jsonl", lines)
-        save_checkpoint(checkpoint, modules, optimizers, {"history": history})
-        on_epoch(history[-1])
-    if config.parser_epochs > 0:
-        fit_parser(best, datasets.train, config, seed, on_batch)
+    with _told_how_far(history, seed):
+        while not _finished(history, config):
+            epoch = len(history) + 1
+            drawn = _draw_epoch(model, datasets.train, recipe, seed, epoch, team)
+            record = _one_epoch(model, initial, drawn, recipe, optimizers, on_batch, team)
+            record = {"seed": seed, "epoch": epoch} | record
+            update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
+            if team.main:
+                record |= _watch(average, datasets.watched, recipe)
+            records = [*history, team.shared(record)]
+            if best_epoch(records) == epoch:
+                best.load_state_dict(average.state_dict())
+            if team.main:
+                lines = "".join(json.dumps(past) + "\n" for past in records)
+                write_atomically(folder / "metrics.jsonl", lines)
+                save_checkpoint(checkpoint, modules, optimizers, {"history": records})
+                on_epoch(records[-1])
+            history.append(team.shared(records[-1]))  # it is on the disk
+        if config.parser_epochs > 0:
+            fit_parser(best, datasets.train, config, seed, on_batch, team)
     return best, history
+
+
+@contextmanager
+def _told_how_far(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
+    """Where the block is stopped, say after which of the epochs in `history` it goes on."""
+    try:
+        yield
+    except StoppedError as error:
+        epochs = f" after epoch {len(history)} of seed {seed}" if history else ""
+        raise StoppedError(f"{error}{epochs}") from None
 
 
 def best_epoch(history: Sequence[dict[str, Any]]) -> int:
@@ -134,63 +154,102 @@ def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str
     return {"watched": figures, "selection": total}
 
 
+class _Epoch(NamedTuple):
+    """What an epoch goes through: examples, the tree source of each, and the positions of the
+    examples of each minibatch. All processes draw the same, but each has a seed of its own for the
+    masks of dropout."""
+
+    number: int
+    examples: Sequence[Example]
+    sources: Sequence[str]
+    batches: list[list[int]]
+    dropout: int
+
+
+def _draw_epoch(
+    model: Model, examples: Sequence[Example], recipe: Recipe, seed: int, epoch: int, team: Team
+) -> _Epoch:
+    """Draw an epoch, and make the model's own trees of the examples that are this process's."""
+    config, draw, given = recipe.training, np.random.default_rng([seed, epoch]), len(examples)
+    dropout = int(draw.integers(2**31)) + team.rank
+    kinds = config.trees
+    sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
+    drawn, classes = [*examples], len(recipe.model.labels)
+    if config.alone or config.turning:
+        drawn += phrases_alone(examples, config.alone, classes, draw)
+        if config.turning:
+            drawn += TurningPhrases(examples, classes).draw(config.turning, draw)
+        sources += ["gold"] * (len(drawn) - given)
+    order, lengths = draw.permutation(len(drawn)), [example.words for example in drawn]
+    wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
+    batches = list(minibatch_places(order, lengths, wide, draw))
+    if "self" in config.sources:
+        mine = sorted(place for chosen in batches for place in team.deal(chosen) if place < given)
+        treeless = recipe.data.from_table
+        take_own_trees(model, [examples[place] for place in mine], None if treeless else epoch)
+    return _Epoch(epoch, drawn, sources, batches, dropout)
+
+
 def _one_epoch(
     model: Model,
     initial: Model | None,
-    examples: Sequence[Example],
+    drawn: _Epoch,
     recipe: Recipe,
     optimizers: Mapping[str, Optimizer],
-    seed: int,
-    epoch: int,
     on_batch: Progress,
+    team: Team,
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
     started, config, treeless = time.perf_counter(), recipe.training, recipe.data.from_table
-    if "self" in config.sources:
-        take_own_trees(model, examples, None if treeless else epoch)
-    draw = np.random.default_rng([seed, epoch])
-    torch.manual_seed(int(draw.integers(2**31)))
-    kinds = config.trees
-    sources = [kinds[number] for number in draw.integers(len(kinds), size=len(examples))]
-    classes = len(recipe.model.labels)
-    if config.alone or config.turning:
-        alone = phrases_alone(examples, config.alone, classes, draw)
-        if config.turning:
-            alone += TurningPhrases(examples, classes).draw(config.turning, draw)
-        examples, sources = [*examples, *alone], [*sources, *["gold"] * len(alone)]
-    order = draw.permutation(len(examples))
+    groups = [group for optimizer in optimizers.values() for group in optimizer.param_groups]
+    learnt, whole = [weight for group in groups for weight in group["params"]], len(drawn.examples)
+    torch.manual_seed(drawn.dropout)
     model.train()
-    totals, cases, done = np.zeros(2), np.zeros(2), 0
-    lengths = [example.words for example in examples]
-    for chosen in minibatch_places(order, lengths, config, draw):
-        batch = minibatch(
-            [examples[i] for i in chosen],
-            [sources[i] for i in chosen],
-            None if treeless else model.oracle,
-        )
-        if recipe.data.task == "texts":
-            losses, counts = text_losses(model, batch, config, initial)
-        else:
-            losses, counts = _losses(model, batch, config)
-        middle = done + len(chosen) / 2
-        set_rates(optimizers, config, epoch - 1 + middle / len(examples))
+    totals, done = np.zeros((2, 2)), 0  # of the task and of a parser: the loss, the cases
+    for chosen in drawn.batches:
+        set_rates(optimizers, config, drawn.number - 1 + (done + len(chosen) / 2) / whole)
         for optimizer in optimizers.values():
             optimizer.zero_grad(set_to_none=True)
-        ((losses[0] + config.alpha * losses[1]) / batch.size).backward()  # type: ignore[no-untyped-call]
+        if mine := team.deal(chosen):
+            losses, counts = _part_losses(model, initial, drawn, chosen, mine, recipe)
+            loss = (losses[0] + config.alpha * losses[1]) / len(chosen)
+            loss.backward()  # type: ignore[no-untyped-call]
+            totals += [[float(loss.detach()) for loss in losses], counts]
+        team.add_gradients(learnt)
         if config.clip is not None:
-            learnt = [w for group in optimizers["model"].param_groups for w in group["params"]]
-            nn.utils.clip_grad_norm_(learnt, config.clip)
+            ruled = [w for group in optimizers["model"].param_groups for w in group["params"]]
+            nn.utils.clip_grad_norm_(ruled, config.clip)
         for optimizer in optimizers.values():
             optimizer.step()
-        totals, cases = totals + [float(loss.detach()) for loss in losses], cases + counts
         done += len(chosen)
-        on_batch(epoch, done, len(examples))
-    loss, parsing_loss = (totals / np.maximum(cases, 1)).tolist()
-    _check_finite(loss, model, epoch)
-    record = {"seed": seed, "epoch": epoch, "loss": loss}
-    record |= {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
-    return record | {"seconds": time.perf_counter() - started}
+        on_batch(drawn.number, done, whole)
+    sums, cases = team.total(totals)
+    loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
+    _check_finite(loss, model, drawn.number)
+    parsing = {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
+    return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
+
+
+def _part_losses(
+    model: Model,
+    initial: Model | None,
+    drawn: _Epoch,
+    chosen: Sequence[int],
+    mine: Sequence[int],
+    recipe: Recipe,
+) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+    """The losses of the part `mine` of a minibatch `chosen`, and over how many cases each is a
+    sum."""
+    batch = minibatch(
+        [drawn.examples[i] for i in mine],
+        [drawn.sources[i] for i in mine],
+        None if recipe.data.from_table else model.oracle,
+    )
+    if recipe.data.task != "texts":
+        return _losses(model, batch, recipe.training)
+    phrases = phrases_of(model, [drawn.examples[i] for i in chosen])
+    return text_losses(model, batch, recipe.training, initial, (len(chosen), phrases))
 
 
 def _losses(

@@ -18,6 +18,7 @@ from thinstack.bundle.manifest import (
     ONNX_FILE,
     RELABEL_FILE,
     REPORT_FILE,
+    TOKENIZER_FILE,
     TORCHSCRIPT_FILE,
     VOCABULARY_FILE,
     WEIGHTS_FILE,
@@ -25,11 +26,13 @@ from thinstack.bundle.manifest import (
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
+from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ExportError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
+from thinstack.hub.tokenizer import tokenizer_json
 from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import line
 from thinstack.measure.text_figures import text_figures
@@ -115,6 +118,8 @@ def _exports(
         ONNX_FILE: exported,
         CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
     }
+    if isinstance(datasets.vocabulary, WordpieceVocabulary):
+        files[TOKENIZER_FILE] = tokenizer_json(datasets.vocabulary)
     if recipe.data.relabel:
         files[RELABEL_FILE] = _json(recipe.data.relabel)
     if recipe.export.inference_only:

@@ -3,6 +3,7 @@ bundle."""
 
 import dataclasses
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -24,8 +25,9 @@ from thinstack.training.digests import data_digests
 from thinstack.training.pair_report import pair_rival
 from thinstack.training.publish import publish
 from thinstack.training.rival import NAME, plain_rival
-from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary
+from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary, train_seed
 from thinstack.training.teaching import lessons
+from thinstack.training.team import ALONE, Team
 from thinstack.training.text_report import say_what_is_odd, show_texts
 
 __all__ = ["run_recipe"]
@@ -51,13 +53,16 @@ def run_recipe(
     seeds: Sequence[int],
     threads: int | None,
     console: Console,
+    team: Team = ALONE,
 ) -> None:
     """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's
     bundle, `model-best`, whose figures on suites are in both.
 
-    That is the best seed by what was watched, else the first. Raises ConfigError if `out` holds the
-    work of another recipe or on other data, or if a seed is repeated; MissingExtraError without
-    onnxruntime; what reading the data and exporting raise.
+    That is the best seed by what was watched, else the first. Of a `team`, whose main process holds
+    the lock of `out`, the others come back when the last seed has learnt. Raises ConfigError if
+    `out` holds the work of another recipe, on other data or by another number of processes, or if a
+    seed is repeated; MissingExtraError without onnxruntime; DataError where processes read other
+    files; what training, reading the data and exporting raise.
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}")
@@ -65,10 +70,25 @@ def run_recipe(
         import onnxruntime  # noqa: F401
     if threads is not None:
         torch.set_num_threads(threads)
-    _claim(out, recipe, data)
-    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console)
-    train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
+    _claim(out, recipe, data, team)
+    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console, team)
+    folders = {seed: out / SEEDS_FOLDER / str(seed) for seed in seeds}
+    if not team.main:
+        for seed, folder in folders.items():
+            train_seed(recipe, datasets, seed, folder, team=team)
+        team.part()
+        return
+    _say_what_is_read(recipe, datasets, team, console)
     say_what_is_odd(datasets, out, console)
+    results = [
+        _run_seed(recipe, datasets, seed, folder, console, team) for seed, folder in folders.items()
+    ]
+    team.part()
+    _finish(recipe, datasets, results, data=data, out=out, console=console, team=team)
+
+
+def _say_what_is_read(recipe: Recipe, datasets: Datasets, team: Team, console: Console) -> None:
+    train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     console.print(
         f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
         f"on; {len(datasets.table):,} leaf vectors"
@@ -76,8 +96,25 @@ def run_recipe(
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
         console.print(f"taught by {', '.join(recipe.teacher.bundles)}: {counts}")
-    folder = out / SEEDS_FOLDER
-    results = [_run_seed(recipe, datasets, seed, folder / str(seed), console) for seed in seeds]
+    if team.size > 1:
+        size = recipe.training.batch_size
+        console.print(
+            f"{team.size} processes, each with minibatches of {size}: a step is on "
+            f"{team.size * size} examples"
+        )
+
+
+def _finish(
+    recipe: Recipe,
+    datasets: Datasets,
+    results: Sequence[SeedResult],
+    *,
+    data: Path,
+    out: Path,
+    console: Console,
+    team: Team,
+) -> None:
+    """Write and show the figures, and publish the best."""
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
@@ -87,6 +124,8 @@ def run_recipe(
         "dev": over_seeds,
         "exported_seed": best.seed,
     }
+    if team.size > 1:
+        figures["processes"] = team.size
     if recipe.data.task == "texts":
         figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
     elif recipe.data.from_table:
@@ -134,15 +173,28 @@ def _seeds(
     }
 
 
-def _claim(out: Path, recipe: Recipe, data: Path) -> None:
-    """Note the recipe and its data in `out`, so that the checkpoints in the folder `seeds` are not
-    taken for another's."""
+def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
+    """Note the recipe, its data and the processes in `out`, so that the checkpoints in the folder
+    `seeds` are not taken for another's."""
     digests = data_digests(recipe, data)
-    text = json.dumps({"recipe": recipe.model_dump(mode="json"), "data": digests}, indent=2) + "\n"
+    learnt = recipe.model_dump(mode="json", exclude={"card"})  # which says nothing of checkpoints
+    work: dict[str, Any] = {"recipe": learnt, "data": digests}
+    if team.size > 1:
+        work["processes"] = team.size
+    text = json.dumps(work, indent=2) + "\n"
+    team.check_same(f"the recipe, or its files in {data}", text)
     note = out / RECIPE_FILE
+    if not team.main:
+        return
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
         if found != text and (out / SEEDS_FOLDER).exists():
+            if (count := _processes(found)) != team.size:
+                raise ConfigError(
+                    f"{out}: expected as many processes as began this run, {count}, for "
+                    f"minibatches depend on them, found {team.size}; start {count}, or name "
+                    "another folder"
+                )
             changed = [file for file, digest in digests.items() if digest not in found]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
@@ -152,12 +204,27 @@ def _claim(out: Path, recipe: Recipe, data: Path) -> None:
     write_atomically(note, text)
 
 
+def _processes(note: str) -> int:
+    """How many processes a note of `_claim` is of."""
+    found = re.search(r'^  "processes": (\d+)$', note, re.MULTILINE)
+    return int(found[1]) if found else 1
+
+
 def _load(
-    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console, team: Team
 ) -> Datasets:
-    """The data sets; what a teacher answers is kept in the folder `cache`."""
+    """The data sets; what a teacher answers the main process is kept in the folder `cache`, where
+    the others find it."""
     if recipe.teacher is None:
         return load_datasets(recipe, data)
+    found = _load_taught(recipe, data, cache, threads, console) if team.main else None
+    team.shared(team.main)  # the others wait
+    return found or _load_taught(recipe, data, cache, threads, console)
+
+
+def _load_taught(
+    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+) -> Datasets:
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
 
@@ -176,7 +243,7 @@ def _progress(console: Console) -> Progress:
 
 
 def _run_seed(
-    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console, team: Team
 ) -> SeedResult:
     with _progress(console) as progress:
         bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
@@ -193,7 +260,9 @@ def _run_seed(
                 f"{record['seconds']:.1f} s {watched}"
             )
 
-        return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)
+        return run_seed(
+            recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
+        )
 
 
 def _show(

@@ -15,8 +15,9 @@ from thinstack.training.evaluate import Answers, evaluate_model
 from thinstack.training.initial import initial_model
 from thinstack.training.loop import Progress, Report, best_epoch, train
 from thinstack.training.own_trees import agreement
+from thinstack.training.team import ALONE, Team
 
-__all__ = ["SeedResult", "Spreads", "run_seed", "summary"]
+__all__ = ["SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
 """By tree source and figure, its "mean" and "std"."""
@@ -45,6 +46,23 @@ class SeedResult:
         return record["selection"] if record["watched"] else float("-inf")
 
 
+def train_seed(
+    recipe: Recipe,
+    datasets: Datasets,
+    seed: int,
+    folder: Path,
+    *,
+    on_batch: Progress = lambda epoch, done, total: None,
+    on_epoch: Report = lambda record: None,
+    team: Team = ALONE,
+) -> tuple[Model, list[dict[str, Any]]]:
+    """Train one seed in `folder`, going on from its checkpoint if there is one; the weights to keep
+    and the record of every epoch, as `loop.train` gives them."""
+    torch.manual_seed(seed)
+    model = initial_model(recipe, datasets.table, datasets.weights)
+    return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
+
+
 def run_seed(
     recipe: Recipe,
     datasets: Datasets,
@@ -53,12 +71,13 @@ def run_seed(
     *,
     on_batch: Progress = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
+    team: Team = ALONE,
 ) -> SeedResult:
-    """Train one seed in `folder`, going on from its checkpoint if there is one, and measure it on
-    the development file."""
-    torch.manual_seed(seed)
-    model = initial_model(recipe, datasets.table, datasets.weights)
-    model, history = train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
+    """Train one seed as `train_seed` does, and measure it on the development file; of a team, only
+    the main process calls this, and the others call `train_seed`."""
+    model, history = train_seed(
+        recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
+    )
     model = model.cpu()
     sources, task = recipe.measured_trees, recipe.data.task
     dev, labels = datasets.dev, recipe.model.labels

@@ -1,5 +1,7 @@
 """The loss of texts, whose class is a mean over their sentences."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -7,10 +9,10 @@ from torch.nn import functional
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
 from thinstack.runtime.documents import word_shares
-from thinstack.training.examples import Minibatch
+from thinstack.training.examples import Example, Minibatch
 from thinstack.training.precision import joint_of
 
-__all__ = ["near_classes", "text_losses"]
+__all__ = ["near_classes", "phrases_of", "text_losses"]
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
@@ -21,15 +23,28 @@ def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     return (1 - share) * own + share * beside / beside.sum(1, keepdim=True)
 
 
+def phrases_of(model: Model, texts: Sequence[Example]) -> int:
+    """How many phrases of these texts the model scores: all, or whole sentences."""
+    forests = [text.gold.forest for text in texts]
+    if model.head.reads == "nodes":
+        return sum(int(forest.sizes.sum()) for forest in forests)
+    return sum(len(forest.sizes) for forest in forests)
+
+
 def text_losses(
-    model: Model, batch: Minibatch, config: TrainingConfig, initial: Model | None
+    model: Model,
+    batch: Minibatch,
+    config: TrainingConfig,
+    initial: Model | None,
+    whole: tuple[int, int] | None = None,
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
     """The loss of texts, and over how many of them it is a sum; no parser learns from texts.
 
     The probabilities of a text's classes are the mean of its sentences', weighted by their words,
     as predictions have them; with `neighbours`, the target is `near_classes`. `initial`: the model
     that learning started from. Where a `phrase_penalty` is asked for, each text adds the mean over
-    its minibatch's phrases of the divergence KL(initial || model), so many times.
+    its minibatch's phrases of the divergence KL(initial || model), so many times. `whole`: how many
+    texts and `phrases_of` them the minibatch has, where `batch` is a part of it.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, config, track=False).logits
@@ -56,5 +71,6 @@ def text_losses(
             )
         found = functional.log_softmax(logits, 1)
         divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
-        loss = loss + config.phrase_penalty * batch.size * divergence / len(logits)
+        texts, phrases = whole or (batch.size, len(logits))
+        loss = loss + config.phrase_penalty * texts * divergence / phrases
     return (loss, loss.new_zeros([])), (batch.size, 0)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.remote import is_address
 from thinstack.config import DataConfig, ModelConfig, Recipe, Task
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.errors import ConfigError
@@ -95,7 +96,9 @@ def text_recipe(
         vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
         data = files.model_copy(update=vectors)
     else:
-        data = files.model_copy(update={"statement": STARTED.format(Path(init).name)})
+        data = files.model_copy(
+            update={"statement": STARTED.format(init if is_address(init) else Path(init).name)}
+        )
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "description": DESCRIPTIONS[files.task].format(", ".join(labels)),

@@ -9,10 +9,12 @@ from rich.console import Console
 
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
+from thinstack.data.lock import locked
 from thinstack.data.tables import read_mappings
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.table_data import find_classes, table_data
+from thinstack.training.team import ALONE, Team
 from thinstack.training.text_recipe import commented, text_recipe
 from thinstack.training.texts import read_rows
 
@@ -38,9 +40,10 @@ def train_table(
     seeds: Sequence[int] = (1,),
     threads: int = 1,
     console: Console,
+    team: Team = ALONE,
 ) -> Recipe:
     """Train on a table, as `run_recipe` does, and leave the recipe in `out` beside what that
-    leaves.
+    leaves. The main process of a `team` makes the recipe for all.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
     the whole numbers that scores go over; by default those of the table. `threads`: one, for
@@ -49,6 +52,27 @@ def train_table(
     Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do, and ConfigError
     where `out` was trained by another recipe.
     """
+    folder = table.resolve().parent
+    made = None
+    if team.main:
+        made = _made_recipe(table, out, files, text_columns, init, labels, seeds)
+    recipe = team.shared(made)
+    run_recipe(
+        recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console, team=team
+    )
+    return recipe
+
+
+def _made_recipe(
+    table: Path,
+    out: Path,
+    files: Mapping[str, Any],
+    text_columns: Sequence[str],
+    init: str,
+    labels: Sequence[str],
+    seeds: Sequence[int],
+) -> Recipe:
+    """The recipe of a table, as it is read from `out`, where it is written."""
     folder = table.resolve().parent
     data = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
@@ -61,9 +85,7 @@ def train_table(
     )
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=folder)
     _write_recipe(out, commented(recipe, first=first), folder)
-    recipe = Recipe.read(out / RECIPE)
-    run_recipe(recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console)
-    return recipe
+    return Recipe.read(out / RECIPE)
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
@@ -88,13 +110,14 @@ def train_rows(
     init: str,
     out: Path,
 ) -> None:
-    """`train_table` of rows in memory, which are kept in `out` as JSON lines. Raises what
-    `read_mappings` does for rows that cannot be used."""
+    """`train_table` of rows in memory, which are kept in `out` as JSON lines, in one process.
+    Raises what `read_mappings` does for rows that cannot be used, and `locked` for `out`."""
     files: dict[str, Any] = {"label_column": label}
-    table = _kept(rows, (text, label), out / "data" / "train.jsonl")
-    if dev is not None:
-        files["dev"] = str(_kept(dev, (text, label), out / "data" / "dev.jsonl"))
-    train_table(table, out, files, text_columns=(text,), init=init, console=Console())
+    with locked(out):
+        table = _kept(rows, (text, label), out / "data" / "train.jsonl")
+        if dev is not None:
+            files["dev"] = str(_kept(dev, (text, label), out / "data" / "dev.jsonl"))
+        train_table(table, out, files, text_columns=(text,), init=init, console=Console())
 
 
 def _kept(rows: Iterable[object], columns: Sequence[str], path: Path) -> Path:

@@ -17,7 +17,7 @@ from thinstack._version import __version__
 from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError
-from thinstack.export.compare import Run, RuntimeReport, compare, distance
+from thinstack.export.compare import Run, RuntimeReport, compare
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import Options, export_stages, metadata_of
 from thinstack.export.quantize import Quantize, dequantised
@@ -30,6 +30,8 @@ from thinstack.export.samples import (
     sampled,
 )
 from thinstack.models import Model
+from thinstack.runtime.interface import INDEX_TYPES
+from thinstack.runtime.reference import INT8_TOLERANCE, TOLERANCE, distance
 from thinstack.runtime.session import open_session
 
 __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
@@ -38,10 +40,6 @@ LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the sec
 LONGEST_IN_CONTEXT = LONGEST | {"onnx.reference": 7}
 """Where words go through a transformer, and the reference multiplies integers one by one: it
 would take a quarter of an hour. It is not asked of real inputs then."""
-TOLERANCE, INT8_TOLERANCE = 1e-4, 2e-2
-"""Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
-scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
-ORT_TYPES: dict[str, type[Any]] = {"tensor(int32)": np.int32, "tensor(int64)": np.int64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,9 @@ class VerificationReport:
     """What was found when an ONNX file was compared with its model.
 
     Attributes:
-        tolerance: the largest difference (`compare.distance`) that was allowed in `runtimes`,
-            `development`, `neighbour_error`; for a file that computes in 8 bits, the largest mean
-            difference, and `neighbour_error` may be as large.
+        tolerance: the largest difference (`runtime.reference.distance`) that was allowed in
+            `runtimes`, `development`, `neighbour_error`; for a file that computes in 8 bits, the
+            largest mean difference, and `neighbour_error` may be as large.
         runtimes: each runtime against the model, its weights rounded as the file stores them, on
             sampled trees and words.
         development: the same on the real inputs that were handed in; empty without them.
@@ -184,7 +182,7 @@ class _File:
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
         self.quantize = _check_metadata(self.metadata, config)
         self.outputs = _outputs(self.proto, model)
-        types = {value.name: ORT_TYPES[value.type] for value in self.session.get_inputs()}
+        types = {value.name: INDEX_TYPES[value.type] for value in self.session.get_inputs()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:
             inputs = {name: getattr(forest, name).astype(types[name]) for name in types}

@@ -48,6 +48,7 @@ from spacy.tokens import Doc
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.remote import is_address
 from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
@@ -260,7 +261,8 @@ def make_tree_sentiment(
     # A renamed component has its old name there.
     noted = notes.get(name, model if model in notes.values() else None)
     try:
-        component.load()
+        if noted != model or not is_address(model):  # a saved pipeline asks no hub
+            component.load()
     except (BundleError, InputError, UnknownNameError):
         if noted != model:
             raise

@@ -1,0 +1,93 @@
+"""The front matter of cards, as `huggingface_hub` reads it."""
+
+from typing import Any
+
+import pytest
+from bundle_folders import CONFIG
+from huggingface_hub import EvalResult, ModelCard
+
+from thinstack.config import CardConfig, HeadConfig, ModelConfig
+from thinstack.hub.front_matter import front_matter, has_front_matter
+from thinstack.plugins.bundle_spec import BundleSpec
+
+SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})
+SHIPPED = {
+    "gold": {"root_accuracy": 51.5, "root_binary_accuracy": 88.876, "phrase_accuracy": None},
+    "text": {"root_accuracy": 50.0, "span_f1": 12.0},
+}
+OVER_SEEDS = {"gold": {"pearson": {"mean": 0.86789, "std": 0.1}, "mse": {"mean": 1.5, "std": 0}}}
+
+
+def read(config: ModelConfig = CONFIG, **given: Any) -> Any:
+    settings = {"card": CardConfig(), "shipped": {}, "over_seeds": {}} | given
+    text = front_matter("films", config, reported="sst/dev.txt", **settings)
+    assert has_front_matter(text)
+    return ModelCard(f"{text}\n# films\n").data
+
+
+def figures(found: list[EvalResult]) -> list[tuple[str, str, float]]:
+    return [(one.metric_type, one.metric_name, one.metric_value) for one in found]
+
+
+def test_figures_are_shares_of_what_they_were_measured_on() -> None:
+    data = read(SENTIMENT, shipped=SHIPPED, over_seeds=OVER_SEEDS)
+    assert (data.library_name, data.pipeline_tag) == ("thinstack", "text-classification")
+    assert data.tags == ["thinstack", "onnx", "sentiment-analysis"]
+    assert data.model_name == "films"
+    assert figures(data.eval_results) == [
+        ("accuracy", "accuracy, sentences, gold trees", 0.515),
+        ("accuracy", "accuracy, sentences, binary, gold trees", 0.8888),
+        ("accuracy", "accuracy, sentences, raw text", 0.5),
+    ]
+    places = {(one.dataset_name, one.dataset_type) for one in data.eval_results}
+    assert places == {("sst/dev.txt", "sst/dev.txt")}
+
+
+def test_of_other_classes_there_is_no_binary_figure() -> None:
+    data = read(shipped=SHIPPED)
+    assert data.tags == ["thinstack", "onnx"]
+    assert [kind for _, kind, _ in figures(data.eval_results)] == [
+        "accuracy, sentences, gold trees",
+        "accuracy, sentences, raw text",
+    ]
+
+
+def test_what_is_not_measured_as_shipped_has_means_over_seeds() -> None:
+    config = CONFIG.model_copy(update={"head": HeadConfig(name="similarity.v1")})
+    data = read(config, over_seeds=OVER_SEEDS)
+    assert data.pipeline_tag == "sentence-similarity"
+    after = ", gold trees, mean over seeds before quantisation"
+    assert figures(data.eval_results) == [
+        ("pearsonr", f"Pearson's r{after}", 0.8679),
+        ("mse", f"mean squared error{after}", 1.5),
+    ]
+
+
+def test_without_figures_there_is_no_index() -> None:
+    assert read().eval_results is None
+
+
+@pytest.mark.parametrize("odd", ["yes", "a: b", "é\u2028🙂\x85\x7f", '"\\n', "- x", "1.0", "#"])
+def test_what_a_recipe_says_is_read_as_it_was_written(odd: str) -> None:
+    card = CardConfig(
+        language=("en", "no"), license=odd, base_model="a/b", dataset=odd, tags=(odd, "onnx")
+    )
+    data = read(card=card, shipped=SHIPPED)
+    assert (data.language, data.license, data.base_model) == (["en", "no"], odd, "a/b")
+    assert data.tags == ["thinstack", "onnx", odd]
+    assert {(one.dataset_name, one.dataset_type) for one in data.eval_results} == {
+        ("sst/dev.txt", odd)
+    }
+
+
+def test_a_list_of_models_shows_what_comes_behind_it(tmp_path: Any) -> None:
+    text = front_matter(*("films", SENTIMENT, CardConfig(), SHIPPED, {}), reported="---")
+    (tmp_path / "README.md").write_text(f"{text}\n# films\n\nWhat it\nis.\n\n---\n", "utf-8")
+    assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
+    (tmp_path / "README.md").write_text("# films\n\nWhat it\nis.\n\n---\nmore\n", "utf-8")
+    assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
+
+
+def test_what_is_no_front_matter() -> None:
+    assert not has_front_matter("# films\n\n---\nx\n---\n")
+    assert not has_front_matter("---\n# films\n")

@@ -1,0 +1,62 @@
+"""`tokenizer.json`, read by the library `tokenizers`."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from thinstack.bundle import open_bundle
+from thinstack.data import ptb
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.hub.tokenizer import tokenizer_json
+from thinstack.runtime.text import splitter
+
+UNKNOWN = "[UNK]"
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> WordpieceVocabulary:
+    found = open_bundle("sst").vocabulary()
+    assert isinstance(found, WordpieceVocabulary)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tokenizer(vocabulary: WordpieceVocabulary) -> Tokenizer:
+    return Tokenizer.from_str(tokenizer_json(vocabulary).decode())
+
+
+# Characters whose class has been the same in all versions of Unicode that matter.
+TEXT = st.text(
+    alphabet="acdeghilnorstuwéİßΣς中日 '-.[UNK]#5\u0301\u00a0\u200b\ufffd«🙂бБ", max_size=40
+)
+
+
+@given(text=TEXT)
+def test_a_word_has_the_same_pieces(
+    vocabulary: WordpieceVocabulary, tokenizer: Tokenizer, text: str
+) -> None:
+    plain = ptb.plain(text)
+    unknown = vocabulary.entries.index(UNKNOWN)
+    assert vocabulary.pieces_of(text) == (tuple(tokenizer.encode(plain).ids) or (unknown,))
+
+
+def test_the_words_of_a_text_have_the_same_pieces_and_counts(
+    vocabulary: WordpieceVocabulary, tokenizer: Tokenizer
+) -> None:
+    text = "The café's owner (a naïve Mr. O'Neill) wasn't 100% sure... [UNK] it's über-good!"
+    ((sentence, *_),) = list(splitter(sentences=False)([text]))
+    ids, counts = vocabulary.ids(sentence.words)
+    found = tokenizer.encode([ptb.plain(word) for word in sentence.words], is_pretokenized=True)
+    assert found.ids == ids.tolist()
+    places = np.array(found.word_ids)
+    assert np.bincount(places).tolist() == counts.tolist()
+    assert tokenizer.get_vocab_size() == len(vocabulary)
+
+
+def test_a_long_word_is_unknown_as_a_whole() -> None:
+    pieces = WordpieceVocabulary(["[UNK]", "a", "##a"])
+    tokenizer = Tokenizer.from_str(tokenizer_json(pieces).decode())
+    for length, ids in ((100, [1] + [2] * 99), (101, [0])):
+        assert tokenizer.encode("a" * length).ids == list(pieces.pieces_of("a" * length)) == ids

@@ -1,0 +1,84 @@
+"""docs/figures.md and docs/faq.md: their figures are those of `results/`, rounded."""
+
+import re
+from decimal import Decimal
+
+import pytest
+from pages import ROOT
+
+PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+TABLES = {  # how the page's head row starts; the columns of results/NAME.md that it has
+    "sentiment, SST": ("sentiment", (0, 1, 2, 4)),
+    "relatedness, SICK": ("relatedness", (0, 1, 2)),
+    "entailment": ("entailment", (0, 1, 2, 3, 5)),
+    "question types, TREC": ("questions", (0,)),
+}
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The cells of the first table of a text, by the first cell of each row."""
+    lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {first: rest for first, *rest in cells[2:]}
+
+
+def same(shown: str, whole: str) -> bool:
+    """Whether the figures of a cell are those of another one, rounded; its deviation and the
+    paper's figure may be left out."""
+    pattern = r"([\d.]+)(?: ± ([\d.]+))?(?: \(([\d.]+))?"
+    found = [re.match(pattern, cell.replace("**", "")) for cell in (shown, whole)]
+    if None in found:
+        return shown == whole
+    for text, exact in zip(*(match.groups() for match in found), strict=True):
+        if (text is None) != (exact is None):
+            return False
+        if text is not None:
+            unit = Decimal(1).scaleb(Decimal(text).as_tuple().exponent)
+            if abs(Decimal(text) - Decimal(exact)) > unit / 2:
+                return False
+    return True
+
+
+def test_cells_that_differ() -> None:
+    assert same("48.3 ± 0.7 (46.4)", "**48.29** ± 0.68 (46.40 ± 1.10)")
+    for other in ("48.2 ± 0.7 (46.4)", "48.3 ± 0.8 (46.4)", "48.3 ± 0.7 (46.5)", "48.3", "-"):
+        assert not same(other, "48.29 ± 0.68 (46.40)")
+
+
+@pytest.mark.parametrize("head", TABLES)
+def test_the_papers_tables(head: str) -> None:
+    name, columns = TABLES[head]
+    results = rows((ROOT / "results" / f"{name}.md").read_text(encoding="utf-8"))
+    whole = {re.sub(r" \(.*\)$", "", title): cells for title, cells in results.items()}
+    shown = rows(PAGE[PAGE.index(f"\n| {head} |") :])
+    assert shown.keys() == whole.keys()
+    for title, cells in shown.items():
+        for cell, column in zip(cells, columns, strict=True):
+            assert same(cell, whole[title][column]), (title, cell, whole[title][column])
+
+
+def test_rivals() -> None:
+    rivals = rows((ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8"))
+    shown = rows(PAGE[PAGE.index("\n| raw text |") :])
+    starts = {
+        "`sst`": "sst",
+        "`sst-context`": "sst-context",
+        "MiniLM, fine-tuned, no tree (one seed)": "all-minilm-l6-v2 without a tree; sentences, "
+        "1 phrase a sentence, a rate of 0.00015, 0.9 of it in the layer below",
+    }
+    for title, name in starts.items():
+        assert shown[title][:4] == rivals[name][:4]
+    tfidf, textcat = (
+        rivals[name][:4]
+        for name in (
+            "TF-IDF, logistic regression; all phrases",
+            "spaCy textcat bag of words; sentences",
+        )
+    )
+    both = next(cells for title, cells in shown.items() if title.startswith("TF-IDF"))
+    assert both[:4] == [f"{a}; {b}" for a, b in zip(tfidf, textcat, strict=True)]
+    faq = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
+    negated = [rivals[name][3] for name in ("sst", "sst-context")]
+    assert re.search(r"`sst` has ([\d.]+)%.*?`sst-context` ([\d.]+)%", faq).groups() == tuple(
+        negated
+    )

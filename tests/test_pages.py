@@ -1,0 +1,118 @@
+"""The pages of docs/: their Python runs, their commands exist, their counts are those of the
+code."""
+
+import random
+import re
+import shlex
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+import torch
+import typer
+from pages import ROOT, blocks, execute, run
+from spacy.training import Example
+
+import thinstack
+from thinstack.cli import app
+from thinstack.config import Recipe
+
+ELSEWHERE = {  # pages whose Python another test or job runs
+    "corpora.md": ".ci/jobs/guides",  # Ray Data and Dask: by hand, as the page says
+    "publishing-a-model.md": ".ci/jobs/guides",
+    "runtimes.md": "tests/examples/test_runtimes_guide.py",
+    "training.md": ".ci/jobs/guides",
+    "writing-a-cell.md": ".ci/jobs/guides",
+}
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+HERE = [page for page in PAGES if blocks(f"docs/{page}", "python") and page not in ELSEWHERE]
+
+
+def given_scores() -> dict[str, Any]:
+    return {"torch": torch, "thinstack": thinstack, "nlp": spacy.blank("en")}
+
+
+def given_spacy() -> dict[str, Any]:
+    nlp, texts = spacy.blank("en"), {"A good lamp.": 1.0, "It is bad.": 0.0}
+    cats = {text: {"good": share, "bad": 1 - share} for text, share in texts.items()}
+    examples = [Example.from_dict(nlp.make_doc(text), {"cats": cats[text]}) for text in texts]
+    return {"spacy": spacy, "random": random, "examples": examples, "losses": {}}
+
+
+GIVEN: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments take for granted
+    "scores.md": given_scores,
+    "spacy.md": given_spacy,
+}
+
+
+def test_what_is_run_elsewhere_is_there() -> None:
+    assert {"start.md", "trees.md", "predictions.md"} <= set(HERE)
+    for page, place in ELSEWHERE.items():
+        assert blocks(f"docs/{page}", "python")
+        assert page in (ROOT / place).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", HERE)
+def test_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page", **GIVEN.get(page, dict)()}
+    for number, block in enumerate(blocks(f"docs/{page}", "python")):
+        execute(block, f"<{page}, {number}>", names)
+
+
+def test_start(capsys: pytest.CaptureFixture[str]) -> None:
+    sentences = run("docs/start.md", "predict_text")["sentences"]
+    assert [each.text for each in sentences] == [
+        "The acting is superb, but the plot never comes alive.",
+        "Still, I liked it.",
+    ]
+    assert [each.label for each in sentences] == ["negative", "positive"]
+    capsys.readouterr()
+    found = run("docs/start.md", "InferenceSession")
+    assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"
+    np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
+
+
+def test_trees() -> None:
+    tree = run("docs/trees.md", "from_brackets")["tree"]
+    assert tree.words == ("A", "wonderful", "film")
+    assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each call of `thinstack` in a code block or in a line of the README and of docs/, with its
+    page."""
+    found = []
+    for page in ["README.md", *(f"docs/{name}" for name in PAGES)]:
+        for block in blocks(page, "", "sh"):
+            for line in block.splitlines():
+                if (start := re.match(r"(?:\$ )?(thinstack .*)", line)) is not None:
+                    found.append((page, start[1].split(" || ")[0]))
+    return found
+
+
+@pytest.mark.parametrize(("page", "line"), commands())
+def test_commands_and_their_options_exist(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)
+    known = typer.main.get_command(app).commands[words[1]]
+    options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
+    used = {word.split("=")[0] for word in words[2:] if re.match("--?[a-z]", word)}
+    assert used <= options, page
+
+
+def test_recipes_on_pages_are_whole() -> None:
+    for page in ("contextual.md", "recipes.md", "teaching.md"):
+        recipe = tomllib.loads(blocks(f"docs/{page}", "toml")[0])
+        assert Recipe.parse(recipe, source=page).name == recipe["name"]
+
+
+def test_every_extra_has_a_row() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    named = {extra for row in rows for extra in re.findall(r"`(\w+)`", row)}
+    assert named == set(project["optional-dependencies"])

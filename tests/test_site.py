@@ -1,0 +1,171 @@
+"""The documentation site as mkdocs builds it; run by `.ci/jobs/site`."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from pages import ROOT
+
+API = {
+    module
+    for page in (ROOT / "docs" / "api").glob("*.md")
+    for module in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+}
+FETCHED = {  # attributes by which a page fetches something
+    ("audio", "src"),
+    ("embed", "src"),
+    ("iframe", "src"),
+    ("img", "src"),
+    ("img", "srcset"),
+    ("link", "href"),
+    ("object", "data"),
+    ("script", "src"),
+    ("source", "src"),
+    ("source", "srcset"),
+    ("track", "src"),
+    ("video", "poster"),
+    ("video", "src"),
+}
+UNFETCHED = ("canonical", "next", "prev")
+NO_TEXT = ("pre", "code", "script", "style", "h1", "h2", "h3", "h4", "label")
+
+
+class Html(HTMLParser):
+    """What a page links to, fetches, can be linked at, and says."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.anchors: set[str] = {""}
+        self.classes: set[str] = set()
+        self.components: set[str] = set()
+        self.text: list[str] = []
+        self._within: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name == "id":
+                self.anchors.add(value or "")
+            elif name == "href" and tag == "a":
+                self.links.append(value or "")
+            elif name == "class":
+                self.classes |= set((value or "").split())
+            elif name == "data-md-component":
+                self.components.add(value or "")
+            if (tag, name) in FETCHED and dict(attrs).get("rel") not in UNFETCHED:
+                self.fetched.append(value or "")
+        if tag in NO_TEXT:
+            self._within.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._within and tag == self._within[-1]:
+            self._within.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._within:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mkdocs", reason='needs mkdocs: pip install ".[docs]"')
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Html]:
+    return {path: Html(path) for path in site.rglob("*.html")}
+
+
+def public_names(module: str) -> list[str]:
+    """`__all__` of a module, as its file says, or what stands in it without an underscore."""
+    path = ROOT / module.replace(".", "/")
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for each in body:
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__":
+            return ast.literal_eval(each.value)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [each.name for each in body if isinstance(each, kinds) and each.name[0] != "_"]
+
+
+def test_every_internal_link_leads_to_a_page_and_an_anchor(pages: dict[Path, Html]) -> None:
+    checked = 0
+    for path, page in pages.items():
+        if path.name == "404.html":  # is shown at any address, so its links start at the root
+            continue
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                assert parts.scheme in ("http", "https", "mailto"), link
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
+            checked += 1
+    assert checked > 1000
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Html]) -> None:
+    for path, page in pages.items():
+        assert page.fetched
+        for target in page.fetched:
+            assert not urlsplit(target).netloc, f"{path.name}: {target}"
+        # With these, the theme's script asks GitHub and a network of mirrors.
+        assert "source" not in page.components
+        assert "mermaid" not in page.classes
+    for style in site.rglob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", text), style
+
+
+def test_every_public_name_of_the_api_is_there(pages: dict[Path, Html]) -> None:
+    anchors = set().union(*(page.anchors for page in pages.values()))
+    names = {f"{module}.{name}" for module in API for name in public_names(module)}
+    assert len(names) > 150
+    assert names <= anchors, sorted(names - anchors)
+
+
+def test_the_api_has_every_public_module() -> None:
+    rooms = ("runtime", "integrations", "integrations/spacy")
+    files = [path for room in rooms for path in (ROOT / "thinstack" / room).glob("*.py")]
+    found = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files}
+    whole = ("core", "corpora", "bundle", "plugins", "testing", "errors", "config")
+    expected = {each for each in found if not each.endswith("__init__")}
+    assert expected | {"thinstack", *(f"thinstack.{name}" for name in whole)} <= API
+
+
+def test_the_ten_commonest_tasks_are_one_click_away(site: Path, pages: dict[Path, Html]) -> None:
+    first = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    tasks = re.findall(r"^\d+\. \[.+\]\(([\w/-]+)\.md#([\w-]+)\)$", first, re.MULTILINE)
+    assert len(tasks) == 10
+    for name, anchor in tasks:
+        assert f"{name}.html#{anchor}" in pages[site / "index.html"].links
+        assert anchor in pages[site / f"{name}.html"].anchors
+
+
+def test_pages_are_read_as_they_were_meant(pages: dict[Path, Html]) -> None:
+    """Markdown differs: what another reader takes for a list or a table must not be text here."""
+    for path, page in pages.items():
+        found = re.search(r"^(\||- |\d+\. |```|#+ ).*", "".join(page.text), re.MULTILINE)
+        assert found is None, f"{path.name}: {found and found[0]}"

@@ -1,0 +1,106 @@
+"""The hook of the documentation site; `test_site.py` builds all of it."""
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pages import ROOT
+
+HOST = "https://example.org/thinstack"
+
+
+@pytest.fixture(scope="module")
+def hook() -> dict[str, Any]:
+    return run_path(str(ROOT / "scripts" / "site_pages.py"))
+
+
+LINKS = [  # link, page of the site, what it becomes
+    ("trees.md#formats", "models.md", "trees.md#formats"),
+    ("#formats", "trees.md", "#formats"),
+    ("https://arxiv.org/abs/1503.02531", "teaching.md", "https://arxiv.org/abs/1503.02531"),
+    ("../results/README.md", "figures.md", "results/README.md"),
+    ("../docs/suite.md", "results/sentiment-rivals.md", "../suite.md"),
+    ("speed.md", "results/README.md", "speed.md"),
+    ("sentiment-depth.svg", "results/sentiment.md", "sentiment-depth.svg"),
+    ("docs/data.md", "changelog.md", "data.md"),
+    ("CONTRIBUTING.md", "changelog.md", "contributing.md"),
+    ("runtime.md", "api/index.md", "runtime.md"),
+    ("data.sha256", "data.md", "data.sha256"),
+    ("../recipes", "treebanks.md", f"{HOST}/tree/main/recipes"),
+    ("../recipes/sst.toml#L3", "teaching.md", f"{HOST}/blob/main/recipes/sst.toml#L3"),
+    ("../results/sentiment.json", "figures.md", f"{HOST}/blob/main/results/sentiment.json"),
+]
+
+
+@pytest.mark.parametrize(("target", "place", "expected"), LINKS)
+def test_links(hook: dict[str, Any], target: str, place: str, expected: str) -> None:
+    assert hook["link_of"](target, place, HOST) == expected
+
+
+@pytest.mark.parametrize("target", ["gone.md", "../recipes/gone.toml", "../../elsewhere"])
+def test_a_link_to_nothing_is_refused(hook: dict[str, Any], target: str) -> None:
+    with pytest.raises(FileNotFoundError, match=f"docs/trees.md: .* {target}, "):
+        hook["link_of"](target, "trees.md", HOST)
+
+
+PAGE = """[a](../recipes) `[b](../gone)`
+
+- one
+  - [two](trees.md)
+
+```python use.py
+f["a"](x)  # [c](../gone)
+  indented
+```
+
+```
+  [d](../gone)
+```
+"""
+
+
+def test_a_page(hook: dict[str, Any]) -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="models.md"))
+    config = SimpleNamespace(extra={"repository": HOST})
+    found = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
+    expected = PAGE.replace("(../recipes)", f"({HOST}/tree/main/recipes)")
+    expected = expected.replace("  - [two]", "    - [two]")
+    assert found == expected.replace("python use.py", 'python title="use.py"')
+
+
+def links_of(folder: Path, hook: dict[str, Any]) -> list[tuple[str, str]]:
+    read: Callable[[str], str] = hook["place_in_site"]
+    return [
+        (match[3], read(path.relative_to(ROOT).as_posix()))
+        for path in folder.rglob("*.md")
+        for part in hook["FENCED"].split(path.read_text(encoding="utf-8"))[::2]
+        for match in hook["LINK"].finditer(part)
+        if match[3]
+    ]
+
+
+def test_every_link_of_every_page_leads_somewhere(hook: dict[str, Any]) -> None:
+    found = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "results", hook)]
+    assert len(found) > 100
+    for target, place in found:
+        hook["link_of"](target, place, HOST)
+
+
+def test_every_link_of_the_readme_leads_somewhere(hook: dict[str, Any]) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = [match[3].split("#")[0] for match in hook["LINK"].finditer(text) if match[3]]
+    assert len(targets) > 15
+    for target in targets:
+        assert (ROOT / target).is_file(), target
+
+
+def test_the_repository_is_that_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    addresses = re.findall(r"\b(?:repository|link): (\S+)", site)
+    assert addresses == [project["urls"]["Repository"]] * 2

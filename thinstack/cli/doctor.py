@@ -1,0 +1,54 @@
+"""`thinstack doctor`: what works here, what is missing, and the command that mends it."""
+
+import platform
+import sys
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.cli.options import JsonOption, ModelOption, print_json
+
+__all__ = ["doctor"]
+
+STYLES = {"ok": "green", "missing": "yellow", "wrong": "red"}
+NAME = 14  # columns
+
+
+def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
+    """Check versions, plugins, what models run on, and a model's answers against its reference
+    cases, and say which command mends what is not as it should be.
+
+    The exit code is 0 if all is well or only optional extras are missing, 1 if anything is wrong or
+    something needed is missing, 2 for options that cannot be.
+    """
+    from dataclasses import asdict
+
+    from thinstack._version import __version__
+    from thinstack.doctor import examine, exit_code
+
+    machine = f"{platform.system()} {platform.machine()}"
+    python = platform.python_version()
+    checks = examine(model)
+    if as_json:
+        found = list(checks)
+        where = {"python": python, "executable": sys.executable, "machine": machine}
+        listed = {"checks": [asdict(one) for one in found], "exit_code": exit_code(found)}
+        print_json({"thinstack": __version__, **where, **listed})
+        raise typer.Exit(exit_code(found))
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"thinstack {__version__}, Python {python}, {machine}\n")
+    found = []
+    for one in checks:
+        style = STYLES[one.status if not exit_code([one]) else "wrong"]
+        line = Text.assemble((f"{one.status:9}", style), (f"{one.name:{NAME}}", "bold"))
+        console.print(line.append(" ".join(one.found.split())))
+        found.append(one)
+    if mends := [one for one in found if one.mend]:
+        console.print("\nTo mend it:")
+        for one in mends:
+            console.print(Text(f"  {one.name:{NAME}}{one.mend}"))
+    fine = "All that is needed works; what is missing is optional." if mends else "All is well."
+    wrong = "Not all is well: see what is wrong, or missing and needed, above."
+    console.print(f"\n{wrong if exit_code(found) else fine}")
+    raise typer.Exit(exit_code(found))

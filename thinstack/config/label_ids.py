@@ -1,0 +1,28 @@
+"""`id2label` and `label2id`: the classes by number and back, as configurations on the Hugging Face
+hub have them. They are written beside `labels`, which says the same, and are no settings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["label_ids", "without_label_ids"]
+
+
+def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Both, fit for JSON, whose keys are strings."""
+    return {
+        "id2label": {str(place): label for place, label in enumerate(labels)},
+        "label2id": {label: place for place, label in enumerate(labels)},
+    }
+
+
+def without_label_ids(data: dict[str, Any]) -> dict[str, Any]:
+    """A configuration without them. Raises ValueError if they are not those of its labels."""
+    labels = data.get("labels")
+    if isinstance(labels, list | tuple) and all(isinstance(each, str) for each in labels):
+        for name, expected in label_ids(labels).items():
+            if name in data and data[name] != expected:
+                raise ValueError(
+                    f"{name} must number the labels in their order, or be left out; found "
+                    f"{data[name]!r:.80}"
+                )
+    return {name: value for name, value in data.items() if name not in ("id2label", "label2id")}

@@ -1,0 +1,7 @@
+"""What `thinstack doctor` looks at: whether this installation and a model work here, what is
+missing, and the command that mends it."""
+
+from thinstack.doctor.check import Check, exit_code
+from thinstack.doctor.examination import examine
+
+__all__ = ["Check", "examine", "exit_code"]

@@ -1,0 +1,105 @@
+"""Whether a model answers here as the reference cases of its bundle say."""
+
+import json
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle import Bundle
+from thinstack.bundle.manifest import CASES_FILE, MEND, ONNX_FILE
+from thinstack.config import Device
+from thinstack.errors import BundleError
+from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
+from thinstack.runtime.session import open_session
+
+__all__ = ["INT8_TOLERANCE", "TOLERANCE", "Agreement", "check_cases", "distance"]
+
+TOLERANCE: Final = 1e-4
+"""Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
+scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
+INT8_TOLERANCE: Final = 2e-2
+"""Of the mean difference, where products are computed in 8 bits."""
+
+
+class Agreement(NamedTuple):
+    """How far a model is from its reference cases.
+
+    Attributes:
+        cases: how many there are.
+        compared: those of them whose scores were compared. A model with products in 8 bits may
+            make other trees than those of the case, whose scores are then of other phrases.
+        largest, mean: the `distance` of a score from the one of the case.
+        tolerance: what `largest` may be, or `mean` if `on_average`: of products in 8 bits.
+        on_average: see `tolerance`.
+    """
+
+    cases: int
+    compared: int
+    largest: float
+    mean: float
+    tolerance: float
+    on_average: bool
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model answers as it should."""
+        return (self.mean if self.on_average else self.largest) <= self.tolerance
+
+
+def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
+    """Difference of each score; relative to a score beyond 1, such as that of a whole tree, for so
+    are its rounding errors."""
+    exact = wanted.astype(np.float64)
+    scaled: NDArray[np.float64] = np.abs(found - exact) / np.maximum(1, np.abs(exact))
+    return scaled
+
+
+def check_cases(bundle: Bundle, *, device: Device = "cpu") -> Agreement:
+    """Run all reference cases of a bundle in onnxruntime. Models of all kinds have them, those that
+    predictors do not take too.
+
+    An output of another shape than the case's counts as infinitely far. Raises BundleError if the
+    bundle lacks its ONNX file or its cases, or they cannot be run; DeviceError where `device` is
+    "cuda" and CUDA does not work; MissingExtraError without onnxruntime.
+    """
+    source = str(bundle.path / CASES_FILE)
+    session, _ = open_session(
+        bundle.read(ONNX_FILE), device=device, source=str(bundle.path / ONNX_FILE)
+    )
+    content = bundle.read(CASES_FILE)
+    rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
+    try:
+        stored = json.loads(content)
+        if list(stored["labels"]) != list(bundle.config.labels):
+            raise ValueError(f"they are of the labels {stored['labels']!r:.200}")
+        tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
+        found = [_differences(session, case, rough=rough) for case in stored["cases"]]
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise BundleError(f"{source}: no reference cases of this model: {error}; {MEND}") from None
+    errors = np.concatenate([np.zeros(0), *(each for each in found if each is not None)])
+    compared = sum(each is not None for each in found)
+    if not errors.size:
+        raise BundleError(f"{source}: no reference case could be compared; {MEND}")
+    figures = float(errors.max()), float(errors.mean())
+    return Agreement(len(found), compared, *figures, tolerance, rough)
+
+
+def _differences(
+    session: Any, case: dict[str, dict[str, Any]], *, rough: bool
+) -> NDArray[np.float64] | None:
+    """The distance of every number that the model gives; None of a case whose trees it makes
+    otherwise, which products in 8 bits may do."""
+    types = {item.name: INDEX_TYPES[item.type] for item in session.get_inputs()}
+    feeds = {name: np.array(case["inputs"][name], kind) for name, kind in types.items()}
+    wanted = {name: np.array(values) for name, values in case["outputs"].items()}
+    try:
+        given = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
+    except Exception as error:  # onnxruntime's errors have no base class of their own
+        raise ValueError(f"the model fails on one: {error}") from None
+    if any(given[name].shape != values.shape for name, values in wanted.items()):
+        return np.array([np.inf])
+    if rough and PARSE_OUTPUT in wanted and (given[PARSE_OUTPUT] != wanted[PARSE_OUTPUT]).any():
+        return None
+    apart = [distance(given[name], values).ravel() for name, values in wanted.items()]
+    return np.concatenate(apart)

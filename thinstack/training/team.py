@@ -1,0 +1,98 @@
+"""The processes that train one model together. Here is the team of one; a launcher makes others."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.lock import locked
+from thinstack.errors import ConfigError, needs_extra
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["ALONE", "Team", "joined"]
+
+Value = TypeVar("Value")
+
+
+class Team:
+    """A process that trains by itself, as the first of one.
+
+    All processes of a team call the same methods in the same order, and wait in them for one
+    another. Each draws the same examples and holds the same weights; only the main one writes files
+    and prints.
+
+    Attributes:
+        rank: the number of this process, from 0.
+        size: the number of all.
+    """
+
+    rank, size = 0, 1
+
+    @property
+    def main(self) -> bool:
+        """Whether this process writes files and prints."""
+        return self.rank == 0
+
+    def deal(self, chosen: Sequence[int]) -> list[int]:
+        """This process's part of a minibatch, which may be empty: every `size`-th example, for
+        neighbours are of like lengths."""
+        return list(chosen[self.rank :: self.size])
+
+    def alone_in(self, folder: Path) -> AbstractContextManager[None]:
+        """Hold the lock of a folder for the team. Raises what `locked` does."""
+        return locked(folder) if self.main else nullcontext()
+
+    def add_gradients(self, weights: Sequence["Tensor"]) -> None:
+        """Make the gradient of each weight the sum over all processes; None where no process has
+        one."""
+
+    def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of numbers over all processes."""
+        return values
+
+    def shared(self, value: Value | None) -> Value:
+        """The value of the main process; what others give is not looked at."""
+        assert value is not None, "the main process has one"
+        return value
+
+    def part(self) -> None:
+        """All have learnt; from here on each goes on by itself."""
+
+    def check_same(self, what: str, value: object) -> None:
+        """Raise DataError in a process that finds another value than the main one does."""
+
+
+ALONE = Team()
+
+
+@contextmanager
+def joined() -> Iterator[Team]:
+    """The team that this process belongs to: the processes of a launcher, if it has set RANK and
+    WORLD_SIZE (`torchrun`, `accelerate launch`), else a team of one.
+
+    Of all errors that end the processes of a team, the first one is raised, in its process; the
+    others exit with code 2. Raises ConfigError for variables or devices that do not fit,
+    StoppedError where a process dies or is told to end (SIGTERM).
+    """
+    size = os.environ.get("WORLD_SIZE", "1")
+    if "RANK" not in os.environ or size == "1":
+        yield ALONE
+        return
+    found = {name: os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE", "MASTER_PORT")}
+    if not all(value.isdecimal() for value in found.values()) or "MASTER_ADDR" not in os.environ:
+        said = ", ".join(f"{name}={value}" for name, value in found.items())
+        raise ConfigError(
+            "several processes: expected the numbers RANK, WORLD_SIZE and MASTER_PORT and the host "
+            f"MASTER_ADDR, as torchrun sets them, found {said}; start it by torchrun, or unset "
+            "WORLD_SIZE"
+        )
+    with needs_extra("train"):
+        from thinstack.training.processes import team_of
+    with team_of(int(found["RANK"]), int(size)) as team:
+        yield team
