@@ -115,6 +115,7 @@ for (const button of document.querySelectorAll("[data-view]")) {
     if (active?.answer.sentences.length) chosen(active);
   };
 }
+window.addEventListener("resize", () => fields.forEach((field) => field.fit()));
 $("compare").onclick = compare;
 $("fold").onclick = () => {
   active.fold();
