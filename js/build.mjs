@@ -1,4 +1,4 @@
-/** Builds dist/: the rules of English as a module, then JavaScript without comments and white space, and types with comments. */
+/** Builds dist/: the rules of English and style sheets as a module, then JavaScript without comments and white space, and types with comments. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,11 +8,13 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { about, ...rules } = JSON.parse(readFileSync(at("../thinstack/runtime/english.json"), "utf8"));
+const style = (name) => JSON.stringify(readFileSync(at(`../thinstack/show/${name}.css`), "utf8"));
 const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
 writeFileSync(
   at("src/generated.ts"),
   `import type { RulesData } from "./rules.js";\n\n/** ${about} */\n` +
-    `export const ENGLISH: RulesData = ${JSON.stringify(rules)};\n\n/** Of this package. */\nexport const VERSION = "${version}";\n`,
+    `export const ENGLISH: RulesData = ${JSON.stringify(rules)};\n\n/** Of this package. */\nexport const VERSION = "${version}";\n` +
+    `\n/** Of drawings; as in Python. */\nexport const TREE_STYLE = ${style("tree")};\nexport const HEAT_STYLE = ${style("heat")};\n`,
 );
 copyFileSync(at("../LICENSE"), at("LICENSE"));
 rmSync(at("dist"), { recursive: true, force: true });

@@ -1,6 +1,7 @@
 """Which tests jobs of their own run."""
 
 JOBS = {
+    "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
         "export/test_onnx_int8.py",

@@ -1,7 +1,8 @@
 /** What a model says of a sentence and of every phrase in its tree, and of a text of several sentences. */
-import { drawing } from "./drawing.js";
 import { type Sentence, type Span } from "./english.js";
+import { heat } from "./heat.js";
 import { type Scored, argmax, meanScores } from "./scored.js";
+import { svg } from "./svg.js";
 import { SHIFT, spansOf } from "./transitions.js";
 import { type View } from "./views.js";
 
@@ -130,9 +131,14 @@ export class Prediction {
     return { text, label, scores: rounded(this.scores), tree: brackets, transitions, nodes, ...cut };
   }
 
-  /** The tree as an SVG image. */
+  /** The tree as an SVG image: a click or Enter closes and opens a phrase. */
   svg(): string {
-    return drawing([this]);
+    return svg([this]);
+  }
+
+  /** The sentence as HTML, with its phrases coloured in place. */
+  html(): string {
+    return heat([this]);
   }
 
   /** The scores of a node of the tree, if it has any. */
@@ -189,7 +195,12 @@ export class TextPrediction {
 
   /** The trees of the sentences, one below the other, as one SVG image. */
   svg(): string {
-    return drawing(this.sentences);
+    return svg(this.sentences);
+  }
+
+  /** The sentences as HTML, with their phrases coloured in place: for long texts. */
+  html(): string {
+    return heat(this.sentences);
   }
 
   private means(): number[] {

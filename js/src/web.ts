@@ -1,4 +1,5 @@
 /** The entry of browsers: onnxruntime-web. */
+import { type Folder } from "./bundle.js";
 import { InputError, MissingExtraError, reason } from "./errors.js";
 import { type LoadOptions, type Predictor, loadFolder } from "./predictor.js";
 import { remoteFolder } from "./remote.js";
@@ -9,18 +10,29 @@ export * from "./api.js";
 const OPTIONS = { executionProviders: ["wasm"], logSeverityLevel: 3, enableMemPattern: false };
 
 /**
- * Loads a bundle by the URL of its folder, relative to the page. Throws BundleError if anything that is needed is missing, damaged
+ * Loads a bundle by the URL of its folder, relative to the page, or from its files by their names in it, as a reader chose them. Throws BundleError if anything that is needed is missing, damaged
  * or of a newer schema, InputError for options that the model does not have, MissingExtraError without onnxruntime-web.
  */
-export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
+export async function load(location: string | URL | ReadonlyMap<string, Blob>, options: LoadOptions = {}): Promise<Predictor> {
+  if (location instanceof Map) return loadFolder(folderOf(location), runtime, OPTIONS, options);
   const base = typeof document === "undefined" ? globalThis.location?.href : document.baseURI;
   let url;
   try {
-    url = new URL(location, base);
+    url = new URL(location as string | URL, base);
   } catch {
     throw new InputError(`${location}: expected the URL of a bundle`);
   }
   return loadFolder(remoteFolder(url), runtime, OPTIONS, options);
+}
+
+function folderOf(files: ReadonlyMap<string, Blob>): Folder {
+  const read = async (file: string, most: number) => {
+    const found = files.get(file);
+    if (!found) throw new Error("no such file was chosen");
+    if (found.size > most) throw new Error(`${found.size} bytes; expected at most ${most}`);
+    return new Uint8Array(await found.arrayBuffer());
+  };
+  return { name: (file) => file, read };
 }
 
 async function runtime(): Promise<Runtime> {

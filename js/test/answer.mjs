@@ -5,7 +5,7 @@ import * as node from "../dist/node.js";
 import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 
-const calls = { split, pieces, ids, predict, data, svg };
+const calls = { split, pieces, ids, predict, data, drawn };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -51,7 +51,7 @@ async function data({ bundle, text }) {
   return (await (await node.load(bundle)).predict(text)).sentences;
 }
 
-/** The drawing of each text. */
-async function svg({ bundle, options, texts }) {
-  return (await (await node.load(bundle, options)).predict(texts)).map((found) => found.svg());
+/** Each text as a tree and as coloured text. */
+async function drawn({ bundle, options, texts }) {
+  return (await (await node.load(bundle, options)).predict(texts)).map((found) => [found.svg(), found.html()]);
 }

@@ -9,7 +9,8 @@ from drawn import LABELS, predict, uniform
 from thinstack.core import transitions
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
-from thinstack.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places, text_width
+from thinstack.show.drawn_text import text_width
+from thinstack.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
 from thinstack.show.marks import Marks
 from thinstack.show.svg import svg
 

@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | evaluate | train | finish | export | push | plugins |
-doctor`, one file each. An error prints a message and exits with code 2."""
+"""The command line, `thinstack predict | serve | evaluate | train | finish | export | push |
+plugins | doctor`, one file each. An error prints a message and exits with code 2."""
 
 import sys
 from typing import Annotated
@@ -16,6 +16,7 @@ from thinstack.cli.finish import finish
 from thinstack.cli.plugins import plugins
 from thinstack.cli.predict import predict
 from thinstack.cli.push import push
+from thinstack.cli.serve import serve
 from thinstack.cli.train import train
 from thinstack.errors import ThinstackError
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (predict, evaluate, train, finish, export, push, plugins, doctor):
+for command in (predict, serve, evaluate, train, finish, export, push, plugins, doctor):
     app.command()(command)
 
 

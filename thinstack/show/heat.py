@@ -36,7 +36,8 @@ def _sentence(prediction: Prediction) -> Iterator[str]:
             place = ends.pop()
         yield _plain(text[place:first])
         tone, sign = marks.tones[node], escape(marks.signs[node])
-        yield f'<span class="{tone}" data-sign="{sign}" title="{escape(marks.scores(node))}">'
+        yield f'<span class="{tone}" data-node="{node}" data-sign="{sign}" '
+        yield f'title="{escape(marks.scores(node))}">'
         place = first
         ends.append(behind)
     while ends:

@@ -1,14 +1,13 @@
-"""Where the phrases of a tree stand in a picture: in whole pixels, the same in every language."""
+"""Where the phrases of a tree stand in a picture, in pixels; `js/src/layout.ts` does the same."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from thinstack.runtime.prediction import Prediction
-from thinstack.show.outline import Row, outline, phrase
+from thinstack.show.drawn_text import excerpt, text_width
+from thinstack.show.outline import Row, outline
 
-__all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places", "text_width"]
+__all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places"]
 
 MAX_PHRASES: Final = 1_023
 """Phrases drawn of one tree at most: all of a sentence of up to 512 words."""
@@ -17,15 +16,13 @@ MAX_DEPTH: Final = 100
 """Levels drawn at most; browsers give up on deep nesting."""
 
 MAX_TEXT: Final = 24
-"""Columns of a word, or of a phrase whose parts are not drawn."""
+"""Characters of a word, or of a phrase whose parts are not drawn."""
+
+MAX_ALONE: Final = 80
+"""Characters of a sentence whose phrases have no scores."""
 
 LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
 """Pixels: from one level to the next, the height of a node, between two words, around all."""
-
-_WIDE = re.compile(
-    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
-    "\U0001f300-\U0001faff]"
-)
 
 
 class Place(NamedTuple):
@@ -38,23 +35,6 @@ class Place(NamedTuple):
     width: int
     text: str
     parts: tuple[int, ...]
-
-
-def text_width(text: str) -> int:
-    """How wide a text of 14 pixels is at most in a common sans-serif font, in pixels."""
-    return sum(map(_character_width, text))
-
-
-def _character_width(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    if _WIDE.match(character):
-        return 15
-    if character in "fijlrtI.,:;'!|()[]-` ":
-        return 5
-    if character in "mwMW@%":
-        return 13
-    return 10 if character.isupper() else 8
 
 
 def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
@@ -100,7 +80,8 @@ def _middles(
 
 def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:
     more = f" (+{row.hidden:,})" if row.hidden else ""
-    return phrase(prediction, start, end, MAX_TEXT) + more
+    most = MAX_TEXT if prediction.phrases else MAX_ALONE
+    return excerpt(prediction, start, end, most) + more
 
 
 def _parts(rows: Sequence[Row]) -> list[tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
+from thinstack.show.drawn_text import percent
 from thinstack.show.outline import SIGNS, UNCERTAIN, visible
 
 __all__ = ["Marks"]
@@ -35,4 +36,4 @@ class Marks:
     def scores(self, node: int) -> str:
         """The probability of every class."""
         pairs = zip(self._labels, self._scores[node].tolist(), strict=True)
-        return ", ".join(f"{label} {score:.0%}" for label, score in pairs)
+        return ", ".join(f"{label} {percent(score)}" for label, score in pairs)

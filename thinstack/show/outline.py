@@ -32,9 +32,11 @@ UNCERTAIN = "uncertain"
 """In place of a label, where a prediction abstains."""
 
 _SPACE = re.compile(r"\s+")
-# C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates: what could act on
-# a terminal or a page.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates, and what XML
+# cannot hold: what could act on a terminal or a page.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
+)
 
 
 class Row(NamedTuple):

@@ -1,4 +1,7 @@
-"""The trees of predictions as one picture: an SVG document that needs no other file."""
+"""The trees of predictions as one picture: an SVG document that needs no other file.
+
+`js/src/svg.ts` draws the same, byte for byte.
+"""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -8,9 +11,10 @@ from typing import Final
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
-from thinstack.show.layout import LEVEL, MARGIN, NODE, Place, places, text_width
+from thinstack.show.drawn_text import excerpt, percent, shorten, text_width
+from thinstack.show.layout import LEVEL, MARGIN, NODE, Place, places
 from thinstack.show.marks import Marks
-from thinstack.show.outline import elide, phrase, visible
+from thinstack.show.outline import visible
 
 __all__ = ["svg"]
 
@@ -21,10 +25,10 @@ WORDS: Final = 20
 """Pixels of the line of words."""
 
 MAX_CLOSED: Final = 40
-"""Columns of the text of a phrase that the reader has closed."""
+"""Characters of the text of a phrase that the reader has closed."""
 
 MAX_NAME: Final = 300
-"""Columns of the text that is read out for a phrase."""
+"""Characters of the text that is read out for a phrase."""
 
 _STYLE = files("thinstack.show").joinpath("tree.css").read_text(encoding="utf-8")
 # No script element: pages, notebooks among them, leave those out that are put in later.
@@ -52,7 +56,7 @@ def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contributi
         drawn += picture.markup()
         drawn.append("</g>\n")
         width, height = max(width, picture.width), height + picture.height
-    name = "; ".join(elide(visible(each.text), MAX_NAME) for each in predictions[:3])
+    name = "; ".join(shorten(visible(each.text), MAX_NAME) for each in predictions[:3])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="thinstack-tree" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" role="group" '
@@ -70,8 +74,8 @@ class _Picture:
         self.turning = None if turning is None else turning.node
         self.spans = prediction.spans.tolist()
         self.places = places(prediction, self.marks.signs)
-        best = prediction.scores[-1].max()
-        share = "" if best == 1 else f" {best:.0%}"  # labels of a treebank have no probability
+        best = float(prediction.scores[-1].max())
+        share = "" if best == 1 else f" {percent(best)}"  # labels of a treebank have no probability
         self.heading = self.marks.names[-1] + share
         right = max(
             place.x + max(place.width, text_width(place.text)) // 2 for place in self.places
@@ -99,7 +103,7 @@ class _Picture:
         """The start of the group of a phrase, which its parts follow."""
         node, x, y = place.row.node, place.x, place.y + HEADING
         start, end = self.spans[node]
-        whole = escape(phrase(self.prediction, start, end, MAX_NAME))
+        whole = escape(excerpt(self.prediction, start, end, MAX_NAME))
         kinds = self.marks.tones[node] + (" turning" if node == self.turning else "")
         state = ' tabindex="0" aria-expanded="true"' if place.parts else ""
         yield f'<g class="{kinds}" role="treeitem" data-node="{node}"{state} '
@@ -111,7 +115,7 @@ class _Picture:
         if not place.parts:
             yield f'<text x="{x}" y="{foot + 16}">{escape(place.text)}</text>'
             return
-        closed = escape(phrase(self.prediction, start, end, MAX_CLOSED))
+        closed = escape(excerpt(self.prediction, start, end, MAX_CLOSED))
         yield f'<text class="closed" x="{x}" y="{foot + 16}">{closed}</text>\n'
         below = (self.places[part] for part in place.parts)
         # Slanted for one level, then straight down: no other node stands there.

@@ -1,0 +1,79 @@
+/** Text in pictures: what is safe to show, how wide it is, and what is shown of it where it is long. As `show/drawn_text.py`. */
+import { type Prediction } from "./prediction.js";
+
+const DOTS = " … ";
+const WIDTHS = new Map<string, number>();
+for (const [width, characters] of [
+  [5, "fijlrtI.,:;'!|()[]-` "],
+  [10, "ABCDEFGHJKLNOPQRSTUVXYZ"],
+  [14, "mwMW@%"],
+] as const) {
+  for (const character of characters) WIDTHS.set(character, width);
+}
+
+const ESCAPES = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" }));
+// Control characters, bidirectional embeddings and isolates, halves of surrogates, what XML cannot hold.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu;
+// What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls.
+const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/gu;
+
+/** How wide a text of 14 pixels is taken to be: wider than common fonts are, and the same everywhere. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += WIDTHS.get(character) ?? otherWidth(character.codePointAt(0)!);
+  return width;
+}
+
+function otherWidth(code: number): number {
+  if (code < 0x80) return 8;
+  const nothing = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code < 0x2010) || (code >= 0xfe00 && code < 0xfe10);
+  if (nothing) return 0;
+  return (code >= 0x1100 && code < 0x1160) || (code >= 0x2600 && code < 0x27c0) || code >= 0x2e80 ? 15 : 10;
+}
+
+/** Text on one line, with a space at either end where it has one: white space is one space, other controls are escaped as in Python. */
+export function inline(text: string): string {
+  return text.replace(SPACE, " ").replace(UNSAFE, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
+  });
+}
+
+/** Text on one line. */
+export function visible(text: string): string {
+  return inline(text).replace(/^ | $/g, "");
+}
+
+/** A text in at most `most` >= 24 characters (code points): words of its middle give way to dots. */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const characters = [...text];
+  if (characters.length <= most) return text;
+  const room = most - DOTS.length;
+  const half = room - Math.floor(room / 2);
+  let head = characters.slice(0, half);
+  const space = head.lastIndexOf(" ");
+  if (space >= 0 && characters[half] !== " ") head = head.slice(0, space);
+  while (head[head.length - 1] === " ") head.pop();
+  const start = characters.length - (room - head.length);
+  let tail = characters.slice(start);
+  if (tail.includes(" ") && characters[start - 1] !== " ") tail = tail.slice(tail.indexOf(" ") + 1);
+  return head.join("") + DOTS + tail.join("").replace(/^ +/, "");
+}
+
+/** Words [start, end) as they stand in the text, made visible and shortened. */
+export function excerpt({ text, offsets }: Prediction, start: number, end: number, most: number): string {
+  const cut = (first: number, behind: number) => visible(text.slice(offsets[first][0], offsets[behind - 1][1]));
+  if (end - start <= 2 * most) return shorten(cut(start, end), most);
+  return shorten(`${cut(start, start + most)} ${cut(end - most, end)}`, most);
+}
+
+/** A probability as whole percents, half of one rounded up. */
+export function percent(share: number): string {
+  return `${Math.floor(100 * share + 0.5)}%`;
+}
+
+/** Text that cannot end an element or an attribute. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => ESCAPES.get(mark)!);
+}

@@ -1,0 +1,40 @@
+/** What every picture of a prediction shows of its phrases: names, signs, tones, probabilities. As `show/marks.py`. */
+import { percent, visible } from "./drawnText.js";
+import { type Prediction } from "./prediction.js";
+import { argmax } from "./scored.js";
+import { tonesOf } from "./views.js";
+
+const SIGNS = ["−−", "−", "0", "+", "++"];
+
+/** By the row of scores of a phrase. */
+export class Marks {
+  /** Its label, or "uncertain". */
+  readonly names: string[];
+  /** Of a scale from negative to positive its sign, "?" where it is uncertain; else its name. */
+  readonly signs: string[];
+  /** Its class in style sheets: "t0" (very negative) to "t4", or "plain". */
+  readonly tones: string[];
+  /** The name of the class in the middle of a scale; "" where there is none. */
+  readonly neutral: string = "";
+  private readonly labels: string[];
+
+  constructor(private readonly prediction: Prediction) {
+    this.labels = prediction.labels.map(visible);
+    const best = prediction.nodeScores.map((row) => (prediction.labelOf(row) === null ? -1 : argmax(row)));
+    this.names = best.map((label) => (label < 0 ? "uncertain" : this.labels[label]));
+    this.signs = this.names;
+    this.tones = best.map(() => "plain");
+    const scale = tonesOf(prediction.labels);
+    if (scale) {
+      this.signs = best.map((label) => (label < 0 ? "?" : SIGNS[scale[label]]));
+      this.tones = best.map((label) => (label < 0 ? "plain" : `t${scale[label]}`));
+      this.neutral = scale.includes(2) ? this.labels[scale.indexOf(2)] : "";
+    }
+  }
+
+  /** The probability of every class. */
+  scores(node: number): string {
+    const row = this.prediction.nodeScores[node];
+    return this.labels.map((label, place) => `${label} ${percent(row[place])}`).join(", ");
+  }
+}

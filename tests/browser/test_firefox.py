@@ -1,0 +1,35 @@
+"""The page in Firefox: the same trees."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from browser.demo import ROOT, drawn_names, page_folder, served
+
+import thinstack
+from thinstack.runtime.text import predict_text
+
+FIREFOX = os.environ.get("THINSTACK_FIREFOX") or shutil.which("firefox-esr")
+TEXT = "The acting is superb, but the plot <b>never</b> comes together."
+
+pytestmark = pytest.mark.skipif(
+    not (FIREFOX and (ROOT / "js" / "node_modules" / "puppeteer-core").is_dir()),
+    reason="needs Firefox, and puppeteer-core in js/",
+)
+
+
+def test_the_trees_of_python_in_firefox(tmp_path: Path) -> None:
+    program = str(ROOT / "js" / "demo" / "firefox.mjs")
+    with served(page_folder(tmp_path / "files")) as url:
+        done = subprocess.run(
+            ["node", program, str(FIREFOX), url, TEXT], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    (sentences,) = predict_text(thinstack.load("sst", threads=1), [TEXT])
+    assert found["names"] == drawn_names(thinstack.render(sentences))
+    assert found["phrase"] == found["names"][1].split(": ", 1)[1]
+    assert (found["folded"], found["problems"]) == (1, [])

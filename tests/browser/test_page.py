@@ -1,0 +1,367 @@
+"""The page `js/demo` as readers have it, beside what Python says of the same texts."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
+from js.texts import hostile
+
+import thinstack
+from thinstack.runtime.documents import document_data
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+
+TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return page_folder(tmp_path_factory.mktemp("page") / "files")
+
+
+@pytest.fixture(scope="module")
+def browser(playwright) -> Iterator[object]:
+    found = chromium(playwright)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def visit(folder: Path, browser) -> Iterator[Visit]:
+    with served(folder) as url:
+        context = browser.new_context(accept_downloads=True)
+        found = Visit(context, url)
+        yield found
+        context.close()
+        assert found.problems == []
+        assert all(each.startswith((url, f"blob:{url}")) for each in found.requests)
+
+
+@pytest.fixture(scope="module")
+def predictor() -> Predictor:
+    return thinstack.load("sst", threads=1)
+
+
+def sentences(predictor: Predictor, text: str) -> list[Prediction]:
+    (found,) = predict_text(predictor, [text])
+    return found
+
+
+def names(visit: Visit) -> list[str]:
+    items = visit.page.locator(".thinstack-tree [role=treeitem]")
+    return [
+        str(item)
+        for item in items.evaluate_all("all => all.map(g => g.getAttribute('aria-label'))")
+    ]
+
+
+def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor) -> None:
+    page = visit.open()
+    area = page.locator("textarea")
+    area.fill("")
+    area.press_sequentially(TEXT, delay=5)
+    visit.until("document.querySelectorAll('[role=tree]').length === 2")
+    found = sentences(predictor, TEXT)
+    assert names(visit) == drawn_names(thinstack.render(found))
+    verdict = document_data(found)
+    assert page.locator(".verdict strong").inner_text() == verdict["label"]
+    share = int(100 * max(verdict["scores"].values()) + 0.5)
+    assert page.locator(".verdict .share").inner_text() == f"{share}%"
+    assert page.locator("#status").inner_text() == f"{verdict['label']}, {share}%"
+    visit.put("")
+    assert page.locator(".verdict").is_hidden()
+    assert page.locator("#status").inner_text() == "No words yet."
+
+
+def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predictor) -> None:
+    page = visit.open()
+    visit.put(TEXT)
+    found = sentences(predictor, TEXT)[0]
+    node = next(i for i, (a, b) in enumerate(found.spans) if found.text_of(a, b) == "a bad film")
+    page.locator(f"[data-node='{node}'] > rect").first.click()
+    assert page.locator("#phrase").inner_text() == "a bad film"
+    shares = [f"{int(100 * score + 0.5)}%" for score in found.scores[node].tolist()]
+    assert page.locator("#rows .percent").all_inner_texts() == shares
+    assert page.locator("#rows .name").all_inner_texts() == list(found.labels)
+    chosen = page.locator("[aria-selected=true]")
+    assert chosen.get_attribute("data-node") == str(node)
+
+
+def test_phrases_fold_by_pointer_button_and_keyboard(visit) -> None:
+    page = visit.open()
+    root = page.locator("[role=treeitem]").first
+    folded = lambda: root.get_attribute("aria-expanded") == "false"  # noqa: E731
+    root.locator("> rect").dblclick()
+    assert folded()
+    assert page.locator("#fold").inner_text() == "Unfold this phrase"
+    page.click("#fold")
+    assert not folded()
+    root.press("Enter")
+    assert folded()
+    assert page.locator("[role=treeitem]").nth(1).is_hidden()
+    root.press("ArrowRight")
+    assert not folded()
+    root.press("ArrowLeft")
+    assert folded()
+
+
+def test_all_is_reached_by_keyboard_and_has_a_role(visit) -> None:
+    page = visit.open()
+    focused = "document.activeElement.getAttribute('aria-label')"
+    page.locator("textarea").focus()
+    for _ in range(4):  # three examples, then the tree
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "treeitem"
+    order = names(visit)
+    assert page.evaluate(focused) == order[0]
+    for key, place in (
+        ("ArrowDown", 1),
+        ("ArrowRight", 2),
+        ("ArrowUp", 1),
+        ("End", -1),
+        ("Home", 0),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == order[place]
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#phrase").inner_text() == order[1].split(": ", 1)[1]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.type") == "radio"
+    # One stop of the tabulator in each tree, whatever its size.
+    assert page.locator("[role=treeitem][tabindex='0']").count() == 1
+    for role, name in (
+        ("main", None), ("complementary", "The chosen phrase"), ("textbox", "Text"),
+        ("tree", "Sentence 1 of 1"), ("group", "Its label, and how probable each is"),
+        ("button", "Compare"), ("status", None),
+    ):  # fmt: skip
+        assert page.get_by_role(role, name=name).count() >= 1, (role, name)
+    assert page.locator(".bar").get_attribute("aria-label").startswith("very negative ")
+
+
+def test_hostile_text_is_text(visit) -> None:
+    page = visit.open()
+    nasty = (
+        '<img src=x onerror="alert(1)"><script>alert(2)</script> </title></svg> &amp; \u202e abc'
+    )
+    for text in [nasty, *hostile(12, seed=11)]:
+        visit.put(text)
+        page.locator("[data-view=text]").click()
+        page.locator(".picture [role=treeitem]").first.click()
+        if page.locator("[data-view=tree]").is_enabled():
+            page.locator("[data-view=tree]").click()
+            page.locator("[role=treeitem] > rect").first.click()
+        if text == nasty:
+            assert (
+                "<script>" in page.locator("#phrase").inner_text()
+                or "<img" in page.locator("#phrase").inner_text()
+            )
+    assert (
+        page.locator("main img, main script, main style, main [onclick], main [onerror]").count()
+        == 0
+    )
+
+
+def test_ten_thousand_words_are_coloured_text(visit, predictor) -> None:
+    page = visit.open()
+    text = "The acting is superb , but the plot is dull . " * 1000
+    visit.put(text)
+    visit.until("document.querySelector('.verdict .quiet').textContent.includes('11,000')")
+    assert (
+        page.locator(".verdict strong").inner_text()
+        == document_data(sentences(predictor, text))["label"]
+    )
+    assert page.locator(".thinstack-text p").count() == 1000
+    assert page.locator(".thinstack-tree").count() == 0
+    assert page.locator("[data-view=tree]").is_disabled()
+    assert "up to 60 words" in page.locator(".hint").inner_text()
+    page.locator(".thinstack-text .t4").nth(500).click()
+    assert page.locator("#phrase").inner_text()
+    visit.put("Good.")
+    assert page.locator(".thinstack-tree").count() == 1
+
+
+def test_two_sentences_are_compared(visit, predictor) -> None:
+    page = visit.open()
+    page.get_by_role("button", name="Compare").click()
+    visit.until("document.querySelectorAll('.verdict:not([hidden])').length === 2")
+    page.get_by_role("textbox", name="Text 2").fill("Awful.")
+    visit.until("document.querySelectorAll('.verdict strong')[1].textContent === 'very negative'")
+    assert sentences(predictor, "Awful.")[0].label == "very negative"
+    assert page.locator("#phrase").inner_text() == "Awful."
+    page.locator(".thinstack-tree").first.locator("[role=treeitem] > rect").first.click()
+    assert page.locator("[aria-selected]").count() == 1
+    page.get_by_role("button", name="Compare").click()
+    assert page.locator("textarea").count() == 1
+
+
+def test_corrected_labels_are_saved_as_brackets(visit, predictor) -> None:
+    page = visit.open()
+    visit.put(TEXT + " (Really!)")
+    found = sentences(predictor, TEXT + " (Really!)")
+    node = next(
+        i for i, (a, b) in enumerate(found[0].spans) if found[0].text_of(a, b) == "bad film"
+    )
+    page.locator(f"[data-node='{node}'] > rect").first.click()
+    page.get_by_role("radio", name="very positive").check()
+    assert "The model says" in page.locator("#corrected").inner_text()
+    assert page.locator(".corrected > .sign").text_content() == "++"
+    with page.expect_download() as download:
+        page.click("#save")
+    lines = download.value.path().read_text("utf-8").splitlines()
+    for number, (line, sentence) in enumerate(zip(lines, found, strict=True)):
+        tree = thinstack.from_brackets(line)
+        expected = sentence.tree
+        labels = list(expected.labels)
+        if not number:
+            labels[node] = "4"
+        assert (list(tree.words), list(tree.labels)) == (list(expected.words), labels)
+        assert tree.transitions.tolist() == expected.transitions.tolist()
+    page.get_by_role("button", name="Undo").click()
+    assert page.locator(".corrected").count() == 0
+
+
+def test_a_model_of_ones_own_by_address_and_folder(visit) -> None:
+    page = visit.open("?model=words/")
+    labels = list(thinstack.load(GOLDEN / "words", threads=1).labels)
+    assert page.locator("#rows .name").all_inner_texts() == labels
+    assert page.locator("#loaded").inner_text() == "Model: words"
+    page.locator("#own").click()
+    page.locator("#default").click()
+    visit.until("document.querySelector('#loaded').textContent === 'Model: sst'")
+    page.locator("#own").click()
+    page.locator("input[type=file]").set_input_files(GOLDEN / "words")
+    visit.until("document.querySelector('#loaded').textContent === 'Model: your folder'")
+    visit.until(f"document.querySelectorAll('#rows .name').length === {len(labels)}")
+    assert page.locator("#rows .name").all_inner_texts() == labels
+
+
+def test_a_broken_model_is_told_in_words(visit, folder: Path, tmp_path: Path) -> None:
+    page = visit.open("?model=damaged/")
+    alert = page.get_by_role("alert")
+    alert.wait_for()
+    assert (
+        "damaged/onnx/model.onnx: its SHA-256 is not the one in the manifest" in alert.inner_text()
+    )
+    assert "The bundled model is used instead." in alert.inner_text()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "todo.txt").write_text("no bundle")
+    for given, said in (
+        (folder / "damaged", "the file is damaged"),
+        (tmp_path / "notes", "expected the folder of a bundle"),
+    ):
+        page.locator("#own").click()
+        page.locator("input[type=file]").set_input_files(given)
+        page.locator("#alert", has_text=said).wait_for()
+    visit.put("Good.")  # by the model before it
+    assert page.locator("#rows .name").count() == 5
+    assert alert.is_hidden()
+    page.goto(f"{visit.url}?model=https://example.org/model/")
+    page.get_by_text("this page asks no other server").wait_for()
+
+
+def test_without_a_connection_it_goes_on(visit) -> None:
+    page = visit.open()
+    page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    visit.until("navigator.serviceWorker.controller !== null")
+    page.context.set_offline(True)
+    page.goto(visit.url)
+    page.wait_for_selector("[role=treeitem]")
+    visit.put("Superb.")
+    assert page.locator(".verdict strong").inner_text() == "very positive"
+
+
+@pytest.mark.parametrize("width", [320, 360, 800, 1280])
+def test_nothing_is_wider_than_the_screen(visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 740})
+    page = visit.open()
+    page.get_by_role("button", name="Compare").click()
+    visit.put(
+        "A wonderful first hour. The second half is far too long, though, and the music is awful."
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width < 800:  # the panel is below; a line says what was chosen
+        page.locator("[role=treeitem] > rect").first.click()
+        assert "%" in page.locator("#peek").inner_text()
+        page.locator("#peek").click()
+        visit.until("document.querySelector('#peek').hidden")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(visit, scheme: str) -> None:
+    """By the contrast of WCAG 2, at least 4.5 for text, as the browser has computed the colours."""
+    visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page = visit.open()
+    visit.put(TEXT)
+    pairs = page.evaluate(
+        """() => {
+          const shown = "p, button, strong, blockquote, legend, .row span, .bar span";
+          const behind = (each) => { for (; each; each = each.parentElement) {
+            const { backgroundColor } = getComputedStyle(each);
+            if (!/^rgba.* 0\\)$/.test(backgroundColor)) return backgroundColor;
+          } return "rgb(255, 255, 255)"; };
+          const texts = [...document.querySelectorAll(shown)]
+            .filter((each) => each.textContent && each.offsetParent && !each.disabled)
+            .map((each) => [each.textContent, getComputedStyle(each).color, behind(each)]);
+          const fill = (each) => getComputedStyle(each).fill;
+          const nodes = [...document.querySelectorAll("[role=treeitem]")].map((each) =>
+            [each.ariaLabel, fill(each.querySelector(".sign")), fill(each.querySelector("rect"))]);
+          return [...texts, ...nodes];
+        }"""
+    )
+    assert len(pairs) > 40
+    for text, one, other in pairs:
+        light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, one, other)
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('.fill')).transitionDuration")
+        == "0s"
+    )
+
+
+def luminance(colour: str) -> float:
+    """Of a colour as `rgb(1, 2, 3)`, by WCAG 2."""
+    parts = [int(part) / 255 for part in colour.partition("(")[2].rstrip(")").split(",")[:3]]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_without_simd_it_says_which_browsers_work(folder: Path, playwright) -> None:
+    # As on a processor that has none of it.
+    missing = ("sse3", "ssse3", "sse4-1", "sse4-2", "avx", "avx2")
+    bare = chromium(playwright, f"--js-flags={' '.join(f'--no-enable-{name}' for name in missing)}")
+    with served(folder) as url:
+        page = bare.new_page()
+        page.goto(url)
+        page.get_by_text("lacks WebAssembly with SIMD").wait_for()
+        assert "Firefox from 89" in page.get_by_role("alert").inner_text()
+        assert page.locator("textarea").is_disabled()
+    bare.close()
+
+
+def test_how_fast_it_is(visit, capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures are printed; limits are many times what is aimed at (2 s, 30 ms)."""
+    page = visit.page
+    page.goto(visit.url)
+    page.wait_for_selector("[role=treeitem]")
+    first = page.evaluate(
+        "performance.now() - performance.getEntriesByType('navigation')[0].loadEventEnd"
+    )
+    each = page.evaluate(
+        """async () => {
+          const { predict } = await import("./model.js");
+          const times = [];
+          for (let count = 0; count < 40; count += 1) {
+            const start = performance.now();
+            await predict(`The acting is superb, but plot number ${count} never comes together.`);
+            times.push(performance.now() - start);
+          }
+          return times.sort((one, other) => one - other)[20];
+        }"""
+    )
+    with capsys.disabled():
+        sys.stdout.write(f"\nfirst answer {first:.0f} ms after load, then {each:.1f} ms each\n")
+    assert first < 30_000
+    assert each < 600

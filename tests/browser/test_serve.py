@@ -1,0 +1,43 @@
+"""`thinstack serve` in a browser: the same page, which asks the library."""
+
+from threading import Thread
+
+from browser.demo import Visit, chromium
+
+import thinstack
+from thinstack.runtime.text import predict_text
+from thinstack.serving.server import PageServer
+
+TEXT = "The 😀 acting is superb, but the plot never quite comes together."
+
+
+def test_the_page_of_a_model_on_this_machine(playwright) -> None:
+    browser = chromium(playwright)
+    with PageServer(0) as server:
+        server.predictor, server.name = thinstack.load("sst", threads=1, abstain=0.5), "mine"
+        Thread(target=server.serve_forever, daemon=True).start()
+        visit = Visit(browser.new_context(), server.url)
+        page = visit.open()
+        visit.put(TEXT)
+        (sentences,) = predict_text(server.predictor, [TEXT])
+        marks = page.locator(".sign").all_text_contents()
+        (drawn,) = page.locator(".thinstack-tree").evaluate_all(
+            "all => all.map(each => each.querySelectorAll('title').length)"
+        )
+        assert drawn == len(marks) == len(sentences[0].scores)
+        assert "?" in marks, "no class reaches 50% somewhere"
+        emoji = next(
+            i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"
+        )
+        page.locator(f"[data-node='{emoji}'] > rect").click()
+        assert page.locator("#phrase").inner_text() == "😀"
+        assert page.locator("#own").is_hidden()
+        assert page.locator("#loaded").inner_text() == "Model: mine"
+        visit.put("x" * 1_000_100)
+        assert "at most 1,000,000 bytes" in page.get_by_role("alert").inner_text()
+        page.context.set_offline(True)  # as if it had ended
+        visit.put("Good.")
+        assert "Start thinstack serve again" in page.get_by_role("alert").inner_text()
+        assert all(each.startswith(server.url) for each in visit.requests)
+        server.shutdown()
+    browser.close()

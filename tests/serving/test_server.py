@@ -1,0 +1,154 @@
+"""The page of `thinstack serve`, asked as browsers, and others, ask it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection, HTTPResponse
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import thinstack
+from thinstack.errors import InputError
+from thinstack.runtime.documents import document_data
+from thinstack.runtime.text import predict_text
+from thinstack.serving.server import HOST, MAX_BODY, PageServer
+
+TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer(0) as found:
+        found.predictor, found.name = thinstack.load("sst", threads=1), "sst"
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def ask(
+    server: PageServer, method: str, path: str, body: bytes = b"", **headers: str
+) -> tuple[HTTPResponse, bytes]:
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    with closing(HTTPConnection(HOST, server.port, timeout=30)) as connection:
+        connection.request(method, path, body or None, given)
+        response = connection.getresponse()
+        return response, response.read()
+
+
+def predict(server: PageServer, text: str) -> dict[str, Any]:
+    body = json.dumps({"text": text}).encode()
+    response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
+    assert response.status == 200, answer
+    return json.loads(answer)
+
+
+def test_a_text_has_the_scores_and_drawings_of_the_library(server: PageServer) -> None:
+    found = predict(server, TEXT)
+    (sentences,) = predict_text(server.predictor, [TEXT])
+    document = document_data(sentences)
+    assert server.predictor.labels[found["label"]] == document["label"]
+    assert found["scores"] == pytest.approx(list(document["scores"].values()), abs=1e-6)
+    assert found["svg"] == thinstack.render(sentences)
+    assert found["html"] == thinstack.render(sentences, "text")
+    for given, sentence in zip(found["sentences"], sentences, strict=True):
+        units = given["text"].encode("utf-16-le")
+        for node, told in zip(given["nodes"], sentence.to_dict()["nodes"], strict=True):
+            assert units[2 * node["start"] : 2 * node["end"]].decode("utf-16-le") == told["text"]
+            assert sentence.labels[node["label"]] == told["label"]
+            assert node["scores"] == list(told["scores"].values())
+
+
+def test_long_texts_have_no_trees_and_empty_ones_nothing(server: PageServer) -> None:
+    assert predict(server, "good " * 60)["svg"] is not None
+    assert predict(server, "good " * 61)["svg"] is None
+    empty = predict(server, " \n")
+    assert (empty["label"], empty["scores"], empty["sentences"]) == (-1, [], [])
+
+
+def test_all_that_the_page_names_is_served_and_nothing_else(server: PageServer) -> None:
+    response, page = ask(server, "GET", "/")
+    assert (response.status, response.headers.get_content_type()) == (200, "text/html")
+    assert b"Content-Security-Policy" in page
+    seen, left = set[str](), {"/"}
+    while left:
+        path = left.pop()
+        seen.add(path)
+        response, body = ask(server, "GET", path)
+        assert response.status == 200, path
+        text = body.decode()
+        named = re.findall(r'(?:href|src)="([a-z.]+)"|from "\./([a-z.]+)"', text)
+        left |= {f"/{one or other}" for one, other in named}
+        left -= seen
+    assert seen == set(server.content)
+    ElementTree.fromstring(ask(server, "GET", "/icon.svg")[1])
+    for path in ("/server.py", "/../server.py", "/%2e%2e/server.py", "//etc/passwd", "/sst"):
+        assert ask(server, "GET", path)[0].status == 404
+    assert json.loads(ask(server, "GET", "/model")[1]) == {
+        "name": "sst", "labels": list(server.predictor.labels), "tones": [0, 1, 2, 3, 4],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "message"),
+    [
+        ({"Host": "evil.example"}, 403, "found evil.example"),
+        ({"Host": f"{HOST}:1"}, 403, "expected a request to 127.0.0.1:"),
+        ({"Origin": "http://evil.example"}, 403, "a page of http://evil.example"),
+        ({"Origin": "null"}, 403, "a page of null"),
+        ({"Content_Type": "text/plain"}, 415, "application/json"),
+        ({"Content_Length": str(MAX_BODY + 1)}, 413, "at most 1,000,000 bytes"),
+        ({"Content_Length": "9" * 5000}, 413, "cut it"),
+        ({"Content_Length": "-1"}, 411, "Content-Length"),
+    ],
+)
+def test_requests_of_others_are_refused(
+    server: PageServer, headers: dict[str, str], status: int, message: str
+) -> None:
+    given = {"Content_Type": "application/json"} | headers
+    response, answer = ask(server, "POST", "/predict", b'{"text":"x"}', **given)
+    assert response.status == status
+    assert message in json.loads(answer)["error"]
+    assert response.headers["Connection"] == "close"
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"text": 3}', b"\xff", b"[" * 100_000])
+def test_what_is_no_text_is_told_so(server: PageServer, body: bytes) -> None:
+    response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
+    assert (response.status, "as JSON" in json.loads(answer)["error"]) == (400, True)
+
+
+def test_halves_of_surrogates_are_an_error_in_words(server: PageServer) -> None:
+    body = b'{"text": "a \\ud800"}'
+    response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
+    assert (response.status, "Unicode" in json.loads(answer)["error"]) == (400, True)
+
+
+def test_a_port_that_is_taken_is_named(server: PageServer) -> None:
+    with pytest.raises(InputError, match=rf"port {server.port} .* another with --port"):
+        PageServer(server.port)
+
+
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        port = int(said.split("/")[2].split(":")[1])
+        with closing(HTTPConnection(HOST, port, timeout=30)) as connection:
+            connection.request("GET", "/model")
+            response = connection.getresponse()
+            assert (response.status, json.loads(response.read())["name"]) == (200, "sst")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert said.startswith("sst at http://127.0.0.1:")
+    assert (process.returncode, errors) == (0, "")

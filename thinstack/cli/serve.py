@@ -1,0 +1,44 @@
+"""`thinstack serve`: the page for a model of one's own, on this machine."""
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thinstack.cli.options import ClassesOption, ThreadsOption
+
+__all__ = ["serve"]
+
+
+def serve(
+    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sst",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any that is free.")
+    ] = 8000,
+    open_page: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
+    ] = True,
+    classes: ClassesOption = None,
+    abstain: Annotated[
+        float | None,
+        typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
+    ] = None,
+    threads: ThreadsOption = None,
+) -> None:
+    """Open a page on this machine that shows what a model says of texts as they are typed."""
+    import thinstack
+    from thinstack.serving.server import PageServer
+
+    with PageServer(port) as server:
+        server.predictor = thinstack.load(model, threads=threads, classes=classes, abstain=abstain)
+        server.name = Path(model).name or model
+        print(f"{server.name} at {server.url} (Ctrl-C ends it)", flush=True)
+        if open_page:
+            # Some browsers do not return before they are closed.
+            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()

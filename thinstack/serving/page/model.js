@@ -1,0 +1,27 @@
+/** The model of the page, in the thinstack that serves it. */
+
+export const MOST_WORDS = 60; // of a text that is drawn as trees
+export const ABOUT = "What you type goes to the thinstack that runs on this machine, and nowhere else.";
+export const own = false; // it was chosen when the page was served
+
+/** The model's name and classes. */
+export function open() {
+  return asked("model");
+}
+
+/** What the model says of a text. */
+export function predict(text) {
+  return asked("predict", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }) });
+}
+
+async function asked(path, request) {
+  let answer;
+  try {
+    answer = await fetch(path, request);
+  } catch {
+    throw new Error("thinstack does not answer: it has ended, or was stopped. Start thinstack serve again.");
+  }
+  const data = await answer.json();
+  if (!answer.ok) throw new Error(data.error);
+  return data;
+}
