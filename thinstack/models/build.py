@@ -1,4 +1,4 @@
-"""Build a model from its configuration through the registered plugins."""
+"""Builds a model from its configuration, with the registered plugins."""
 
 from functools import partial
 
@@ -27,11 +27,11 @@ STRUCTURES: dict[TreeKind, Structure] = {
 
 
 def build_model(config: ModelConfig, *, entries: int) -> Model:
-    """A model with fresh weights; `entries` is the number of rows of its leaf table.
+    """A model with fresh weights. `entries` is the number of rows of its leaf table.
 
-    Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered,
-    ConfigError for options it does not take, for a cell, encoder or head that does not go with the
-    model's trees, or an embedding that does not with its vocabulary.
+    Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered.
+    Raises ConfigError for options that a plugin does not take; for a cell, encoder or head that
+    does not fit the model's trees; and for an embedding that does not fit the vocabulary.
     """
     encoder = build_encoder(config)
     head = _head(config, encoder)
@@ -39,8 +39,9 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
 
 
 def build_encoder(config: ModelConfig) -> Encoder:
-    """The encoder of a model: the registered one that it names, SPINN's if it has a tracking LSTM,
-    else layers of its cell; behind its parser, if it has one. Raises as `build_model` does."""
+    """The encoder of a model: a registered encoder if it names one, SPINN's if it has a tracking
+    LSTM, and else layers of its cell. A parser, if there is one, comes first. Raises as
+    `build_model` does."""
     if config.encoder.name is not None:
         encoder = _registered(config, config.encoder.name)
     elif config.encoder.tracker is not None:

@@ -1,5 +1,5 @@
-"""What every model is: leaf embedding, encoder and task head. It and its exports take and give
-tensors by the same names."""
+"""The class of every model: a leaf embedding, an encoder and a task head. A model and its exports
+use the same names for inputs and outputs."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ __all__ = ["Joint", "Model"]
 
 
 class Joint(NamedTuple):
-    """What the joint objective of SPINN, (7) of Bowman et al. 2016, is made of.
+    """The parts of SPINN's joint objective, (7) of Bowman et al. 2016.
 
     Attributes:
-        logits: what the task head's `loss` takes: unnormalised scores of nodes (N, C) in node
-            order, of roots (B, C) or of pairs (B / 2, C), or the scores of trees (B,) that are
-            candidates.
-        choices, free: what the encoder's `judge` takes, as an `Encoding` has them.
+        logits: the input of the task head's `loss`. It is the unnormalised scores of nodes (N, C)
+            in node order, of roots (B, C) or of pairs (B / 2, C), or the scores of candidate trees
+            (B,).
+        choices, free: the input of the encoder's `judge`, as in an `Encoding`.
     """
 
     logits: Tensor
@@ -34,17 +34,19 @@ class Model(nn.Module):
     """Encodes a forest of B trees over N nodes and L words, and scores nodes, trees, or pairs of
     trees.
 
-    Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`: those of the
-    embedding, those of the encoder, and `constituents` for a head that reads candidates. A model
-    that parses makes the trees itself where `transitions` is empty or not there; `lengths` may be
-    left out where they are given. Where every node has a word (dependency trees, sentences), L = N.
-    They lie on the host, wherever the model does, and a GPU composes without a wait; those that lie
-    on the device already, as they must for TorchScript there, are scheduled on it.
+    Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`. They are the
+    fields for the embedding and for the encoder, and `constituents` for a head that reads
+    candidates. A model that parses makes the trees itself if `transitions` is empty or missing; if
+    they are given, `lengths` may be left out. If every node has a word (dependency trees,
+    sentences), L = N.
+
+    Inputs are on the host, even if the model is on a GPU, which then composes without a wait.
+    Inputs that are on the device already are scheduled there. TorchScript on a GPU needs this.
 
     Attributes:
-        parses: whether it makes trees of its own where it is given none.
-        oracle: the encoder's, None if it does not parse.
-        input_names, output_names: of what `forward` takes and gives, in order.
+        parses: whether the model makes trees itself if it is given no trees.
+        oracle: the encoder's oracle, None if it does not parse.
+        input_names, output_names: the names of what `forward` takes and gives, in order.
     """
 
     def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
@@ -70,12 +72,12 @@ class Model(nn.Module):
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores, as the task head's `scores` gives them, by name.
 
-        - A head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores` (B,
-          C).
-        - Pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
-        - Candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over the
-          constituents of each tree.
-        - Of a model that parses also `parse` (N,), the transitions that were taken.
+        - For a head that reads nodes or roots: `node_scores` (N, C) in node order, `root_scores`
+          (B, C).
+        - For pairs: `pair_scores` (B / 2, C) of trees 2k and 2k + 1, `sentence_vectors` (B, H).
+        - For candidates: `node_scores` (N, C), 0 at leaves, and `tree_scores` (B, 1), the sum over
+          the constituents of each tree.
+        - For a model that parses also `parse` (N,), the transitions that were taken.
 
         Raises ValueError for inputs that do not go together.
         """
@@ -98,13 +100,16 @@ class Model(nn.Module):
         return outputs
 
     def encode(self, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """Encode the forest; `track`: whether the scores of transitions are wanted."""
+        """Encode the forest. `track`: whether the scores of transitions are wanted."""
         encoding: Encoding = self.encoder.encode(self.embed(inputs), inputs, track)
         return encoding
 
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of the words. Raises ValueError for pieces that do not fit their words, or
-        words that do not fit their sentences, which an embedding would read as those of others."""
+        """The vectors (L, X) of the words.
+
+        Raises ValueError for pieces that do not fit their words, or words that do not fit their
+        sentences. An embedding would read them as parts of other words or sentences.
+        """
         if "pieces_per_word" in self.input_names:
             counts, pieces = inputs["pieces_per_word"], inputs["piece_ids"].shape[0]
             if bool((counts < 1).any()) or int(counts.sum()) != pieces:
@@ -126,8 +131,8 @@ class Model(nn.Module):
         return words
 
     def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
-        """The parts of the joint objective, over given trees; those of its trees are empty without
-        `track`."""
+        """The parts of the joint objective, over given trees. Without `track`, `choices` and `free`
+        are empty."""
         encoding = self.encode(inputs, track)
         if self.head.reads == "nodes":
             logits = self.head(encoding.stacked).index_select(0, encoding.places)
@@ -142,8 +147,8 @@ class Model(nn.Module):
 
 
 def pair_rows(roots: Tensor) -> Tensor:
-    """Rows (B / 2, 2H) of trees 2k and 2k + 1 side by side. Raises ValueError for an odd number of
-    trees."""
+    """Rows (B / 2, 2H) with trees 2k and 2k + 1 side by side. Raises ValueError for an odd number
+    of trees."""
     if roots.shape[0] % 2 != 0:
         raise ValueError(f"expected pairs of trees, an even number, found {roots.shape[0]}")
     return roots.view(roots.shape[0] // 2, 2 * roots.shape[1])
@@ -159,8 +164,8 @@ def constituent_rows(encoding: Encoding) -> Tensor:
 
 
 def tree_scores(scores: Tensor, constituents: Tensor, encoding: Encoding) -> Tensor:
-    """Score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's own
-    label (N,). Roots come last in their trees."""
+    """The score of each tree (B, 1): the sum over its inner nodes of the score (I, C) of the node's
+    own label (N,). The root is the last node of its tree."""
     labels = constituents.to(scores.device, non_blocking=True).long()
     own = scores.gather(1, labels.index_select(0, encoding.inner).unsqueeze(1))
     tree = tree_numbers(encoding.places, encoding.root_nodes).index_select(0, encoding.inner)

@@ -1,4 +1,4 @@
-"""An encoder of binary trees with a parser in front of it, which makes them where none are
+"""An encoder of binary trees with a parser before it, which makes the trees if they are not
 given."""
 
 import math
@@ -17,12 +17,12 @@ __all__ = ["ParsingEncoder"]
 
 
 class ParsingEncoder(Encoder):
-    """All trees are known before the first word is composed: they are given, or cut at the greatest
-    distances of the parser.
+    """Encodes trees that are known before the first word is composed. They are given, or cut at the
+    greatest distances of the parser.
 
     Args:
-        encoder: of trees given as transitions.
-        parser: of words of the same width.
+        encoder: an encoder for trees given as transitions.
+        parser: a parser for words of the same width.
     """
 
     onnx = "thinstack.export.onnx.parser"
@@ -38,7 +38,7 @@ class ParsingEncoder(Encoder):
         self.encoder, self.parser = encoder, parser
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """As every `Encoder`. Raises ValueError as `check_sentences` does."""
+        """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
         transitions, lengths, given = check_sentences(words, inputs, True)
         lengths = lengths.long()
         choices = words.new_zeros([words.shape[0], 0])
@@ -63,13 +63,14 @@ class ParsingEncoder(Encoder):
         )
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """The cross-entropies of the cuts: at each node of the treebank's trees, a softmax over the
-        gaps of its span. A span of two words is no case."""
+        """The cross-entropies of the cuts. At each node of the treebank's trees, it is a softmax
+        over the gaps of the node's span. A span of two words is not a case."""
         cuts, totals, greatest = _spans(choices.squeeze(1), wanted)
         return Judgement((totals - cuts).sum(), int((cuts >= greatest).sum()), int(cuts.shape[0]))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """As every `Encoder`; distances that differ by less than 1/16 count as ties."""
+        """The worst choice, as in every `Encoder`. Distances that differ by less than 1/16 count as
+        equal."""
         cuts, _, greatest = _spans(choices.detach().double().squeeze(1), taken)
         lost = (greatest - cuts - 1 / 16) / greatest.abs().clamp(min=1)
         return float(lost.max()) if lost.numel() else -math.inf

@@ -11,13 +11,13 @@ __all__ = ["TopDown"]
 
 
 class TopDown(nn.Module):
-    """Runs a cell over a forest from the roots down. A node's one "child" is its parent, and a root
-    is the cell's leaf.
+    """Runs a cell over a forest from the roots down. The cell sees the parent of a node as its only
+    "child", and a root as a leaf.
 
     The kind of that link says which child of its parent the node is, counted from 1.
 
     Args:
-        cell: of arity 1 or 0, with an input at every node.
+        cell: a cell of arity 1 or 0, with an input at every node.
     """
 
     def __init__(self, cell: Cell):

@@ -1,4 +1,4 @@
-"""The encoder of given trees of any kind: layers of a cell, bottom-up and back to the leaves."""
+"""The encoder for given trees of any kind: layers of a cell, bottom-up and back to the leaves."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -25,15 +25,15 @@ __all__ = ["Layer", "TreeEncoder"]
 
 
 class Layer(nn.Module):
-    """One pass of a cell from the leaves to the roots and, for a bidirectional encoder, one of
-    another back to the leaves.
+    """One pass of a cell from the leaves to the roots. In a bidirectional encoder, a second cell
+    makes a pass back to the leaves.
 
-    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3) or,
-    where there is none, an input of its own at every node. Both may be one cell, whose weights the
-    directions share.
+    The top-down cell reads the head-word part of the bottom-up state (Teng & Zhang 2017, 4.3).
+    Without such a part, it reads an input of its own at every node. Both may be the same cell; then
+    the directions share its weights.
 
     Attributes:
-        size: width of what the next layer reads: both directions side by side.
+        size: the width that the next layer reads, with both directions side by side.
     """
 
     def __init__(self, up: Cell, down: Cell | None = None):
@@ -45,13 +45,13 @@ class Layer(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, down_inputs: Tensor, schedule: Schedule
     ) -> tuple[list[Tensor], Tensor, Tensor]:
-        """Outputs of each direction, (N, H) each, root outputs (B, H) bottom-up, head words (N, W);
-        nodes in stacked order.
+        """The outputs of each direction, (N, H) each, the bottom-up outputs of roots (B, H), and
+        head words (N, W). Nodes are in stacked order.
 
         Args:
             leaf_inputs: (L, X) in stacked order.
             inner_inputs: (I, inner_size) in stacked order.
-            down_inputs: (N, X) in stacked order, for a top-down cell where the bottom-up one has no
+            down_inputs: (N, X) in stacked order, for a top-down cell if the bottom-up cell has no
                 head words.
             schedule: of the forest.
         """
@@ -63,21 +63,21 @@ class Layer(nn.Module):
 
 
 class TreeEncoder(Encoder):
-    """Layers of composition, each reading at every node what the layer below made of it (Irsoy &
+    """Layers of composition. At every node, each layer reads the output of the layer below (Irsoy &
     Cardie 2014).
 
-    Words stand at the leaves, or at every node: dependency trees, and the chains that make it a
-    sequential LSTM.
+    Words are at the leaves, or at every node. The latter are dependency trees, and chains, which
+    make this a sequential LSTM.
 
     Args:
-        layers: from the first, which reads the words.
-        structure, words_at_leaves: as every `Encoder` has them.
-        separate: whether the directions are two stacks of layers, each reading its own below (Tai
-            et al. 2015, Table 1), instead of both reading both.
-        readout: what the outputs of a bidirectional last layer are made of, side by side: "up" and
-            "down", a node's states in the two directions, and "leaves", the mean of the top-down
-            states of the leaves below it. All three is (15) of Teng & Zhang 2017, for every node
-            instead of the root alone. A bottom-up layer gives its one state.
+        layers: from the first layer, which reads the words, to the last.
+        structure, words_at_leaves: as in every `Encoder`.
+        separate: whether the two directions are separate stacks of layers (Tai et al. 2015, Table
+            1). Otherwise each layer reads both directions of the layer below.
+        readout: the parts of the output of a bidirectional last layer, side by side. "up" and
+            "down" are a node's states in the two directions. "leaves" is the mean of the top-down
+            states of the leaves below it. All three make (15) of Teng & Zhang 2017, but for every
+            node and not only for the root. A bottom-up layer gives its only state.
     """
 
     onnx = "thinstack.export.onnx.tree_encoder"
@@ -129,9 +129,9 @@ class TreeEncoder(Encoder):
     def schedule(self, inputs: dict[str, Tensor]) -> Schedule:
         """The schedule of the forest that the inputs describe.
 
-        Raises ValueError for transitions that make no trees, parents outside the forest or with a
-        cycle, slots or kinds that the cell does not have, two children in one slot, and sentences
-        without words.
+        Raises ValueError for transitions that do not make trees, and for parents outside the forest
+        or with a cycle. Also raises it for slots or kinds that the cell does not have, two children
+        in one slot, and sentences without words.
         """
         if self.structure == "transitions":
             check_transitions(inputs["transitions"])
@@ -156,7 +156,7 @@ class TreeEncoder(Encoder):
 
     def forward(self, words: Tensor, schedule: Schedule) -> Encoding:
         """Encode a forest from the inputs of its words, in node order: (L, X), or (N, X) if every
-        node has one."""
+        node has a word."""
         leaves = schedule.leaf_words if self.words_at_leaves else schedule.leaves
         leaf_inputs = words.index_select(0, leaves)
         none = words.new_zeros([schedule.inner.shape[0], 0])

@@ -1,4 +1,5 @@
-"""Weights as safetensors: out of a model, and back into one that is built from a bundle."""
+"""Writes the weights of a model as safetensors, and reads them back into a model built from a
+bundle."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ ONNX_WEIGHTS = "onnx"
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """The module's state by name, each tensor once: one that several of its parts share goes by the
+    """The module's state by name, each tensor once. A tensor that several parts share goes by the
     first of its names."""
     return {names[0]: value.detach() for names, value in _shared(module)}
 
@@ -52,9 +53,9 @@ def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
 def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     """The weights of a model as the content of a safetensors file.
 
-    `beside`: an ONNX file that will stand beside it. Weights that it holds as they are get only the
-    name that they have there (the file's metadata, `onnx`: JSON), and others are in half precision
-    where that loses no digit.
+    `beside`: an ONNX file that will be in the same bundle. A weight that this file holds unchanged
+    is not stored again, only its name there (in the metadata, `onnx`: JSON). Other weights are in
+    half precision if that loses no digit.
     """
     state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
     if beside is None:
@@ -74,10 +75,10 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:
-    """The torch model of a bundle, in evaluation mode; of an inference-only one with weights as
-    rounded as those of its ONNX file.
+    """The torch model of a bundle, in evaluation mode. For an inference-only bundle, its weights
+    are rounded as in the ONNX file.
 
-    Raises BundleError if the bundle has no weights or they are not those of its configuration.
+    Raises BundleError if the bundle has no weights, or if they do not fit its configuration.
     """
     if not isinstance(bundle, Bundle):
         bundle = open_bundle(bundle)
@@ -133,9 +134,13 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
 
 
 def smoothing(bound: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What the columns (K,) of activations with these bounds are divided by, and the rows of the
-    matrix multiplied, before a product is rounded (Xiao et al. 2023, "SmoothQuant", (4), of the
-    activations alone): powers of two near the root of the bounds, by which no digit is lost."""
+    """Factors (K,) for a product that is rounded (Xiao et al. 2023, "SmoothQuant", (4), from the
+    activations only).
+
+    Before rounding, the columns of activations with these bounds are divided by them, and the rows
+    of the matrix are multiplied. They are powers of two near the root of the bounds, so no digit is
+    lost.
+    """
     powers = np.rint(np.log2(np.maximum(bound, np.float32(2**-16))) / 2)
     return np.exp2(powers).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""What is given to encoders that parse: words, and trees or lengths of sentences."""
+"""Checks the inputs of encoders that parse: words, and the trees or lengths of sentences."""
 
 import torch
 from torch import Tensor
@@ -15,9 +15,8 @@ def check_sentences(
     """The transitions (N,) and lengths (B,) among the inputs of an encoder of sentences, and
     whether trees are given.
 
-    Raises ValueError for sentences without words, another number of words than the trees have,
-    lengths that are not those of the trees, and where an encoder that does not parse is given no
-    trees.
+    Raises ValueError for sentences without words, and for words or lengths that do not fit the
+    trees; also if an encoder that does not parse is given no trees.
     """
     none = inputs["lengths"] if "lengths" in inputs else words.flatten()
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()

@@ -1,5 +1,5 @@
-"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM over binary
-trees, given or its own."""
+"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM. They run
+over given binary trees, or over trees that the encoder makes."""
 
 import math
 
@@ -21,13 +21,13 @@ __all__ = ["StackEncoder"]
 
 
 class StackEncoder(Encoder):
-    """Given trees go through the shift-reduce executor where the tracking LSTM feeds the
-    composition; where it does not, by depth, and the tracking LSTM reads the finished states.
+    """If the tracking LSTM feeds the composition, given trees go through the shift-reduce executor.
+    If not, they are composed by depth, and the tracking LSTM reads the finished states.
 
     Args:
-        cell: of arity 2, or 0, any number; its `inner_size` is that of the tracking LSTM, which
-            then feeds it, or 0.
-        tracker: the tracking LSTM, with a transition classifier where the encoder is to parse.
+        cell: of arity 2, or of arity 0 (any number). Its `inner_size` is the size of the tracking
+            LSTM, which then feeds it, or 0.
+        tracker: the tracking LSTM, with a transition classifier if the encoder is to parse.
 
     Attributes:
         feeds: whether the tracking LSTM feeds the composition.
@@ -42,8 +42,8 @@ class StackEncoder(Encoder):
         self.feeds = cell.inner_size > 0
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
-        """As every `Encoder`, over given trees where there are some. Raises ValueError as
-        `check_sentences` does."""
+        """Encode a forest, as in every `Encoder`, over given trees if there are any. Raises
+        ValueError as `check_sentences` does."""
         transitions, lengths, given = check_sentences(words, inputs, self.parses)
         if not given:
             parsed = self.parse(words, lengths)
@@ -61,8 +61,7 @@ class StackEncoder(Encoder):
             words: (L, X).
             transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
             lengths: (B,) the words of each sentence, at least 1.
-            track: whether the scores of transitions are wanted; without them they may have no
-                columns.
+            track: whether the scores of transitions are wanted; otherwise they may have no columns.
         """
         if self.feeds:
             encoding: Encoding = self.by_step(words, transitions, lengths)
@@ -80,19 +79,19 @@ class StackEncoder(Encoder):
         return plain_encoding(stacked, there.stacked, roots, transitions.long(), choices, free)
 
     def parse(self, words: Tensor, lengths: Tensor) -> Encoding:
-        """Encode sentences over trees of the encoder's own choice, without gradients. Arguments are
-        those of `forward`."""
+        """Encode sentences over trees that the encoder chooses, without gradients. Arguments are as
+        for `forward`."""
         return self.by_step.parse(words, lengths)
 
     def follow(
         self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Scores of the transitions (N, 2) and where both were possible (N,), in node order, from
-        the finished states.
+        """The scores of the transitions (N, 2), and where both were possible (N,), in node order,
+        from the finished states.
 
         Args:
             outputs: (N, H) of all nodes.
-            places: (N,) the row of each node in `outputs`; it lies where the next two do.
+            places: (N,) the row of each node in `outputs`, on the device of the next two.
             transitions: (N,) of the trees.
             lengths: (B,) of the sentences.
         """
@@ -123,8 +122,8 @@ class StackEncoder(Encoder):
         return torch.zeros_like(choices).index_copy(0, table.places, choices), plan.free
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """The cross-entropies of the transition classifier, (7), where both transitions were
-        possible and the right one is known."""
+        """The cross-entropies of the transition classifier, (7), for steps with both transitions
+        possible and the right one known."""
         right = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
         known = right >= 0
         loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")

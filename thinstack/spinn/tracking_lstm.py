@@ -19,20 +19,20 @@ class TrackingLSTM(Tracker):
         c' = f * c + i * g;  h' = o * tanh(c')
         p  = softmax(W_trans h' + b_trans)                                       (5)
 
-    h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer; what
-    is not there counts as zeros. The paper has k = 1. h' is the e of (1).
+    h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer. A
+    missing node counts as zeros. The paper has k = 1. h' is the e of (1).
 
-    W h is computed once for each node, when it is made, and not at each step that reads it:
-    `read_nodes` and `read_buffer` give what a node adds to the gates in each place that it can
-    stand in, and a step adds these up. b is part of what the buffer adds, and all that an empty one
-    does.
+    W h is computed once for each node, when it is made, and not at each step that reads it.
+    `read_nodes` and `read_buffer` give the part of the gates that comes from a node, for each place
+    where it can stand. A step adds these parts up. b is in the buffer's part, which is b for an
+    empty buffer.
 
     Args:
         input_size: width H of a node's output.
         size: T.
         lookahead: k, how many words of the buffer are read.
         parses: whether there is a transition classifier.
-        dropout: of the outputs that are read.
+        dropout: the dropout on the outputs that are read.
     """
 
     def __init__(
