@@ -1,6 +1,6 @@
 """What a corpus costs on machines that are not here: seconds and money, from measured constants.
 
-    python benchmarks/corpus_costs.py [--sentences 1e9] [--rate 3800] [--start 2.5] [--engine 0.9]
+    python benchmarks/corpus_costs.py [--sentences 1e9] [--rate 3700] [--start 1.4] [--engine 0.83]
     [--task 10000] [--longest 16777216] [--dollars 0.04] [--cores 2 --cores 64 ...] [--json]
 
 Nothing is measured here; docs/corpora.md says where the constants come from. A run takes
@@ -54,9 +54,9 @@ def cost(
 
 def main(
     sentences: Annotated[float, typer.Option(help="Of the corpus.")] = 1e9,
-    rate: Annotated[float, typer.Option(help="Sentences a second of one core.")] = 3800,
-    start: Annotated[float, typer.Option(help="Seconds until a worker has the model.")] = 2.5,
-    engine: Annotated[float, typer.Option(help="Share of a core's time that scores.")] = 0.9,
+    rate: Annotated[float, typer.Option(help="Sentences a second of one core.")] = 3700,
+    start: Annotated[float, typer.Option(help="Seconds until a worker has the model.")] = 1.4,
+    engine: Annotated[float, typer.Option(help="Share of a core's time that scores.")] = 0.83,
     task: Annotated[float, typer.Option(help="Sentences of a task.")] = 10_000,
     longest: Annotated[float, typer.Option(help="Characters of the longest text.")] = 1 << 24,
     dollars: Annotated[float, typer.Option(help="For one core, an hour.")] = 0.04,

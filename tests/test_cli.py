@@ -69,7 +69,7 @@ def test_lines_of_json_are_there_before_what_cannot_be_read(cli: Cli, bundle: Pa
     assert [json.loads(line)["label"] for line in answer.out.splitlines()] == ["good", "bad"]
     assert answer.code == 2
     assert answer.err.startswith("error: standard input:3: expected text in utf-8")
-    refused(cli("predict", "good", "--jsonl", "--json"), "--jsonl is a form of its own")
+    refused(cli("predict", "good", "--jsonl", "--json"), "--jsonl cannot be combined")
 
 
 def test_a_document_abstains_by_its_own_scores(cli: Cli, bundle: Path) -> None:
@@ -160,7 +160,7 @@ def test_why_of_a_sentence_in_parts_is_not_told(cli: Cli, bundle: Path) -> None:
         "predict", "a b c. So good", "--why", "--max-words", 3, "--json", "--model", bundle
     )
     first, second = answer.json
-    assert answer.err.startswith("warning: what phrases contribute to a sentence of 4 words, more")
+    assert answer.err.startswith("warning: --why leaves out a sentence of 4 words, because")
     assert first["why"] == []
     assert len(second["why"]) == 2
 
@@ -177,7 +177,7 @@ def test_without_words_there_is_nothing_to_predict(
 ) -> None:
     answer = cli("predict", *texts, "--model", bundle)
     warning = "warning: text 1 has no words\n" if texts else ""
-    refused(answer._replace(err=answer.err.removeprefix(warning)), "no words to predict from")
+    refused(answer._replace(err=answer.err.removeprefix(warning)), "found no words to score")
 
 
 ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 1, "! ?": 2}
@@ -286,7 +286,7 @@ def test_a_damaged_bundle_is_refused(cli: Cli, bundled: Path, name: str) -> None
     path = bundled / "sst" / name
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     for answer in (cli("predict", "good"), cli("evaluate", "trees.txt")):
-        refused(answer, str(path), "export, copy or install the bundle anew")
+        refused(answer, str(path), "export, copy or install the bundle again")
 
 
 @pytest.fixture

@@ -66,7 +66,12 @@ def test_what_is_wrong_is_listed_of_the_open_half_alone(cli: Cli, bundle: Path, 
     assert shown.endswith("\nb, expected positive: No awful\n")
     assert cli(*command, "--half", "open", "--json").json["wrong"] == [ROWS[1]._asdict()]
     for half in ("reported", "all"):
-        refused(cli(*command, "--half", half), "the open half only", f"found {half}", "--half open")
+        refused(
+            cli(*command, "--half", half),
+            "the open half only",
+            f"the half is {half}",
+            "--half open",
+        )
 
 
 def test_what_has_no_figures_is_refused(
@@ -82,9 +87,9 @@ def test_what_has_no_figures_is_refused(
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ("one two --suite polarity", "a suite, and so no file; found one two"),
-        ("one --suite polarity --model two", "and the model by --model; found one"),
-        ("one two --model three", "a file, and the model by --model; found one two"),
+        ("one two --suite polarity", "no file beside --suite; found one two"),
+        ("one --suite polarity --model two", "no other model beside --model; found one"),
+        ("one two --model three", "a file, and no other model beside --model; found one two"),
         ("", "a file; found nothing"),
     ],
 )

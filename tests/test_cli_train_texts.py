@@ -54,9 +54,9 @@ def test_a_table_that_cannot_be_learnt_from_is_refused(
 def test_options_of_tables_are_none_of_recipes(cli: Cli, tmp_path: Path) -> None:
     answer = cli("train", tmp_path / "r.toml", "--out", tmp_path, "--init", "none", "--skip-bad")
     assert answer.code == 2
-    assert "--skip-bad, --init: for tables" in answer.err
+    assert "--skip-bad, --init: only for tables" in answer.err
     other = cli("train", tmp_path / "r.txt", "--out", tmp_path)
-    assert (other.code, "or a recipe (.toml), by its name" in other.err) == (2, True)
+    assert (other.code, "or of a recipe (.toml): rename" in other.err) == (2, True)
 
 
 @pytest.fixture(scope="module")

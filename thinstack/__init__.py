@@ -1,4 +1,4 @@
-"""Tree-structured sentence encoders, exported with their tree logic inside."""
+"""Sentence encoders that read along a tree, exported as ONNX files with the tree logic inside."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -37,17 +37,20 @@ def load(
     abstain: float | None = None,
     max_words: int = 400,
 ) -> "Predictor":
-    """Load a bundle's ONNX model by the path of its folder, the name of one that thinstack, or
-    another installed distribution, brings along, or its address on the Hugging Face hub,
-    `hf://user/name` or `hf://user/name@revision` (extra `hub`).
+    """Load the ONNX model of a bundle.
 
-    `device` "cuda" raises DeviceError where CUDA does not work, "auto" warns and takes the CPU.
-    `threads` None: as many as the process may use. `classes` 3 or 2 shows the five of a sentiment
-    model as negative, (neutral) and positive; where no class is as probable as `abstain`, there is
-    no label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts. Raises
-    UnknownNameError, PluginError, BundleError or MissingExtraError (onnxruntime, huggingface_hub)
-    where there is nothing to load, InputError for a view that the model does not have, and unless
-    2 <= `max_words`.
+    `path_or_name`: the path of the bundle's folder; or the name of a bundle that thinstack or
+    another installed package brings along; or an address on the Hugging Face hub, `hf://user/name`
+    or `hf://user/name@revision` (extra `hub`). `device`: where the model runs; "auto" uses CUDA if
+    it works, and else warns and uses the CPU. `threads`: how many share the batches; None means one
+    per core that the process may use. `classes`: 3 or 2 shows the five classes of a sentiment model
+    as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
+    label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
+
+    Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
+    MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError
+    if `device` is "cuda" and CUDA does not work; InputError for classes that the model cannot show,
+    and for an `abstain`, `threads` or `max_words` out of range.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
@@ -68,13 +71,13 @@ def render(
     *,
     whys: "Sequence[Sequence[Contribution]]" = (),
 ) -> "Markup":
-    """Draw sentences: text that a notebook shows, and that can be written into a file or a page.
+    """Draw sentences as markup, which a notebook shows, and which you can write to a file or page.
 
     `x`: a prediction, a spaCy Doc or Span, a binary tree, a tree in brackets, or several of these.
-    `style`: "tree" is one SVG of trees with the class of every phrase; "text" the running text with
-    its phrases coloured in place, for long ones; "list" an HTML page of nested lists with all
+    `style`: "tree" draws one SVG with the class of every phrase. "text" colours the phrases within
+    the running text, which suits long texts. "list" makes an HTML page of nested lists with all
     probabilities. `whys`: what the phrases of each prediction contribute (`Prediction.why`). Raises
-    InputError for what cannot be drawn, TreeError for a tree that is not binary.
+    InputError for an object that cannot be drawn, TreeError for a tree that is not binary.
     """
     from thinstack.show.render import render as drawn
 
@@ -92,12 +95,14 @@ def train_texts(
 ) -> "Predictor":
     """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
 
-    `rows`: mappings with the columns `text` and `label`, such as those of a `datasets.Dataset` or
-    of `DataFrame.to_dict("records")`. `dev`: others to report on; else a tenth of the rows of each
-    class is set aside. `init`: name or folder of the bundle where learning starts, or "none" for
-    word vectors alone. `out`: the folder for the bundle, `model-best`, and for the recipe, which
-    docs/recipes.md explains. Raises DataError, ConfigError, BundleError, or MissingExtraError
-    without the extra `export`.
+    `rows`: mappings with the columns `text` and `label`, for example a `datasets.Dataset` or
+    `DataFrame.to_dict("records")`. `dev`: more rows, to measure the model on; without them a tenth
+    of the rows of each class is set aside. `init`: name or folder of the bundle to start from, or
+    "none" to start from word vectors only. `out`: the folder for the bundle, `model-best`, and for
+    the recipe, which docs/recipes.md explains.
+
+    Raises DataError for rows that cannot be used, ConfigError for settings that do not fit,
+    BundleError for an unusable `init`, and MissingExtraError without the extra `export`.
     """
     from thinstack.errors import needs_extra
 

@@ -1,4 +1,4 @@
-"""Typed errors: each says what was expected, what was found and what to do next."""
+"""The errors of thinstack. Each says what was expected, what was found and what to do next."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,14 +23,14 @@ __all__ = [
 
 
 class ThinstackError(Exception):
-    """Base of every error that thinstack raises on purpose."""
+    """The base class of every error that thinstack raises on purpose."""
 
 
 class TreeError(ThinstackError, ValueError):
-    """A tree, or a text that should hold one, is malformed.
+    """A tree is malformed, or a text that should hold a tree.
 
-    `source`, `line` and `column` (both 1-based) say where, when that is known; they lead the
-    message as `source:line:column`.
+    `source`, `line` and `column` say where, if that is known. Lines and columns count from 1. The
+    message starts with them, as `source:line:column`.
     """
 
     def __init__(
@@ -56,21 +56,23 @@ def _rebuild_tree_error(
 
 
 class DataError(ThinstackError, ValueError):
-    """A data file (word vectors, vocabulary, label) does not hold what it should."""
+    """A data file (word vectors, vocabulary, label) is not as it should be."""
 
 
 class ConfigError(ThinstackError, ValueError):
-    """A configuration or recipe does not validate."""
+    """A configuration or recipe is not valid."""
 
 
 class InputError(ThinstackError, ValueError):
-    """What was handed to a model cannot be its input (ids out of range, transitions that are no
-    tree)."""
+    """A model or command cannot take this input, such as ids out of range or transitions that do
+    not make a tree."""
 
 
 class UnknownNameError(ThinstackError, LookupError):
-    """A cell, task head or model of this name is not known; the known ones are listed, and what
-    else there is to say, `more`."""
+    """There is no cell, task head or model of this name.
+
+    The message lists the names that are known, and then says what is in `more`.
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], more: Iterable[str] = ()):
         self.kind, self.name, self.known, self.more = kind, name, sorted(known), list(more)
@@ -86,35 +88,35 @@ class PluginError(ThinstackError):
 
 
 class BundleError(ThinstackError):
-    """A bundle is damaged, incomplete, or of a newer schema than this version reads."""
+    """A bundle is damaged or incomplete, or its schema is too new for this version."""
 
 
 class ExportError(ThinstackError):
-    """A model could not be exported, or its export did not answer as the model does."""
+    """A model could not be exported, or the exported file gave other answers than the model."""
 
 
 class StoppedError(ThinstackError):
-    """A run ended before its time, over a corpus or in training; the message says how to go on."""
+    """A run over a corpus, or a training run, stopped early. The message says how to continue."""
 
 
 class NoSentencesWarning(UserWarning):
-    """Docs of spaCy reached a component that reads sentences, and nothing has set these."""
+    """A component that reads sentences got spaCy Docs in which no component had set sentences."""
 
 
 class DeviceError(ThinstackError, RuntimeError):
-    """The requested device is not what the runtime really runs on."""
+    """The model does not run on the device that was asked for."""
 
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
-"""What pip calls packages that are imported by another name."""
+"""The names that pip uses for packages that are imported by another name."""
 
 
 class MissingExtraError(ThinstackError, ImportError):
-    """A package of one of thinstack's extras is not installed; the message holds the pip command
-    that mends it.
+    """A package of one of thinstack's extras is not installed. The message gives the pip command
+    that installs it.
 
-    `package` is the name that is imported. The command names the package itself, for pip may not
-    find thinstack on an index.
+    `package` is the name that is imported. The command names the package and not the extra, because
+    pip may not find thinstack on an index.
     """
 
     def __init__(self, package: str, extra: str):
@@ -132,8 +134,8 @@ class MissingExtraError(ThinstackError, ImportError):
 def needs_extra(extra: str, package: str = "") -> Iterator[None]:
     """Raise MissingExtraError if a package that the block imports is not installed.
 
-    `package`: the only one that belongs to the extra; any other that is missing is an error of that
-    package's installation, and raised as it is.
+    `package`: the only package of the extra. If another one is missing, that package is broken, and
+    its own error is raised.
     """
     try:
         yield

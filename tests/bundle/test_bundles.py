@@ -53,7 +53,7 @@ def test_other_names_of_classes_are_kept(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b'{"a": "\xff"}', b"[" * 100_000])
 def test_a_file_that_holds_no_names_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(BundleError, match=r"relabel\.json.* anew$"):
+    with pytest.raises(BundleError, match=r"relabel\.json.* again$"):
         write(tmp_path / "model", FILES | {"relabel.json": content}).relabel()
 
 

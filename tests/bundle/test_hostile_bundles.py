@@ -153,7 +153,7 @@ def test_safetensors_headers_are_bounded() -> None:
         check_safetensors(header_of(100_000), source="weights")
     claims = [length.to_bytes(8, "little") + b"{}" for length in (1 << 60, 3)]
     for content in (b"", b"1234567", *claims):
-        with pytest.raises(BundleError, match="weights: no safetensors file"):
+        with pytest.raises(BundleError, match="weights: not a safetensors file"):
             check_safetensors(content, source="weights")
 
 

@@ -157,8 +157,8 @@ def breaking(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (KeyboardInterrupt(), ["stopped; what is in", "start the same command again"]),
-        (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to go on"]),
+        (KeyboardInterrupt(), ["stopped; the rows in", "run the same command again"]),
+        (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
     ],
 )
 def test_a_run_goes_on_where_it_was(
@@ -187,13 +187,13 @@ def test_another_runs_folder_is_refused(
     predict: Cli, texts: Path, tmp_path: Path, last_word: Bundle
 ) -> None:
     assert predict(texts, "--id", "id").code == 0
-    stopped(predict(texts), "its settings.id is 'id', here it is None", "another folder")
+    stopped(predict(texts), "its settings.id is 'id', but now it is None", "another folder")
     stopped(predict(texts, "--id", "id", "--max-words", 7), "settings.max_words is 400")
     other = write_last_word_bundle(tmp_path / "model", table=TABLE + 1)
     stopped(predict(texts, "--id", "id", "--model", other.path), "its model is")
     written(texts, TEXTS[1:])
     stopped(predict(texts, "--id", "id"), "holds rows of another run", "texts.jsonl.sha256")
-    stopped(predict(texts, "--out", last_word.path), "manifest.json: expected that of scored rows")
+    stopped(predict(texts, "--out", last_word.path), "expected the manifest of scored rows")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
@@ -217,10 +217,10 @@ def test_repeated_ids_are_refused_unless_they_are_allowed(
 def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path: Path) -> None:
     stopped(predict(tmp_path / "none"), "expected a file or a folder of texts, found nothing")
     stopped(predict(texts, "--text", "body"), "expected the column 'body', found 'id', 'text'")
-    stopped(predict(texts, "--json"), "leave --json out")
-    stopped(cli("predict", "--input", texts), "--input needs --out")
-    stopped(cli("predict", "good", "--out", tmp_path), "--out: for --input")
-    stopped(cli("predict", texts), "is a file: to score what is in it say", f"--input {texts}")
+    stopped(predict(texts, "--json"), "--json: does not work with --input")
+    stopped(cli("predict", "--input", texts), "add --out FOLDER")
+    stopped(cli("predict", "good", "--out", tmp_path), "--out: works only with --input")
+    stopped(cli("predict", texts), "is a file, not a text", f"--input {texts}")
     empty = tmp_path / "empty.txt"
     empty.touch()
     stopped(predict(empty), "empty.txt: expected rows of texts, found no row")
@@ -287,7 +287,7 @@ def test_input_that_changes_meanwhile_is_told(
     predict: Cli, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "cut", lambda rows: [Shard(0, [Row("a", "good")])])
-    stopped(predict(texts), "expected 10 rows as the input had, found 1")
+    stopped(predict(texts), "expected 10 rows, found 1")
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,4 +139,12 @@ def test_the_extras_are_those_of_the_project() -> None:
     extras = set(project["project"]["optional-dependencies"])
     assert set(module.EXTRAS) <= extras
     # Of developers, and parts of others.
-    assert extras - set(module.EXTRAS) == {"cpu", "gpu", "train", "reproduce", "testing", "dev"}
+    assert extras - set(module.EXTRAS) == {
+        "cpu",
+        "gpu",
+        "train",
+        "reproduce",
+        "testing",
+        "docs",
+        "dev",
+    }

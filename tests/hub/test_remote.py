@@ -99,7 +99,7 @@ def test_what_cannot_be_had_is_told_in_a_line(hub: Hub, tmp_path: Path) -> None:
         "user/films@v9": "it has no such revision: name a branch, a tag or a commit of it",
         "user/gated": "access to it has to be asked for on its page; then log in: hf auth login",
         "user/bare": "not a bundle, it has no manifest.json",
-        "user/lacking": "its manifest lists cases.json, which it has not",
+        "user/lacking": "its manifest lists cases.json, which is missing",
         "user/broken": "manifest.json: not the manifest of a thinstack bundle",
         "user/wide": "a manifest has at most 1,048,576 bytes",
     }

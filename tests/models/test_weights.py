@@ -149,8 +149,8 @@ def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
     unlike = "not the weights of this configuration"
     for content, problem in (
         (other, unlike),
-        (b"no safetensors", "no safetensors file"),
-        (b"", "no safetensors file"),
+        (b"no safetensors", "not a safetensors file"),
+        (b"", "not a safetensors file"),
     ):
         with pytest.raises(BundleError, match=rf"model\.safetensors: {problem}"):
             load_model(bundle(tmp_path / "model", content))

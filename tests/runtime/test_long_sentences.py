@@ -201,7 +201,7 @@ def test_faults_are_those_of_sentences_not_of_parts(tmp_path: Path, last_word: B
     predictor = Predictor(last_word, max_words=3)
     long = ["film"] * 10
     for bad in ([*long, None], [["film"], *long], [3]):
-        with pytest.raises(InputError, match="sentence 1: a word is a string"):
+        with pytest.raises(InputError, match="sentence 1: expected words that are strings"):
             predictor.predict([long, bad])
     made = write_last_word_bundle(tmp_path / "shifts", parser="shifts")
     with pytest.raises(BundleError, match="no tree: sentence 1: "):
@@ -263,5 +263,5 @@ def test_what_cannot_be_cut_is_refused(pieces: Predictor) -> None:
     pieces._most_pieces = 1
     with pytest.raises(InputError, match=r"sentence 1: the word films has 2 word pieces.*shorten"):
         pieces.predict([["film"] * 3, ["film", "films"]])
-    with pytest.raises(InputError, match="sentence 0: a word is a string, found 3"):
+    with pytest.raises(InputError, match="sentence 0: expected words that are strings, found 3"):
         pieces.predict([["film", 3]])

@@ -197,7 +197,7 @@ def test_an_error_of_a_batch_is_the_callers(tmp_path: Path) -> None:
     predictor = predictor_of(tmp_path, threads=3)
     words: list[Any] = [["film", "good"] * 20 for _ in range(60)]
     words[41] = ["film", None]
-    with pytest.raises(InputError, match="sentence 41: a word is a string, found None"):
+    with pytest.raises(InputError, match=r"sentence 41: expected words .*, found None"):
         predictor.predict(words)
     assert len(predictor.predict(words[:40])) == 40
 
@@ -224,7 +224,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 BAD_INPUT: list[tuple[list[Any], Any, str]] = [
     ([["the"], [], ["film"]], "auto", "sentence 1 has no words"),
     ([["the"], []], [LEAF] * 2, "sentence 1 has no words"),
-    ([["good"], "a good film"], "auto", "sentence 1 is a text"),
+    ([["good"], "a good film"], "auto", "sentence 1: expected a list of words, found a text"),
     *(([["good", "film"], [word]], "auto", "sentence 1: ") for word in (None, 3, ["the"], b"film")),
     ([["good"]], "gold", r"'gold'.* balanced, left, right(, self)?$"),
     ([["the"]], [np.zeros(1)], "float64"),

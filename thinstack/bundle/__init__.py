@@ -1,5 +1,5 @@
-"""Bundles, a model as a folder of plain files: reading and writing them, and the checks that let no
-hostile one do harm."""
+"""Bundles: a model as a folder of plain files. Reading, writing, and the checks that keep a hostile
+bundle from doing harm."""
 
 from thinstack.bundle.reading import Bundle, bundled_names, is_installed, open_bundle
 from thinstack.bundle.writing import write_bundle

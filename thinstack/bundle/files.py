@@ -1,11 +1,11 @@
-"""A bundle in memory, for those who hand one on: the content of its files."""
+"""A bundle in memory, as the content of its files, for programs that send one elsewhere."""
 
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
+from thinstack.bundle.manifest import MANIFEST_FILE, MEND, Manifest
 from thinstack.bundle.reading import Bundle, open_bundle
 from thinstack.errors import BundleError
 
@@ -16,14 +16,15 @@ Files = dict[str, bytes]
 
 
 def pack(bundle: Bundle) -> Files:
-    """All files of a bundle. Raises BundleError if one has changed since it was opened."""
+    """The content of all files of a bundle. Raises BundleError if a file has changed since the
+    bundle was opened."""
     return {name: bundle.read(name) for name in bundle.manifest.files} | {
         MANIFEST_FILE: bundle.manifest.to_bytes()
     }
 
 
 def write(files: Files, folder: Path) -> None:
-    """Write a bundle to `folder`, in place of one that is there. Other files in it stay."""
+    """Write a bundle to `folder`, replacing the bundle there. Other files in the folder stay."""
     for name in _names(folder):
         (folder / name).unlink(missing_ok=True)
     for name, content in files.items():
@@ -34,14 +35,14 @@ def write(files: Files, folder: Path) -> None:
 
 @contextmanager
 def unpacked(files: Files, source: str) -> Iterator[Bundle]:
-    """The bundle of these files, in a folder that is gone afterwards.
+    """The bundle with these files, in a folder that is removed afterwards.
 
-    Raises BundleError, led by `source`, unless they are exactly what their manifest says.
+    Raises BundleError, starting with `source`, unless the files are exactly as their manifest says.
     """
     manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source)
     odd = ", ".join(sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}))
     if odd:  # names that a manifest lists cannot lead out of the folder
-        raise BundleError(f"{source}: its manifest lists other files than there are: {odd}")
+        raise BundleError(f"{source}: its manifest and its files differ: {odd}; {MEND}")
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
         yield open_bundle(folder)

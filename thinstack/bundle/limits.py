@@ -1,4 +1,4 @@
-"""How large the files of a bundle may be, told before any of them is read."""
+"""Limits on the size of a bundle's files, which are checked before any file is read."""
 
 from typing import Final
 
@@ -28,19 +28,19 @@ _HEADER = _MIB
 
 
 def size_limit(name: str) -> int:
-    """Bytes that the file of this name may have."""
+    """The number of bytes that the file of this name may have."""
     return _LIMITS.get(name, 4 * _GIB)
 
 
 def check_safetensors(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless the header of a safetensors file lies within it and is no larger
-    than 10,000 tensors need.
+    """Raise BundleError unless a safetensors file holds its whole header, and the header is no
+    larger than 10,000 tensors need.
 
-    A file starts with the length of its header, 8 bytes, the lowest first.
+    A file starts with the length of its header, as 8 bytes, the lowest first.
     """
     length = int.from_bytes(content[:8], "little")
     if len(content) < 8 or length > len(content) - 8:
         problem = f"{len(content):,} bytes cannot hold a header of {length:,}"
-        raise BundleError(f"{source}: no safetensors file: {problem}")
+        raise BundleError(f"{source}: not a safetensors file: {problem}")
     if length > _HEADER:
         raise BundleError(f"{source}: a header of {length:,} bytes; expected at most {_HEADER:,}")

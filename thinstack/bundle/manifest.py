@@ -1,7 +1,7 @@
 """`manifest.json`: what a bundle holds, with the SHA-256 of every file and of the manifest itself.
 
-A digest finds corruption. It is no signature: whoever can change a file can write a new manifest,
-so it does not tell who made a bundle.
+A digest finds corruption, but it is not a signature. Whoever can change a file can also write a new
+manifest, so a digest does not tell who made a bundle.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ RELABEL_FILE = "relabel.json"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 
-MEND = "export, copy or install the bundle anew"  # if it is damaged
+MEND = "export, copy or install the bundle again"  # if it is damaged
 _LISTED = 5  # problems of a manifest that an error lists
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 # No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
@@ -54,12 +54,12 @@ class FileRecord(_Part):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """The record of a file's content."""
+        """The record for a file with this content."""
         return cls(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
 
 
 class Producer(_Part):
-    """What wrote a bundle."""
+    """The program that wrote a bundle."""
 
     name: str = "thinstack"
     version: str = __version__
@@ -70,13 +70,13 @@ class Manifest(_Part):
 
     Attributes:
         schema_version: version of the layout of bundles.
-        producer: what wrote it.
-        created: when, as the producer wished to say it (ISO 8601), or None.
-        files: every file but the manifest, by its name relative to the bundle, `/` between folders.
-        metrics: what was measured of the model, any JSON.
-        data: what it was trained on, and under which terms.
-        digest: SHA-256 (hex) of the manifest without this field as JSON with sorted keys and no
-            white space, in UTF-8.
+        producer: the program that wrote the bundle.
+        created: when it was written, in the producer's words (ISO 8601), or None.
+        files: every file but the manifest, by its name in the bundle, with `/` between folders.
+        metrics: figures of the model, any JSON.
+        data: what the model was trained on, and the terms of that data.
+        digest: SHA-256 (hex) of the manifest without this field, as JSON in UTF-8 with sorted keys
+            and no white space.
     """
 
     schema_version: Literal[1] = BUNDLE_SCHEMA
@@ -107,7 +107,8 @@ class Manifest(_Part):
         data: str,
         created: str | None = None,
     ) -> Self:
-        """The manifest of these files. Raises BundleError for an unfit name or metric."""
+        """The manifest for these files. Raises BundleError for a name or metric that cannot be
+        written."""
         try:
             records = {name: FileRecord.of(content) for name, content in files.items()}
             manifest = cls(files=records, metrics=dict(metrics), data=data, created=created)
@@ -130,7 +131,7 @@ class Manifest(_Part):
             raise BundleError(f"{source}: not readable as JSON ({error}); {MEND}") from None
         # The digest comes before the schema version, which means nothing in a damaged manifest.
         if not whole:
-            raise BundleError(f"{source}: changed (its own digest does not fit); {MEND}")
+            raise BundleError(f"{source}: changed (its digest does not match); {MEND}")
         check_schema(raw, BUNDLE_SCHEMA, source=source, producer=raw.get("producer"))
         try:
             return cls.model_validate(raw)

@@ -1,6 +1,6 @@
-"""ONNX files, read without onnx and without running them: whether one may be run, and its weights.
+"""Checks ONNX files before they are run, and reads their weights, without the package onnx.
 
-Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
+Field numbers are from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
 """
 
 import math
@@ -48,15 +48,21 @@ _BROADCASTING = frozenset(
 
 
 def check_onnx(content: bytes, *, source: str) -> None:
-    """Raise BundleError unless this is an ONNX file of the kind that thinstack writes, whole in
-    itself and harmless to load.
+    """Raise BundleError unless this ONNX file is of the kind that thinstack writes, complete, and
+    harmless to load. `source` names the file.
 
-    Refused are: what cannot be read; tensors that keep their data in another file, are sparse, are
-    not numbers, or are not as long as their shape says; operators of other domains than ONNX's own;
-    functions; training graphs; nodes that read what no node before them made; graphs nested deeper
-    than DEEPEST; constants that stand for more than MOST_MADE numbers; weights that are NaN. What a
-    file asks for once it runs, which depends on its inputs, is not bounded. `source` names the
-    file.
+    Refused are:
+
+    - files that cannot be read;
+    - tensors that keep their data in another file, are sparse, are not numbers, or are not as long
+      as their shape says;
+    - operators of other domains than ONNX's own, functions and training graphs;
+    - nodes that read a value that no earlier node made;
+    - graphs nested deeper than DEEPEST;
+    - constants that stand for more than MOST_MADE numbers;
+    - weights that are NaN.
+
+    The check does not bound what a file uses when it runs, because that depends on its inputs.
     """
     with _reading(source) as reader:
         _Check(reader).model(content)
@@ -78,7 +84,7 @@ def _reading(source: str) -> Iterator[Reader]:
         yield Reader(MOST_FIELDS)
     except ValueError as error:
         problem = f"no ONNX file that thinstack reads: {error}"
-        raise BundleError(f"{source}: {problem}; export the model anew with thinstack") from None
+        raise BundleError(f"{source}: {problem}; export the model again with thinstack") from None
 
 
 def _graph(model: Message) -> memoryview:

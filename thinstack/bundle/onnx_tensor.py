@@ -1,4 +1,4 @@
-"""The tensors of an ONNX file: numbers of a shape, kept in the file itself."""
+"""The tensors of an ONNX file. Their numbers must be in the file itself."""
 
 import math
 from typing import Any
@@ -21,15 +21,15 @@ _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 9, 13, 14
 
 
 class Tensor:
-    """A `TensorProto`, of which nothing is decoded yet.
+    """A `TensorProto` that is not decoded yet.
 
     Attributes:
-        name: in its graph, or empty.
-        dtype, shape: what `array` is of.
+        name: its name in the graph, or empty.
+        dtype, shape: the type and shape of `array`.
         size: how many numbers it has.
 
-    Raises DamagedError unless it is of a numeric type, holds its data itself, and has as much of it
-    as its shape says.
+    Raises DamagedError unless the tensor has a numeric type, holds its data itself, and has as much
+    data as its shape says.
     """
 
     def __init__(self, message: Message):
@@ -52,8 +52,8 @@ class Tensor:
             raise DamagedError(f"tensor {self.name!r:.80} {problem}")
 
     def array(self) -> NDArray[Any]:
-        """The numbers as a new array. Raises DamagedError for a million and more of them that are
-        no raw bytes."""
+        """The numbers as a new array. Raises DamagedError for a million numbers or more that are
+        not stored as raw bytes."""
         if self._raw is not None:
             flat = np.frombuffer(self._raw, self.dtype)
         elif self._field in _INTEGER_FIELDS:
@@ -66,7 +66,7 @@ class Tensor:
         return flat.reshape(self.shape).astype(self.dtype.newbyteorder("="))
 
     def has_nan(self) -> bool:
-        """Whether one of the numbers is none. Of raw bytes, nothing is copied."""
+        """Whether a number is NaN. Raw bytes are not copied."""
         if self.dtype.kind != "f" or not self.size:
             return False
         if self._raw is None:

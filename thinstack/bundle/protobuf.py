@@ -1,5 +1,5 @@
-"""The wire format of protocol buffers, read without a schema: what a message's fields are, and
-nothing copied."""
+"""Reads the wire format of protocol buffers without a schema: the fields of a message, without
+copying them."""
 
 import numpy as np
 
@@ -17,7 +17,8 @@ class DamagedError(ValueError):
 
 
 class Message:
-    """The fields of a message, by number, in order. Methods raise DamagedError for another type."""
+    """The fields of a message, by number, in order. Methods raise DamagedError for a field of
+    another type."""
 
     def __init__(self) -> None:
         self.fields: dict[int, list[tuple[int, Value]]] = {}
@@ -27,19 +28,19 @@ class Message:
         return [_bytes(number, kind, value) for kind, value in self.fields.get(number, ())]
 
     def one(self, number: int) -> memoryview | None:
-        """The bytes of a field that may be there once."""
+        """The bytes of a field that may occur once."""
         found = self.all(number)
         if len(found) > 1:  # protocol buffers would take the last, or merge them
             raise DamagedError(f"field {number} occurs {len(found)} times")
         return found[0] if found else None
 
     def text(self, number: int) -> str:
-        """A string that may be there once, else empty."""
+        """A string that may occur once; empty if it does not."""
         found = self.one(number)
         return "" if found is None else str(found, "utf-8")
 
     def integer(self, number: int) -> int:
-        """A signed integer that may be there once, else 0."""
+        """A signed integer that may occur once; 0 if it does not."""
         found = self.integers(number, most=1)
         return found[0] if found else 0
 
@@ -73,7 +74,7 @@ class Message:
         return total
 
     def fixed(self, number: int) -> list[memoryview]:
-        """The numbers of fixed width of a field, one by one or packed, as pieces of bytes."""
+        """The fixed-width numbers of a field, one by one or packed, as pieces of bytes."""
         values = [value for _, value in self.fields.get(number, ())]
         found = [value for value in values if not isinstance(value, int)]
         if len(found) < len(values):
@@ -82,13 +83,13 @@ class Message:
 
 
 class Reader:
-    """Reads messages, of `limit` fields in all, so that no small file keeps one busy for long."""
+    """Reads messages with at most `limit` fields in all, so that a small file cannot take long."""
 
     def __init__(self, limit: int):
         self._limit = self._left = limit
 
     def read(self, data: memoryview) -> Message:
-        """The fields of a message. Raises DamagedError for an early end, or too many fields."""
+        """The fields of a message. Raises DamagedError if it ends early or has too many fields."""
         message = Message()
         position, end = 0, len(data)
         while position < end:

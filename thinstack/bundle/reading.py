@@ -1,5 +1,5 @@
-"""Bundles: a model as a folder of plain files, read only if every byte is what the manifest says.
-No pickle is ever read."""
+"""Reads bundles. A file is read only if every byte is as the manifest says, and no pickle is ever
+read."""
 
 import hashlib
 import json
@@ -48,21 +48,22 @@ _NAMES = TypeAdapter(dict[str, str])
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose files are as its manifest says, made by `open_bundle` and `write_bundle`."""
+    """A bundle with files that match its manifest. `open_bundle` and `write_bundle` make it."""
 
     path: Path
     config: ModelConfig
     manifest: Manifest
 
     def read(self, name: str) -> bytes:
-        """The content of one of its files, such as `onnx/model.onnx`, checked against its digest.
+        """The content of a file of the bundle, such as `onnx/model.onnx`, checked by its digest.
 
-        Raises BundleError if the bundle has no such file or it has changed.
+        Raises BundleError if the bundle has no such file or the file has changed.
         """
         return _read(self.path, self.manifest, name)
 
     def distances(self) -> DistanceTable | None:
-        """The table that makes trees, if any. Raises BundleError if the file holds none."""
+        """The table that makes trees, if there is one. Raises BundleError if the file is not such a
+        table."""
         if DISTANCES_FILE not in self.manifest.files:
             return None
         source = str(self.path / DISTANCES_FILE)
@@ -72,9 +73,9 @@ class Bundle:
             raise BundleError(str(error)) from None
 
     def relabel(self) -> dict[str, str]:
-        """Other names for classes of the files that the model was trained on, "" for none; empty
-        where it was trained on those of the files. Raises BundleError if the file holds no such
-        names."""
+        """The recipe's names for the classes in the training files, "" for a class that was left
+        out. Empty if the classes were not renamed. Raises BundleError if the file does not hold
+        such names."""
         if RELABEL_FILE not in self.manifest.files:
             return {}
         try:
@@ -84,7 +85,8 @@ class Bundle:
             raise BundleError(f"{source}: {problems(error, most=1)}; {MEND}") from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
-        """The vocabulary, of the kind that the configuration names. Raises BundleError for none."""
+        """The vocabulary, of the kind that the configuration names. Raises BundleError if the
+        bundle has no such vocabulary."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path = self.path / VOCABULARY_FILE
         entries = self.read(VOCABULARY_FILE).count(b"\n")
@@ -99,15 +101,17 @@ class Bundle:
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
-    """Open a bundle by the path of its folder, by the name of one that thinstack or another
-    installed distribution brings along, or by its address on the Hugging Face hub.
+    """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face hub.
 
-    A string without a path separator is a name if there is such a model, else a folder: `./sst` is
-    always a folder. `hf://user/name` or `hf://user/name@revision` is an address, which
-    `thinstack.bundle.remote.fetch` downloads from. Raises UnknownNameError, which lists the known
-    names; PluginError if two distributions bring the name along, or one without its folder;
-    BundleError if anything is missing, damaged, not listed in the manifest (hidden files aside), a
-    link, or of a newer schema; MissingExtraError for an address without huggingface_hub.
+    thinstack and other installed packages bring bundles along that have names. A string without a
+    path separator is a name if there is such a bundle, and else a folder; `./sst` is always a
+    folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
+    `thinstack.bundle.remote.fetch` downloads.
+
+    Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
+    along, or if its folder is missing; BundleError if a file is missing, damaged, a link, or not
+    listed in the manifest (hidden files may be), or if the schema is too new; MissingExtraError for
+    an address without huggingface_hub.
     """
     folder = _locate(path_or_name)
     manifest = read_manifest(folder)
@@ -130,8 +134,8 @@ def bundled_names() -> list[str]:
 
 
 def is_installed(path_or_name: str | Path) -> bool:
-    """Whether `open_bundle` takes it for the name of a bundle that a distribution brings along.
-    Raises PluginError as it does."""
+    """Whether `open_bundle` takes it for the name of an installed bundle. Raises PluginError as
+    `open_bundle` does."""
     try:
         return _plain(path_or_name) and _named(str(path_or_name)).is_dir()
     except UnknownNameError:
@@ -139,13 +143,13 @@ def is_installed(path_or_name: str | Path) -> bool:
 
 
 def aside(folder: Path) -> Path:
-    """Where a bundle stands while another takes its place."""
+    """The folder that a bundle is moved to while another takes its place."""
     folder = folder.resolve()
     return folder.parent / f".{folder.name}.thinstack-old"
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a folder. Raises BundleError if there is none that can be read."""
+    """The manifest of a folder. Raises BundleError if it is missing or cannot be read."""
     path = folder / MANIFEST_FILE
     with _readable(path, missing=f"{folder}: not a bundle, it has no {MANIFEST_FILE}"):
         size = _file_size(path)
@@ -184,12 +188,14 @@ def _locate(path_or_name: str | Path) -> Path:
                 return candidate
         is_file = folder.is_file()
     except (OSError, ValueError, RuntimeError) as error:
-        raise BundleError(f"{str(folder)!r:.200}: no path of a bundle: {error}") from None
+        raise BundleError(f"{str(folder)!r:.200}: not the path of a bundle: {error}") from None
     if is_file:
-        raise BundleError(f"{folder}: a file; expected the folder of a bundle")
+        raise BundleError(f"{folder}: expected the folder of a bundle, found a file")
     if unknown is not None:
         raise unknown
-    raise BundleError(f"{folder}: no such folder; `thinstack plugins` lists models that have names")
+    raise BundleError(
+        f"{folder}: no such folder; `thinstack plugins` lists the models that have names"
+    )
 
 
 def _named(name: str) -> Path:

@@ -33,7 +33,7 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Raises BundleError for what is no address."""
+        """Read an address. Raises BundleError if the string is not an address."""
         if (match := _ADDRESS.fullmatch(text)) is None:
             expected = "expected hf://user/name or hf://user/name@revision"
             raise BundleError(f"{text!r:.200}: {expected}")
@@ -44,17 +44,17 @@ class Address(NamedTuple):
 
 
 def is_address(path_or_name: str | Path) -> bool:
-    """Whether it is meant as an address."""
+    """Whether a string is meant as an address."""
     return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
 
 
 def fetch(text: str) -> Path:
-    """The folder of the bundle at an address, as the hub has it; what is in it is still to be
-    checked. Downloads what the cache of `huggingface_hub` lacks, and only what the manifest lists.
+    """Download the bundle at an address, and give its folder. Its content is not checked yet.
 
-    A commit that is there needs no network; of a branch or tag the newest known one is taken where
-    there is none. Raises BundleError if there is no such bundle or it cannot be had,
-    MissingExtraError without huggingface_hub.
+    Only files that the manifest lists are downloaded, and only those that the cache of
+    `huggingface_hub` lacks. A commit that is in the cache needs no network. For a branch or tag
+    without network, the newest known commit is taken. Raises BundleError if there is no such bundle
+    or it cannot be downloaded, MissingExtraError without huggingface_hub.
     """
     address = Address.parse(text)
     hub = hub_library()
@@ -81,7 +81,7 @@ def fetch(text: str) -> Path:
 
 
 def hub_library() -> Any:
-    """The library. Raises MissingExtraError where it is not installed."""
+    """The module `huggingface_hub`. Raises MissingExtraError if it is not installed."""
     with needs_extra("hub", "huggingface_hub"):
         import huggingface_hub
         import huggingface_hub.constants
@@ -91,7 +91,7 @@ def hub_library() -> Any:
 
 @contextmanager
 def told(address: Address) -> Iterator[None]:
-    """Make BundleError of what the library raises."""
+    """Turn an error of the library into a BundleError."""
     from huggingface_hub import errors
 
     try:
@@ -158,9 +158,12 @@ def _kept(snapshot: Path, names: list[str], address: Address) -> Path:
                 raise
     except FileNotFoundError as error:
         lacking = Path(error.filename or "").name
-        raise BundleError(f"{address}: its manifest lists {lacking}, which it has not") from None
+        raise BundleError(
+            f"{address}: its manifest lists {lacking}, which is missing: its author must upload it "
+            "again"
+        ) from None
     except OSError as error:
-        raise BundleError(f"{address}: cannot be kept in {folder}: {error}") from None
+        raise BundleError(f"{address}: cannot be stored in {folder}: {error}") from None
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return folder

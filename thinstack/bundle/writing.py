@@ -1,4 +1,4 @@
-"""Writing bundles: whole or not at all, wherever the writer is killed."""
+"""Writes bundles. A bundle is written whole or not at all, even if the writer is killed."""
 
 import os
 import secrets
@@ -26,16 +26,19 @@ def write_bundle(
     data: str = "",
     created: str | None = None,
 ) -> Bundle:
-    """Write a bundle of these files, and `config.json` and `manifest.json`, and open it.
+    """Write a bundle with these files, `config.json` and `manifest.json`, and open it.
 
-    It is written beside `path`, checked, and then renamed, so that `open_bundle(path)` finds either
-    the old bundle or the new one, whole. `Manifest` describes `metrics`, `data` and `created`.
-    Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is no plain
-    relative one, or if the files cannot be written; what was there is then still there.
+    It is written beside `path`, checked, and then renamed. So `open_bundle(path)` finds either the
+    whole old bundle or the whole new one. `Manifest` describes `metrics`, `data` and `created`.
+
+    Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
+    plain relative path, or if the files cannot be written. An old bundle is then left as it was.
     """
     reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
     if reserved:
-        raise BundleError(f"{min(reserved)} is written by itself: leave it out of the files")
+        raise BundleError(
+            f"{min(reserved)}: write_bundle writes this file itself: leave it out of the files"
+        )
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
@@ -65,7 +68,7 @@ def _settle(target: Path) -> None:
 
 def _check_replaceable(target: Path) -> None:
     if target.exists() and not target.is_dir():
-        raise BundleError(f"{target}: a file; a bundle is a folder: choose another path")
+        raise BundleError(f"{target}: a bundle is a folder, found a file: choose another path")
     if not target.exists() or not any(target.iterdir()):
         return
     try:

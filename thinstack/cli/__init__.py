@@ -1,5 +1,5 @@
 """The command line, `thinstack predict | evaluate | train | finish | export | push | plugins |
-doctor`: a file a command; errors are a message and exit code 2."""
+doctor`, one file each. An error prints a message and exits with code 2."""
 
 import sys
 from typing import Annotated
@@ -22,7 +22,7 @@ from thinstack.errors import ThinstackError
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Tree-structured sentence encoders.",
+    help="Train and run models that read a sentence along its tree, and score every phrase in it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -33,8 +33,8 @@ for command in (predict, evaluate, train, finish, export, push, plugins, doctor)
 
 
 def main(commands: typer.Typer = app) -> None:
-    """Run the command line; what thinstack raises on purpose, and files that cannot be used, end it
-    with exit code 2."""
+    """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
+    exit code 2."""
     try:
         commands()
     except (ThinstackError, OSError) as error:

@@ -1,4 +1,4 @@
-"""How far a run over a corpus is, in the terminal."""
+"""The progress bar of a run over a corpus."""
 
 import time
 from collections.abc import Callable
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["CorpusBar"]
 
 _SPEED_OVER = 3600.0
-"""Seconds that the speed is measured over."""
+"""The speed is measured over this many seconds."""
 
 
 class CorpusBar:
-    """Rows that are done, rows a second and the time that is left; nothing where no terminal is.
+    """Shows the rows done, rows per second and the time left. Shows nothing without a terminal.
 
-    `clock`: seconds, from whenever.
+    `clock`: gives the time in seconds, from any start.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic):
@@ -53,7 +53,7 @@ class CorpusBar:
         self._bar.stop()
 
     def tell(self, now: "Done") -> None:
-        """Show how far a run is: first how many rows are counted, then how many are done."""
+        """Show the progress: first how many rows have been counted, then how many are done."""
         if self._task is None or (now.rows is not None and self._counting):
             if self._task is not None:
                 self._bar.remove_task(self._task)

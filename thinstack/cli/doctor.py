@@ -1,4 +1,4 @@
-"""`thinstack doctor`: what works here, what is missing, and the command that mends it."""
+"""`thinstack doctor`: what works here, what is missing, and the command that fixes it."""
 
 import platform
 import sys
@@ -16,11 +16,11 @@ NAME = 14  # columns
 
 
 def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
-    """Check versions, plugins, what models run on, and a model's answers against its reference
-    cases, and say which command mends what is not as it should be.
+    """Check the installation, and say how to fix what does not work.
 
-    The exit code is 0 if all is well or only optional extras are missing, 1 if anything is wrong or
-    something needed is missing, 2 for options that cannot be.
+    The checks are package versions, plugins, the runtimes, and a model's answers on its reference
+    cases. The exit code is 0 if all is well, even if optional extras are missing. It is 1 if
+    something is wrong or a needed package is missing, and 2 for bad options.
     """
     from dataclasses import asdict
 
@@ -45,10 +45,10 @@ def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
         console.print(line.append(" ".join(one.found.split())))
         found.append(one)
     if mends := [one for one in found if one.mend]:
-        console.print("\nTo mend it:")
+        console.print("\nTo fix it:")
         for one in mends:
             console.print(Text(f"  {one.name:{NAME}}{one.mend}"))
-    fine = "All that is needed works; what is missing is optional." if mends else "All is well."
-    wrong = "Not all is well: see what is wrong, or missing and needed, above."
+    fine = "Everything needed works. What is missing is optional." if mends else "All is well."
+    wrong = "Something is wrong, or a needed package is missing: see above."
     console.print(f"\n{wrong if exit_code(found) else fine}")
     raise typer.Exit(exit_code(found))

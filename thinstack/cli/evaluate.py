@@ -1,4 +1,4 @@
-"""`thinstack evaluate`: how right a bundle is about a labelled file."""
+"""`thinstack evaluate`: measures how often a model is right about a labelled file."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated
@@ -31,22 +31,24 @@ _FIGURES = (
     ("F1 of spans, whole sentences too", "span_f1_with_root", "spans_with_root"),
     ("trees the same", "exact_trees", "trees"),
 )
-"""Figures of an evaluation: what they are called, their key, and that of their number of cases."""
+"""Figures of an evaluation: the name to print, the key, and the key of the number of cases."""
 
 
 def evaluate(
     model: Annotated[
-        str | None, typer.Argument(help="Name or folder of a bundle; may be left out for sst.")
+        str | None,
+        typer.Argument(help="The model: a bundle's name, folder or hf:// address.  [default: sst]"),
     ] = None,
     file: Annotated[
         str | None,
         typer.Argument(
-            help="A file of labelled trees, or a table of texts and labels (.csv, .tsv, .jsonl, "
-            ".parquet)."
+            help="A treebank of labelled trees, or a table of texts and labels (.csv, .tsv, "
+            ".jsonl, .parquet)."
         ),
     ] = None,
     named: Annotated[
-        str | None, typer.Option("--model", "-m", help="The bundle, named by an option.")
+        str | None,
+        typer.Option("--model", "-m", help="Another way to name the model: as an option."),
     ] = None,
     suite: SuiteOption = None,
     half: HalfOption = "reported",
@@ -54,34 +56,42 @@ def evaluate(
     source: Annotated[
         EvaluationSource | None,
         typer.Option(
-            help="Whose trees to take; auto is what the model was trained for, self its own parse."
-            "  [default: gold; of tables auto]"
+            help="Where the trees come from. gold: the treebank. auto: whatever the model was "
+            "trained on. self: the model's own parser.  [default: gold, but auto for tables]"
         ),
     ] = None,
     text: Annotated[
-        bool, typer.Option("--text", help="Detokenise the sentences and read them as raw text.")
+        bool,
+        typer.Option("--text", help="Join the words of each sentence, and read it as raw text."),
     ] = False,
     tree_format: Annotated[
-        str, typer.Option("--format", help="Registered reader of the file's trees.")
+        str, typer.Option("--format", help="The reader for the file's trees, by its plugin name.")
     ] = "brackets.v1",
-    text_column: Annotated[str, typer.Option(help="Of a table: the column of texts.")] = "text",
-    label_column: Annotated[str, typer.Option(help="Of a table: that of the labels.")] = "label",
-    encoding: Annotated[str, typer.Option(help="Of a table: how its text is encoded.")] = "utf-8",
+    text_column: Annotated[
+        str, typer.Option(help="For a table: the column of the texts.")
+    ] = "text",
+    label_column: Annotated[
+        str, typer.Option(help="For a table: the column of the labels.")
+    ] = "label",
+    encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
     classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """Accuracy on a labelled treebank: whole sentences, phrases and, for labels from negative to
-    positive, binary. On a table of texts: accuracy, macro F1, and what was taken for what.
+    """Measure how often a model is right about labelled data.
 
-    Of trees other than the treebank's also how well they agree with those: F1 of the spans of two
-    words or more, and the share of sentences, of three words or more, whose tree is the same.
-    The expected calibration error is how far probabilities are from the share of right answers, in
-    percentage points.
+    On a treebank: the accuracy on whole sentences and on phrases. Labels from negative to positive
+    also get the accuracy of two classes, without neutral. On a table of texts: accuracy, macro F1,
+    and how often each class was taken for another.
 
-    With --suite no file but texts of known polarity: what a model of sentiment understands, by
-    kind.
+    If the trees are not the treebank's, their agreement with it is measured too. It is the F1 of
+    spans of two words or more, and the share of sentences of three words or more that get the same
+    tree. The expected calibration error says how far the probabilities are from the share of right
+    answers, in percentage points.
+
+    With --suite you give no file: the model reads sentences of known polarity, and you see which
+    kinds of sentence it understands.
     """
     import thinstack
     from thinstack.measure.evaluation import evaluate_file
@@ -100,7 +110,10 @@ def evaluate(
     if is_table(file):
         columns = {"text": text_column, "label": label_column, "encoding": encoding}
         if source == "gold":
-            raise InputError(f"{file}: texts have no gold trees: name another source, such as auto")
+            raise InputError(
+                f"{file}: a table has texts and no gold trees: choose another source, such as "
+                "--source auto"
+            )
         _evaluate_texts(predictor, file, columns, source or "auto", as_json=as_json)
         return
     source = source or "gold"
@@ -117,14 +130,14 @@ def evaluate(
 def _model_and_file(
     given: Iterable[str | None], named: str | None, suite: str | None
 ) -> tuple[str, str]:
-    """The bundle and the file that the arguments name; no file ("") with a suite. Raises
-    BadParameter for too few or too many."""
+    """The bundle and the file that the arguments name. With a suite, the file is "". Raises
+    BadParameter for too few or too many arguments."""
     names = [name for name in given if name is not None]
     files = 0 if suite else 1
     most = files + (named is None)
     if not files <= len(names) <= most:
-        what = "a suite, and so no file" if suite else "a file"
-        left = "" if named is None else ", and the model by --model"
+        what = "no file beside --suite" if suite else "a file"
+        left = "" if named is None else ", and no other model beside --model"
         raise typer.BadParameter(f"expected {what}{left}; found {' '.join(names) or 'nothing'}")
     model = named or (names[0] if len(names) > files else "sst")
     return model, names[-1] if files else ""
@@ -159,7 +172,7 @@ def _evaluate_texts(
 
 
 def _table_of(figures: Mapping[str, float | None]) -> "Table":
-    """The figures that have a case, and in any case that of sentences."""
+    """The figures that have cases, and always the accuracy on sentences."""
     from rich.table import Column, Table
 
     from thinstack.measure.figures import percent

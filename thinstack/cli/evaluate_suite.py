@@ -1,4 +1,4 @@
-"""`thinstack evaluate --suite`: what a model of sentiment understands, by kind of sentence."""
+"""`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,20 +22,24 @@ __all__ = ["HalfOption", "ListWrongOption", "SuiteOption", "evaluate_on_suite"]
 SuiteOption = Annotated[
     str | None,
     typer.Option(
-        help="In place of a file: texts of known polarity, by name (polarity) or as a table of "
-        "such texts."
+        help="Instead of a file: sentences of known polarity. Give the name of a suite (polarity) "
+        "or a table of such sentences."
     ),
 ]
 HalfOption = Annotated[
-    Half, typer.Option(help="Of a suite: the half that is reported, the one to look at, or both.")
+    Half,
+    typer.Option(
+        help="With --suite: the half whose figures are reported, the open half that you may look "
+        "at, or all."
+    ),
 ]
 ListWrongOption = Annotated[
     bool,
     typer.Option(
         "--list-wrong",
-        help="Of a suite: list what is wrong. Of the open half only: a model that is mended until "
-        "the reported half is right has learnt those sentences, and their figures say nothing "
-        "of others.",
+        help="With --suite --half open: list the sentences that the model gets wrong. The reported "
+        "half is never listed: if you fix a model by looking at it, its figures no longer say how "
+        "the model does on other sentences.",
     ),
 ]
 
@@ -52,21 +56,24 @@ def evaluate_on_suite(
 ) -> None:
     """Print the figures of a half of a suite and, on request, the texts that are wrong.
 
-    Raises InputError for a list of another half than the open one, for gold trees, and for a model
-    that is none of sentiment; what `read_suite` raises.
+    Raises InputError for a list of any half but the open one, for gold trees, and for a model that
+    does not score sentiment; also whatever `read_suite` raises.
     """
     from thinstack.measure.polarity import evaluate_suite
 
     if list_wrong and half != "open":
         raise InputError(
-            f"what is wrong is listed of the open half only, found {half}: name --half open; who "
-            "mends what the reported half has wrong no longer knows what it says of other sentences"
+            f"--list-wrong shows the open half only, but the half is {half}: add --half open. If "
+            "you fix a model by looking at the reported half, its figures mean nothing"
         )
     if source == "gold":
-        raise InputError(f"{suite}: texts have no gold trees: name another source, such as auto")
+        raise InputError(
+            f"{suite}: a suite has texts and no gold trees: choose another source, such as "
+            "--source auto"
+        )
     cases = halves(read_suite(suite), half)
     if not cases:
-        raise InputError(f"{suite}: the {half} half has no text: name another")
+        raise InputError(f"{suite}: the {half} half has no texts: choose another --half")
     figures, wrong = evaluate_suite(predictor, cases, source=source)
     if as_json:
         listed = {"wrong": [case._asdict() for case in wrong]} if list_wrong else {}

@@ -1,4 +1,4 @@
-"""`thinstack export`: a bundle's model as one file for other runtimes."""
+"""`thinstack export`: writes a bundle's model as one file for other runtimes."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,39 +12,46 @@ __all__ = ["export"]
 
 
 def export(
-    model: Annotated[str, typer.Argument(help="Name, folder or hf:// address of a bundle.")],
+    model: Annotated[
+        str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
+    ],
     file: Annotated[
-        Path, typer.Argument(help="The file: .onnx, or .pt (TorchScript, which torch deprecates).")
+        Path,
+        typer.Argument(
+            help="The file to write: .onnx, or .pt for TorchScript, which torch deprecates."
+        ),
     ],
     quantize: Annotated[
         Literal["none", "fp16", "int8-tables", "int8"],
-        typer.Option(help="How ONNX stores weights; int8 computes with 8 bits too."),
+        typer.Option(help="How the ONNX file stores weights. int8 also computes with 8 bits."),
     ] = "none",
     outputs: Annotated[
         Literal["nodes", "roots"],
-        typer.Option(help="Scores of all phrases, or of sentences alone."),
+        typer.Option(help="nodes: scores of all phrases. roots: only of whole sentences."),
     ] = "nodes",
     index_type: Annotated[
-        Literal["int32", "int64"], typer.Option(help="Type of the inputs; JavaScript wants int32.")
+        Literal["int32", "int64"],
+        typer.Option(help="Integer type of the inputs. JavaScript needs int32."),
     ] = "int32",
     data: Annotated[
-        Path | None, typer.Option(help="Labelled trees: tell what quantising costs on them.")
+        Path | None,
+        typer.Option(help="A file of labelled trees, to measure what quantising costs."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write what the verification found to this file, JSON.")
+        Path | None, typer.Option(help="Write the results of the comparison to this file, as JSON.")
     ] = None,
 ) -> None:
-    """Write a model as one file for other runtimes, once it has been found to answer as the model
-    does.
+    """Write a model as one file for other runtimes.
 
-    It is compared on trees of 1 to 512 words in all shapes, alone and in batches; if anything
-    differs, nothing is written.
+    The file is first compared with the model, on trees of 1 to 512 words in all shapes, one by one
+    and in batches. If any answer differs, nothing is written.
     """
     formats: dict[str, Any] = {".onnx": "onnx", ".pt": "torchscript"}
     suffix = file.suffix.lower()
     if suffix not in formats:
         raise InputError(
-            f"{file}: expected a name that ends with {', '.join(formats)}, which says what to write"
+            f"{file}: the name must end with {' or '.join(formats)}, which chooses the format: "
+            "rename the file"
         )
     with needs_extra("export"):
         from thinstack.export.export_file import export_file

@@ -1,4 +1,4 @@
-"""Options that several commands take, and how they print data."""
+"""Options that several commands take, and the way they print data."""
 
 import json
 import sys
@@ -18,27 +18,33 @@ __all__ = [
 ]
 
 ModelOption = Annotated[
-    str, typer.Option("--model", "-m", help="Name, folder or hf:// address of a bundle.")
+    str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
 ]
-DeviceOption = Annotated[Device, typer.Option(help="Where to run; auto takes CUDA where it works.")]
+DeviceOption = Annotated[
+    Device, typer.Option(help="Where to run the model. auto uses CUDA if it works, else the CPU.")
+]
 ThreadsOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=256, help="Threads that share the batches; as many as cores by default."
+        min=1,
+        max=256,
+        help="Number of threads that share the batches.  [default: one per core; with --input 1]",
     ),
 ]
 ClassesOption = Annotated[
     int | None,
     typer.Option(
-        help="Of the five classes of sentiment: 3 adds those of each side up, 2 leaves neutral out."
-        "  [default: the model's own]"
+        help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
+        "neutral).  [default: the model's own classes]"
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print data instead of a drawing.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:
-    """Print readable JSON, or its escaped form where the output cannot hold every character.
-    `indent` None: in one line."""
+    """Print readable JSON. If the output cannot hold every character, print the escaped form.
+
+    `indent`: spaces a level; None prints one line.
+    """
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")
     print(json.dumps(data, ensure_ascii=not unicode, indent=indent))

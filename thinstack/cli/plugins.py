@@ -1,4 +1,4 @@
-"""`thinstack plugins`: what is registered, and what failed."""
+"""`thinstack plugins`: lists the plugins, and what is wrong with those that failed."""
 
 from rich.console import Console
 from rich.text import Text
@@ -9,8 +9,10 @@ __all__ = ["plugins"]
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the registered cells, task heads, leaf embeddings, readers and bundles, which are models
-    that have names, and the plugins that failed."""
+    """List the plugins: cells, task heads, leaf embeddings, readers and named models.
+
+    A plugin that failed to load is listed with its error.
+    """
     from dataclasses import asdict
 
     from rich.table import Column, Table

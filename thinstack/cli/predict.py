@@ -44,48 +44,51 @@ def predict(
     context: typer.Context,
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Texts; by default each line of standard input is one."),
+        typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
     ] = None,
     model: ModelOption = "sst",
     source: Annotated[
         TreeSource,
         typer.Option(
-            help="Where trees come from: auto is what the model was trained for, "
-            "self its own parse."
+            help="Where the trees come from. auto: whatever the model was trained on. self: the "
+            "model's own parser."
         ),
     ] = "auto",
     as_json: JsonOption = False,
     as_json_lines: Annotated[
-        bool,
-        typer.Option(
-            "--jsonl", help="Print data as it comes, one record a line: a sentence and its text."
-        ),
+        bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
     ] = False,
     html: Annotated[
-        Path | None, typer.Option(help="Write a self-contained page to this file.")
+        Path | None, typer.Option(help="Write the results to this file, as one HTML page.")
     ] = None,
     svg: Annotated[
-        Path | None, typer.Option(help="Draw the trees into this file, as an SVG.")
+        Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
     ] = None,
     classes: ClassesOption = None,
     abstain: Annotated[
         float | None,
-        typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
+        typer.Option(
+            help="Give no label if the best class is less probable than this, such as 0.6."
+        ),
     ] = None,
     max_words: Annotated[
-        int, typer.Option(help="Read a sentence of more words in parts of at most so many.")
+        int, typer.Option(help="Split a sentence that has more words than this into parts.")
     ] = 400,
     why: Annotated[
-        bool, typer.Option("--why", help="Say what each phrase contributes to the label.")
+        bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
     ] = False,
     encoding: Annotated[
-        str, typer.Option(help="Of standard input or the files; a byte order mark is dropped.")
+        str,
+        typer.Option(
+            help="Encoding of the files or of standard input. A byte order mark is ignored."
+        ),
     ] = "utf-8",
     input: Annotated[
         Path | None,
         typer.Option(
-            help="Score a file (.txt, .jsonl, .csv, .tsv, .parquet, .spacy), a folder of them, or "
-            "- for standard input, into the folder --out."
+            help="Score a whole corpus and write the scores to the folder --out. Give a file "
+            "(.txt, .jsonl, .csv, .tsv, .parquet, .spacy), a folder of such files, or - for "
+            "standard input."
         ),
     ] = None,
     out: OutOption = None,
@@ -99,8 +102,10 @@ def predict(
     device: DeviceOption = "cpu",
     threads: ThreadsOption = None,
 ) -> None:
-    """The class of each sentence of English texts, and of every phrase in it: with `sst` their
-    sentiment."""
+    """Score English texts: each sentence, and every phrase in it.
+
+    The bundled model, sst, finds sentiment. Other models have classes of their own.
+    """
     import thinstack
     from thinstack.runtime.text import predict_text
 
@@ -109,7 +114,9 @@ def predict(
     refuse_without_input(context.params)
     pages = {"html": html, "svg": svg}
     if as_json_lines and (as_json or any(pages.values())):
-        raise InputError("--jsonl is a form of its own: leave --json, --html and --svg out")
+        raise InputError(
+            "--jsonl cannot be combined with --json, --html or --svg: choose one kind of output"
+        )
     given = texts or _lines_of_input(encoding)
     predictor = thinstack.load(
         model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
@@ -129,7 +136,7 @@ def _show(
     pages: Mapping[str, Path | None],
     why: bool,
 ) -> None:
-    """Print all texts as one list of data, write them as a page or a picture, or draw them."""
+    """Print all texts as one JSON list, write them as a page or a picture, or draw them."""
     found: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for _, sentences in texts:
@@ -158,8 +165,8 @@ def _show(
 
 
 def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, list[Prediction]]]":
-    """The texts that have words, each with its place from 0. Warns of others; raises InputError if
-    there is no other."""
+    """The texts that have words, each with its place from 0. Warns about each text that has no
+    words, and raises InputError if no text has any."""
     empty = True
     for place, sentences in enumerate(texts):
         if sentences:
@@ -168,15 +175,13 @@ def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, lis
         else:
             print(f"warning: text {place + 1} has no words", file=sys.stderr)
     if empty:
-        raise InputError(
-            'there are no words to predict from: give a text such as "The acting is superb."'
-        )
+        raise InputError('found no words to score: give a text, such as "The acting is superb."')
 
 
 def _print_lines(
     texts: "Iterable[tuple[int, list[Prediction]]]", max_words: int, *, why: bool
 ) -> None:
-    """Print a record a sentence, as soon as it is there, for as long as somebody reads."""
+    """Print a record for each sentence as soon as it is ready, until the reader stops."""
     from thinstack.runtime.documents import document_data
 
     try:
@@ -196,8 +201,11 @@ def _print_lines(
 def _contributions(prediction: "Prediction", max_words: int) -> "list[Contribution]":
     if len(prediction.words) <= max_words:
         return prediction.why()
-    many = f"a sentence of {len(prediction.words):,} words, more than {max_words:,}"
-    print(f"warning: what phrases contribute to {many}, is not told", file=sys.stderr)
+    print(
+        f"warning: --why leaves out a sentence of {len(prediction.words):,} words, because it "
+        f"explains at most {max_words:,}: raise --max-words to include it",
+        file=sys.stderr,
+    )
     return []
 
 
@@ -213,7 +221,7 @@ def _data(
 def _lines_of_input(encoding: str) -> "Iterator[str]":
     if sys.stdin.isatty():
         raise InputError(
-            'give a text, such as thinstack predict "The acting is superb.", or texts on standard '
-            "input"
+            'found no text: give one, as in thinstack predict "The acting is superb.", or pipe '
+            "texts into standard input"
         )
     return lines_of(sys.stdin.buffer, encoding, name="standard input")

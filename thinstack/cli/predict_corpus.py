@@ -1,4 +1,4 @@
-"""`thinstack predict --input`: files of texts in, a folder of scored rows out."""
+"""`thinstack predict --input`: scores files of texts, and writes the rows to a folder."""
 
 import os
 import sys
@@ -20,23 +20,28 @@ __all__ = ["predict_corpus", "refuse_without_input"]
 STANDARD_INPUT = "-"
 
 OutOption = Annotated[
-    Path | None, typer.Option(help="Of --input: the folder for the rows, new or to go on in.")
+    Path | None,
+    typer.Option(
+        help="With --input: the folder for the scores. It is new, or belongs to a run that stopped "
+        "and now goes on."
+    ),
 ]
 TextOption = Annotated[
-    str | None, typer.Option(help="Of --input: the column of the texts; text by default.")
+    str | None, typer.Option(help="With --input: the column of the texts.  [default: text]")
 ]
 IdOption = Annotated[
     str | None,
-    typer.Option(help="Of --input: the column of the ids; by default the line is the id."),
+    typer.Option(help="With --input: the column of the ids.  [default: the line number]"),
 ]
 OutputOption = Annotated[
     Literal["phrases", "sentences", "documents"] | None,
-    typer.Option(help="Of --input: what has a row; sentences by default."),
+    typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
 ]
 FormatOption = Annotated[
     Literal["parquet", "jsonl"] | None,
     typer.Option(
-        help="Of --input: how rows are written; by default parquet of parquet, else jsonl."
+        help="With --input: the format of the rows.  [default: parquet if the input is parquet, "
+        "else jsonl]"
     ),
 ]
 FailOption = Annotated[
@@ -44,7 +49,7 @@ FailOption = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Of --input: stop when a greater share of rows has failed; 0.01 by default.",
+        help="With --input: stop if more than this share of the rows fails.  [default: 0.01]",
     ),
 ]
 JobsOption = Annotated[
@@ -52,55 +57,62 @@ JobsOption = Annotated[
     typer.Option(
         min=0,
         max=256,
-        help="Of --input: processes that score side by side; 0 is the command's own; 1 by default.",
+        help="With --input: number of processes that score side by side. 0 scores in the process "
+        "of the command itself.  [default: 1]",
     ),
 ]
 RepeatedOption = Annotated[
     bool | None,
-    typer.Option("--allow-repeated-ids", help="Of --input: several rows may have one id."),
+    typer.Option("--allow-repeated-ids", help="With --input: let several rows have the same id."),
 ]
 _OF_INPUT = ("out", "text", "id", "output", "format", "fail_after", "allow_repeated_ids", "jobs")
 _OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
 _NAMES = {"texts": "the texts", "as_json": "--json", "as_json_lines": "--jsonl"}
 
-_GO_ON = "start the same command again to go on"
+_GO_ON = "run the same command again to continue"
 
 
 def refuse_without_input(asked: Mapping[str, Any]) -> None:
-    """Raise InputError for options that are for --input, and for the name of a file in place of a
-    text."""
+    """Raise InputError for options that need --input, and for a file name in place of a text."""
     if given := [name for name in _OF_INPUT if asked[name] is not None]:
-        raise InputError(f"{_listed(given)}: for --input, which names a file or folder to score")
+        raise InputError(
+            f"{_listed(given)}: works only with --input, which names a file or folder to score"
+        )
     texts = asked["texts"] or []
     if len(texts) == 1 and os.path.isfile(texts[0]):
         raise InputError(
-            f"{texts[0]} is a file: to score what is in it say thinstack predict --input "
-            f"{texts[0]} --out FOLDER"
+            f"{texts[0]} is a file, not a text: to score the texts in it, run thinstack predict "
+            f"--input {texts[0]} --out FOLDER"
         )
 
 
 def predict_corpus(asked: Mapping[str, Any]) -> None:
-    """Score the texts of a file, a folder or standard input into a folder, and exit: 0 when all
-    rows have scores, 1 when some have failed.
+    """Score the texts of a file, a folder or standard input, and write the scores to a folder.
 
-    `asked`: the arguments of `thinstack predict`. Raises InputError for those that do not go
-    together, StoppedError for an interrupt or a full disk, and what `score_corpus` raises.
+    The exit code is 0 if all rows have scores, and 1 if some have failed. `asked`: the arguments of
+    `thinstack predict`. Raises InputError for arguments that do not go together, StoppedError for
+    an interrupt or a full disk, and whatever `score_corpus` raises.
     """
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.corpora.run import score_corpus
 
     if given := [name for name in _OF_TEXTS if asked[name]]:
-        raise InputError(f"--input writes files into --out: leave {_listed(given)} out")
+        raise InputError(
+            f"{_listed(given)}: does not work with --input, which writes its scores to --out: "
+            "leave it out"
+        )
     if asked["out"] is None:
-        raise InputError("--input needs --out, a folder for the rows")
+        raise InputError("--input needs a folder for the scores: add --out FOLDER")
     out, console = asked["out"], Console(stderr=True)
     try:
         with CorpusBar(console) as bar:
             last = score_corpus(_request(**asked), bar.tell)
     except KeyboardInterrupt:
-        raise StoppedError(f"stopped; what is in {out} stays: {_GO_ON}") from None
+        raise StoppedError(f"stopped; the rows in {out} are kept: {_GO_ON}") from None
     except OSError as error:
-        raise StoppedError(f"{error}; what is in {out} stays: mend that, and {_GO_ON}") from None
+        raise StoppedError(
+            f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
+        ) from None
     console.print(_summary(last, out), soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(1 if last.failed else 0)
 
@@ -122,14 +134,17 @@ def _request(
     allow_repeated_ids: bool | None,
     **others: Any,
 ) -> "Request":
-    """`others`: fields of `thinstack.corpora.manifest.Settings`, None for the default, and what is
-    of no concern."""
+    """`others`: fields of `thinstack.corpora.manifest.Settings`, where None means the default, and
+    options that are ignored here."""
     from thinstack.corpora.manifest import Settings
     from thinstack.corpora.run import FAIL_AFTER, Request
     from thinstack.corpora.work import Model
 
     if str(input) == STANDARD_INPUT and sys.stdin.isatty():
-        raise InputError("--input - reads standard input: pipe texts into it, or name a file")
+        raise InputError(
+            "--input - reads standard input, but that is a terminal: pipe texts into it, or name a "
+            "file"
+        )
     of_parquet = input.suffix.lower() == ".parquet"
     settings = {name: others[name] for name in Settings.model_fields if name in others}
     given = {name: value for name, value in settings.items() if value is not None}

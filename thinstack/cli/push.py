@@ -1,4 +1,4 @@
-"""`thinstack push`: a bundle to the Hugging Face hub."""
+"""`thinstack push`: uploads a bundle to the Hugging Face hub."""
 
 from typing import Annotated
 
@@ -9,20 +9,21 @@ __all__ = ["push"]
 
 
 def push(
-    model: Annotated[str, typer.Argument(help="Folder or name of a bundle.")],
-    repository: Annotated[str, typer.Argument(help="Where it goes: user/name.")],
+    model: Annotated[str, typer.Argument(help="The model: a bundle's folder or name.")],
+    repository: Annotated[str, typer.Argument(help="The repository on the hub: user/name.")],
     private: Annotated[
-        bool, typer.Option("--private", help="If the repository is made: for you alone.")
+        bool,
+        typer.Option("--private", help="If the repository is new, make it visible only to you."),
     ] = False,
     revision: Annotated[
-        str | None, typer.Option(help="A branch, which is made if it is not there.")
+        str | None, typer.Option(help="The branch to upload to. It is made if it does not exist.")
     ] = None,
 ) -> None:
-    """Upload a bundle to the Hugging Face hub, from where hf://user/name loads it.
+    """Upload a bundle to the Hugging Face hub, so that hf://user/name loads it.
 
-    It is checked first, against its manifest and its reference cases. What the hub expects and an
-    older bundle lacks goes up with it; the bundle on the disk stays as it is. The token is the one
-    of `hf auth login`, or HF_TOKEN.
+    First the bundle is checked against its manifest and its reference cases. If an older bundle
+    lacks something that the hub expects, the upload adds it, and the bundle on disk stays as it is.
+    Log in with `hf auth login`, or set HF_TOKEN.
     """
     from thinstack.hub.push import push as push_bundle
 

@@ -1,4 +1,4 @@
-"""`thinstack train`: from a table of texts, or a recipe, to a bundle."""
+"""`thinstack train`: trains on a table of texts, or by a recipe, and writes a bundle."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,11 @@ __all__ = ["train"]
 
 SeedsOption = Annotated[
     list[int] | None,
-    typer.Option(min=0, max=2**63 - 1, help="Seeds instead of the recipe's; may be repeated."),
+    typer.Option(
+        min=0,
+        max=2**63 - 1,
+        help="Train with this seed instead of the recipe's. Repeat it for several seeds.",
+    ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
 
@@ -31,65 +35,74 @@ def train(
         ),
     ],
     out: Annotated[
-        Path, typer.Option(help="Folder for checkpoints, results and the bundle, model-best.")
+        Path, typer.Option(help="Folder for checkpoints, results and the bundle model-best.")
     ],
     text_column: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of a table: the column of the texts; given twice, those of pairs of sentences.  "
+            help="For a table: the column of the texts. For pairs of sentences, name two columns.  "
             "[default: text, or text_a and text_b]"
         ),
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Of a table: the column of the labels.  [default: label]")
+        str | None, typer.Option(help="For a table: the column of the labels.  [default: label]")
     ] = None,
     score_column: Annotated[
         str | None,
-        typer.Option(help="Of a table of pairs: the column of their ratings.  [default: score]"),
+        typer.Option(help="For a table of pairs: the column of the ratings.  [default: score]"),
     ] = None,
     dev: Annotated[
         Path | None,
-        typer.Option(help="Of a table: another one to report on; else a tenth is set aside."),
+        typer.Option(
+            help="For a table: a second table to measure the model on.  [default: a tenth of the "
+            "rows, set aside]"
+        ),
     ] = None,
     init: Annotated[
         str | None,
         typer.Option(
-            help="Of a table: the model where learning starts, a name or a folder, or none for "
-            "word vectors alone.  [default: sst]"
+            help="For a table: the model to start from, by name or folder. none starts from word "
+            "vectors only.  [default: sst]"
         ),
     ] = None,
     labels: Annotated[
-        str | None,
-        typer.Option(help="Of a table: all classes in their order, with commas between."),
+        str | None, typer.Option(help="For a table: all classes in order, separated by commas.")
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(help="Of a table: how its text is encoded.  [default: utf-8]")
+        str | None, typer.Option(help="For a table: its text encoding.  [default: utf-8]")
     ] = None,
     spans: Annotated[
-        bool, typer.Option("--spans", help="Of a table: its rows label phrases, start to end.")
+        bool,
+        typer.Option(
+            "--spans", help="For a table: each row labels a phrase, from its start to its end."
+        ),
     ] = False,
     span_group: Annotated[
-        str | None, typer.Option(help="Of a .spacy file: label the spans of this group.")
+        str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Of a table: leave rows out that cannot be used.")
+        bool, typer.Option("--skip-bad", help="For a table: skip rows that cannot be used.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in."),
+        typer.Option(envvar="THINSTACK_DATA", help="For a recipe: the folder of its data files."),
     ] = None,
     seed: SeedsOption = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, max=256, help="Of one operator.  [default: all; of a table 1]"),
+        typer.Option(
+            min=1, max=256, help="Number of threads that torch uses.  [default: all; 1 for a table]"
+        ),
     ] = None,
 ) -> None:
-    """Train on a table of texts or pairs, with labels or ratings, or run a recipe; measure the
-    model, and write it as a bundle.
+    """Train a model on a table of texts, or by a recipe, and write it as a bundle.
 
-    A table is trained on by a recipe that is written for it, to recipe.toml in the folder. Of
-    several seeds the best by what was watched is exported, else the first. Called again, it goes on
-    where it was. `torchrun --nproc-per-node N -m thinstack train ...` trains on N processes.
+    A table has texts or pairs of texts, with labels or ratings. thinstack writes a recipe for it,
+    recipe.toml in the output folder, and trains by that. At the end the model is measured.
+
+    With several seeds, the best one is exported if the recipe watches a figure, else the first one.
+    If training stops, run the same command again: it continues where it was. To train on N
+    processes, run `torchrun --nproc-per-node N -m thinstack train ...`.
     """
     of_table: dict[str, Any] = {
         "label_column": label_column,
@@ -137,12 +150,15 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
     """Raise InputError for another file, and for options of tables."""
     if file.suffix.lower() != ".toml":
         endings = ", ".join(TABLES)
-        raise InputError(f"{file}: expected a table ({endings}) or a recipe (.toml), by its name")
+        raise InputError(
+            f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
+            "file, or give another"
+        )
     if given := [name for name, value in of_table.items() if value is not None]:
         options = ", ".join("--" + name.replace("_", "-") for name in given)
         raise InputError(
-            f"{options}: for tables ({', '.join(TABLES)}); {file} is read as a recipe, which says "
-            "all this itself"
+            f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
+            "out, and say it in the recipe"
         )
 
 
@@ -169,11 +185,12 @@ def _run_recipe(
 
 def _how_to_run(bundle: Path, recipe: "Recipe") -> str:
     if recipe.data.task == "texts":
-        return f'try it: thinstack predict --model {bundle} "a text of yours"'
+        return f'try it: thinstack predict --model {bundle} "Any text of yours."'
     model = recipe.model
     words = "piece_ids, pieces_per_word" if model.embedding.kind == "wordpieces" else "token_ids"
     trees = "lengths, empty transitions" if model.parses else "transitions"
     return (
-        f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime, as docs/runtimes.md says of pairs "
-        f"(`thinstack predict` takes none): {words}, {trees} of both sentences in, pair_scores out"
+        f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime: {words}, {trees} of both "
+        "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does not "
+        "read pairs)"
     )

@@ -1,4 +1,4 @@
-"""What describes a model and how to train it: pydantic models that round-trip through JSON and
+"""The configuration of models and of training, as pydantic models that round-trip through JSON and
 TOML."""
 
 from typing import TYPE_CHECKING, Any

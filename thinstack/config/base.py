@@ -1,4 +1,4 @@
-"""The base of every configuration: strict, frozen, and with errors that name the field."""
+"""The base of every configuration. It is strict and frozen, and its errors name the field."""
 
 import tomllib
 from pathlib import Path
@@ -21,8 +21,8 @@ class Strict(BaseModel):
 
     @classmethod
     def parse(cls, data: object, *, source: str) -> Self:
-        """Validate `data`, read from `source`. Raises ConfigError that names the field and what it
-        should be."""
+        """Validate `data`, which was read from `source`. Raises ConfigError, which names the field
+        and what it should be."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -30,8 +30,8 @@ class Strict(BaseModel):
 
 
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
-    """What pydantic found: each field, what it should be and what was found. Only the first `most`,
-    since a hostile file can have any number."""
+    """The problems that pydantic found: each field, what it should be and what it is. Only the
+    first `most` are listed, because a hostile file can have any number."""
     found = error.errors(include_url=False, include_context=False)
     listed = [
         f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
@@ -42,8 +42,8 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
-    """The data of a TOML file that holds a `kind`. Raises ConfigError if it is missing or no
-    TOML."""
+    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing or
+    not TOML."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -1,4 +1,4 @@
-"""What a recipe says for the card of its bundle, beside what the figures say."""
+"""What a recipe adds to the card of its bundle."""
 
 from pydantic import Field
 
@@ -8,8 +8,8 @@ __all__ = ["CardConfig"]
 
 
 class CardConfig(Strict):
-    """The fields at the head of the card, as the Hugging Face hub has them. What is left out is not
-    written; the rest of them is told by the model and its figures."""
+    """The fields at the top of the card, as the Hugging Face hub has them. A field that is left out
+    is not written. All other fields come from the model and its figures."""
 
     language: tuple[str, ...] = Field(
         default=(), description='Languages of the texts by their codes, such as ["en"].'

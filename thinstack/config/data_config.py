@@ -1,4 +1,4 @@
-"""What describes the data of a training run: files, their columns, and the task."""
+"""The data of a training run: files, their columns, and the task."""
 
 from typing import Final, Literal, Self
 
@@ -20,7 +20,7 @@ TABLE: Final = "table.v1"
 
 
 class DataConfig(Strict):
-    """The files of a recipe, relative to the folder that `--data` names, and what is learnt of
+    """The files of a recipe, relative to the folder that `--data` names, and what is learnt from
     them."""
 
     train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
@@ -114,7 +114,7 @@ class DataConfig(Strict):
 
     @property
     def reported(self) -> str:
-        """What is reported on, in words."""
+        """What the model is measured on, in words."""
         if self.dev is not None:
             return self.dev
         aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"

@@ -1,5 +1,5 @@
 """`id2label` and `label2id`: the classes by number and back, as configurations on the Hugging Face
-hub have them. They are written beside `labels`, which says the same, and are no settings."""
+hub have them. They repeat `labels`, and are not settings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ __all__ = ["label_ids", "without_label_ids"]
 
 
 def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Both, fit for JSON, whose keys are strings."""
+    """Both fields, ready for JSON, with strings as keys."""
     return {
         "id2label": {str(place): label for place, label in enumerate(labels)},
         "label2id": {label: place for place, label in enumerate(labels)},
@@ -16,7 +16,7 @@ def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def without_label_ids(data: dict[str, Any]) -> dict[str, Any]:
-    """A configuration without them. Raises ValueError if they are not those of its labels."""
+    """A configuration without these fields. Raises ValueError if they do not match its labels."""
     labels = data.get("labels")
     if isinstance(labels, list | tuple) and all(isinstance(each, str) for each in labels):
         for name, expected in label_ids(labels).items():

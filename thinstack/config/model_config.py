@@ -1,5 +1,5 @@
-"""What describes a model: leaf embedding, composition cell, encoder, task head, and what its
-sentences come as."""
+"""The configuration of a model: leaf embedding, composition cell, encoder, task head, and the form
+of its sentences."""
 
 import json
 from typing import Any, Final, Literal, Self
@@ -69,12 +69,12 @@ class EmbeddingConfig(Strict):
 
     @property
     def registered(self) -> str:
-        """Registered name of the embedding."""
+        """The registered name of the embedding."""
         return self.name or f"{self.kind}.v1"
 
 
 class CellConfig(Strict):
-    """A composition cell: what makes a phrase's vector of those of its parts."""
+    """A composition cell, which makes the vector of a phrase from the vectors of its parts."""
 
     name: str = Field(description="A registered cell.")
     hidden_size: int = Field(gt=0, description="Width of a node's state.")
@@ -82,7 +82,7 @@ class CellConfig(Strict):
 
 
 class HeadConfig(Strict):
-    """A task head: what is predicted of the nodes' states."""
+    """A task head, which predicts scores from the states of nodes."""
 
     name: str = Field(
         description="A registered task head. Phrases and whole sentences need one that reads nodes "
@@ -125,7 +125,7 @@ class TrackerConfig(Strict):
 
 
 class ParserConfig(Strict):
-    """A parser in front of the encoder: it makes trees of words."""
+    """A parser before the encoder, which makes trees from words."""
 
     name: str = Field(
         description="A registered parser, or `transitions.v1`: SPINN's tracking LSTM with its "
@@ -139,7 +139,7 @@ class ParserConfig(Strict):
 
 
 class EncoderConfig(Strict):
-    """How the cell is put to work: layers, directions, and what is read from them."""
+    """How the encoder uses the cell: layers, directions, and which states it gives."""
 
     name: str | None = Field(
         default=None,
@@ -239,7 +239,7 @@ class ModelConfig(Strict):
 
     @property
     def parses(self) -> bool:
-        """Whether the model makes trees of its own."""
+        """Whether the model makes trees by itself."""
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
 

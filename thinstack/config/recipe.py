@@ -1,4 +1,4 @@
-"""What a training run needs beside the model: data, where learning starts, training and export."""
+"""The recipe of a training run: model, data, where learning starts, training and export."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -19,7 +19,7 @@ Part = Literal["embedding", "encoder", "parser", "head"]
 
 
 class InitConfig(Strict):
-    """Where learning starts: from the weights of a bundle, in place of fresh ones."""
+    """Where learning starts: from the weights of a bundle instead of fresh weights."""
 
     bundle: str = Field(
         description="Name, folder or hf:// address of the bundle. Its vocabulary comes along, in "
@@ -71,7 +71,7 @@ class ExportConfig(Strict):
 
 
 class Recipe(Strict):
-    """All that one training run needs."""
+    """Everything that one training run needs."""
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
@@ -94,7 +94,7 @@ class Recipe(Strict):
 
     @property
     def made_trees(self) -> tuple[str, ...]:
-        """The tree sources, beside the data's own, that the model is measured with."""
+        """The sources of trees that the model is measured with, without the data's own trees."""
         own = ("self",) if self.model.parses else ()
         if self.model.trees != "binary" or self.data.task in PAIR_TASKS:
             return own
@@ -102,8 +102,8 @@ class Recipe(Strict):
 
     @property
     def measured_trees(self) -> tuple[str, ...]:
-        """The trees that the model is measured with: tables have none but those it is trained
-        on."""
+        """The trees that the model is measured with. For a table, they are the trees that it is
+        trained on."""
         if self.data.from_table:
             return self.training.trees
         return tuple(dict.fromkeys(("gold", *self.made_trees)))
@@ -188,5 +188,5 @@ class Recipe(Strict):
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a TOML recipe. Raises ConfigError if the file is missing or does not validate."""
+        """Read a TOML recipe. Raises ConfigError if the file is missing or not valid."""
         return cls.parse(read_toml(path, "recipe"), source=str(path))

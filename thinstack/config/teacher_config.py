@@ -1,5 +1,5 @@
-"""What describes a teacher: bundles whose probabilities a model learns beside labels, and the
-sentences that they label (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network")."""
+"""The configuration of a teacher: bundles that label sentences, and how a model learns their
+probabilities (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network")."""
 
 from pydantic import Field
 
@@ -9,8 +9,8 @@ __all__ = ["SourceWeights", "TeacherConfig"]
 
 
 class SourceWeights(Strict):
-    """How much sentences that a teacher alone labels count in the loss; those of the training file
-    count 1."""
+    """How much a sentence counts in the loss if only the teacher labels it. A sentence of the
+    training file counts 1."""
 
     exchanged: float = Field(default=1.0, gt=0, description="Trees with exchanged subtrees.")
     negated: float = Field(default=1.0, gt=0, description="Negated variants.")
@@ -18,8 +18,8 @@ class SourceWeights(Strict):
 
 
 class TeacherConfig(Strict):
-    """Bundles that teach: their probabilities are learnt for every phrase, beside the labels of the
-    training file and on sentences without any."""
+    """Bundles that teach. A model learns their probabilities for every phrase, both beside the
+    labels of the training file and on sentences without labels."""
 
     bundles: tuple[str, ...] = Field(
         min_length=1,

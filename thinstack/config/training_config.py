@@ -1,4 +1,4 @@
-"""How a recipe trains: seeds, epochs, optimisers and their rates, trees, precision."""
+"""The training settings of a recipe: seeds, epochs, optimisers, rates, trees, precision."""
 
 from typing import Annotated, Literal, Self
 
@@ -145,7 +145,7 @@ class TrainingConfig(Strict):
 
     @property
     def trees(self) -> tuple[str, ...]:
-        """Names of the trees that it trains on."""
+        """The names of the trees that the model is trained on."""
         return ("gold", *self.sources) if self.gold else self.sources
 
     @model_validator(mode="after")

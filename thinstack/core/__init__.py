@@ -1,5 +1,5 @@
-"""Tree data structures (numpy only) and, in their own modules, the torch contracts and
-executors."""
+"""Trees and transitions, which need only numpy. The contracts and executors, which need torch, are
+in modules of their own."""
 
 from thinstack.core.forest import Forest
 from thinstack.core.tree import Tree

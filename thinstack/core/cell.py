@@ -1,4 +1,4 @@
-"""The contract of a composition cell: the only thing a plugin author writes."""
+"""The contract of a composition cell, which is all that the author of a cell writes."""
 
 from typing import ClassVar, NamedTuple
 
@@ -9,13 +9,13 @@ __all__ = ["Cell", "Links", "fan_in_uniform_", "sum_by_owner"]
 
 
 class Links(NamedTuple):
-    """How the child states handed to `Cell.compose` hang on its n nodes.
+    """The edges between the child states that `Cell.compose` gets and its n nodes.
 
     Attributes:
-        owner: int64 (E,), the row of `inputs` that each child state flows into, in no promised
-            order. Fixed arity: (0,).
-        kind: int64, the edge type 1..kinds of each child: (E,), or (n, N) for fixed arity, where 0
-            says there is no such child.
+        owner: int64 (E,), the row of `inputs` that each child state flows into, in any order. (0,)
+            for a fixed arity.
+        kind: int64, the edge type 1..kinds of each child: (E,), or (n, N) for a fixed arity. There,
+            0 means that the child does not exist.
     """
 
     owner: Tensor
@@ -23,7 +23,7 @@ class Links(NamedTuple):
 
 
 def sum_by_owner(values: Tensor, owner: Tensor, n: int) -> Tensor:
-    """Sum the rows of `values` (E, W) by the node they flow into: (n, W)."""
+    """Sum the rows of `values` (E, W) for each node that they flow into: (n, W)."""
     return values.new_zeros([n, values.shape[1]]).index_add(0, owner, values)
 
 
@@ -36,32 +36,34 @@ def fan_in_uniform_(*matrices: Tensor) -> None:
 
 
 class Cell(nn.Module):
-    """Composes the states of children into the state of their parent, many nodes at a time.
+    """Composes the states of children into the state of their parent, for many nodes at a time.
 
-    A *state* is a list of tensors with one row a node, of widths `state_sizes`. Rows are
-    independent in evaluation mode, and n = 0 or E = 0 rows must work. `children` are fresh and may
-    be overwritten, `inputs` may not. A cell never sees batches, depths, ONNX or TorchScript. For
-    their sake its methods are annotated, loop over nothing but the parts and children of a state,
-    and do not branch on values or on the number of rows; attributes are set in `__init__`. The
-    exporters name what they cannot take.
+    A *state* is a list of tensors with one row for each node, of widths `state_sizes`. In
+    evaluation mode, rows are independent. Zero rows must work, that is, n = 0 or E = 0. A cell may
+    overwrite `children`, but not `inputs`.
+
+    A cell never sees batches, depths, ONNX or TorchScript, but it must be fit for export. So its
+    methods have type annotations, and loop only over the parts and children of a state. They do not
+    branch on values or on the number of rows, and attributes are set in `__init__`. If an exporter
+    cannot take something, it says what.
 
     Args:
         input_size: width X of a leaf's input.
         hidden_size: width H of what `output` returns.
         state_sizes: widths of the state's parts.
         arity: number N of children that `compose` is given, 0 for any number.
-        inner_size: width of the input at inner nodes, 0 if there is none.
-        kinds: number of edge types told apart, 0 if they are not looked at.
-        word_part: which part of the state is the node's head-word vector, -1 if none is; a top-down
-            pass reads it.
+        inner_size: width of the input at inner nodes, 0 for no input.
+        kinds: number of edge types that the cell tells apart, 0 if it does not read them.
+        word_part: the part of the state that is the node's head-word vector, which a top-down pass
+            reads; -1 for no such part.
 
     Attributes:
-        name: versioned, such as `my_cell.v1`; saved models ask for a registered cell by it.
-        summary: one line on the cell.
+        name: a versioned name, such as `my_cell.v1`, by which saved models find the cell.
+        summary: a description of the cell in one line.
         inner_like_leaf: whether `inner_size` must be 0 or X.
         bf16: whether it may be trained in bfloat16, that is, under torch's autocast.
 
-    Raises ValueError for another `inner_size` where it must be.
+    Raises ValueError if `inner_like_leaf` is set and `inner_size` is neither 0 nor X.
     """
 
     plugin_kind: ClassVar[str] = "cell"
@@ -93,8 +95,8 @@ class Cell(nn.Module):
         self.word_part = int(word_part)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        """State of n leaves from their inputs (n, X). By default a leaf is a node that composes no
-        children."""
+        """The state of n leaves from their inputs (n, X). By default, a leaf is a node without
+        children to compose."""
         none = torch.zeros([0], dtype=torch.long, device=inputs.device)
         n, fixed = inputs.shape[0], self.arity > 0
         children: list[Tensor] = []
@@ -104,10 +106,10 @@ class Cell(nn.Module):
         return self.compose(inputs, children, Links(none, kinds))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        """State of n nodes from inputs (n, inner_size) and children, each part (n, N, width), or
-        (E, width) for any arity."""
+        """The state of n nodes, from inputs (n, inner_size) and the states of children. Each part
+        of these is (n, N, width), or (E, width) for any arity."""
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:
-        """What a task head reads, (n, H). By default the first part of the state."""
+        """The output (n, H) that a task head reads. By default, the first part of the state."""
         return state[0]

@@ -1,8 +1,8 @@
 """The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth
 instead of by transition.
 
-Every node's state is stored exactly once, in an order of our choosing, so the loop carries only the
-step before.
+Every node's state is stored exactly once, in an order that we choose. So the loop carries only the
+results of the last step.
 """
 
 from typing import Any
@@ -27,11 +27,11 @@ class DepthOrdered(nn.Module):
     def forward(
         self, leaf_inputs: Tensor, inner_inputs: Tensor, schedule: Schedule
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Outputs of all nodes (N, H) in stacked order, of the roots (B, H) in the order of their
-        trees, and head words.
+        """The outputs of all nodes (N, H) in stacked order, the outputs of the roots (B, H) in the
+        order of their trees, and the head words.
 
-        The head-word vectors (N, W) are the part of the state that the cell names so, in stacked
-        order; without one, (N, 0).
+        The head-word vectors (N, W), in stacked order, are the part of the state that the cell
+        names as `word_part`. Without such a part they are (N, 0).
 
         Args:
             leaf_inputs: (L, X) in stacked order.

@@ -1,9 +1,9 @@
-"""From syntactic distances to trees: a span is cut at its greatest gap (Shen et al. 2018, "Straight
-to the Tree", Algorithm 1), found for all sentences at once.
+"""Makes trees from syntactic distances, for all sentences at once. Each span is cut at its greatest
+gap (Shen et al. 2018, "Straight to the Tree", Algorithm 1).
 
 Such a tree is the Cartesian tree of the distances: the span of a gap reaches to the nearest greater
-gap on either side. These are found by doubling, in O(log n) rounds of flat operations, so no step
-waits for a choice of the step before. As in `thinstack.core.schedule`, what has no loop here serves
+gap on either side. Doubling finds these gaps in O(log n) rounds of flat operations, so no step
+waits for a choice of the last step. As in `thinstack.core.schedule`, functions without a loop serve
 ONNX graphs too.
 """
 
@@ -28,7 +28,7 @@ class BinaryTrees(NamedTuple):
 
     Attributes:
         parents: position of each node's parent, -1 for a root.
-        slots: 0 for a left child and 1 for a right one; of a root, anything.
+        slots: 0 for a left child and 1 for a right child. The value for a root has no meaning.
         transitions: 0 SHIFT and 1 REDUCE.
         depths: distance of each node from its root.
     """
@@ -42,9 +42,10 @@ class BinaryTrees(NamedTuple):
 def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
     """The trees that cut every span at its greatest gap.
 
-    Distances are rounded to 1/16 and told apart up to 127. Equal ones are ranked by a scrambled
-    place in the sentence, so that they make a tree of logarithmic depth (a treap), and of what is
-    equal still (4,096 words apart) the first; other sentences have no say.
+    Distances are limited to -127 to 127, and rounded to 1/16. Equal distances are ranked
+    by a scrambled place in the sentence, so that they make a tree of logarithmic depth (a treap).
+    If they are still equal (4,096 words apart), the first is taken. The trees of other sentences
+    have no influence.
 
     Args:
         distances: (L,) of the gap after each word; after a sentence's last word it is not read.
@@ -65,9 +66,12 @@ def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
 
 
 def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
-    """Keys (L,) that order the gaps as `trees_of_distances` says; after last words one key above
-    all others. Whole numbers below 2**24: OpenVINO computes with some of them in float32, and in
-    onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31."""
+    """Keys (L,) that order the gaps as `trees_of_distances` says. The key after a last word is
+    greater than all others.
+
+    Keys are whole numbers below 2**24, because OpenVINO computes some of them in float32, and in
+    onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
+    """
     ends = torch.cumsum(lengths, 0)
     position = torch.arange(distances.size(0), device=distances.device)
     last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
@@ -81,34 +85,37 @@ def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
 
 
 def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:
-    """The key of an end, the keys (L,), and these backwards, (2L + 1,): what is nearest to the left
-    of a gap in the second half is nearest to its right. And what a key must reach to end the span
-    of each: as much on the left, more on the right."""
+    """The key of an end, then the keys (L,), then these backwards, (2L + 1,); and the bound that a
+    key must reach to end the span of each.
+
+    The nearest key to the left of a gap in the second half is the nearest to its right. On the
+    left, an equal key ends a span; on the right, only a greater one does.
+    """
     end, back = keys[-1:], torch.flip(keys, [0])
     more = torch.minimum(back + 1, end)
     return torch.cat([end, keys, back]), torch.cat([end, keys, more])
 
 
 def widen(maxima: Tensor, position: Tensor, width: int) -> Tensor:
-    """From the greatest of the `width` keys up to each position, (2L + 1,), to those of twice as
-    many."""
+    """The greatest of the 2 * `width` keys up to each position, (2L + 1,), from the greatest of
+    the `width` keys."""
     return torch.maximum(maxima, maxima.index_select(0, (position - width).clamp(min=0)))
 
 
 def descend(nearest: Tensor, bounds: Tensor, maxima: Tensor, width: int) -> Tensor:
-    """Move each candidate for the nearest key that reaches its bound to the left, (2L + 1,), past
-    the `width` keys up to it, whose greatest is in `maxima`, where none does."""
+    """Move each candidate for the nearest key that reaches its bound, (2L + 1,), to the left. It
+    passes the `width` keys up to it, if the greatest of them, in `maxima`, is below the bound."""
     smaller = maxima.index_select(0, nearest) < bounds
     return torch.where(smaller, nearest - width, nearest)
 
 
 def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
-    """Trees by the places of the nearest greater keys in `two_sided(keys)`.
+    """The trees, from the places of the nearest greater keys in `two_sided(keys)`.
 
-    Node for node in closed form: the span of a gap is [left, right]; a word comes after one SHIFT
-    for each word before it and one REDUCE for each span that ends before it, and a span with m
-    words stands 2m - 2 places after its first word. A node over [left, right] hangs under the lower
-    of the two gaps around it, as deep as there are spans around it.
+    Each node has a closed form. The span of a gap is [left, right]. Before a word comes one SHIFT
+    for each earlier word, and one REDUCE for each span that ends earlier. A span with m words
+    stands 2m - 2 places after its first word. The parent of a node over [left, right] is the lower
+    of the two gaps around it. Its depth is the number of spans around it.
     """
     words = keys.size(0)
     position = torch.arange(words, device=keys.device)

@@ -1,5 +1,5 @@
-"""The contract of a leaf embedding: from the ids of words, or of their pieces, to the inputs of an
-encoder's leaves."""
+"""The contract of a leaf embedding, which turns the ids of words, or of their pieces, into the
+inputs of an encoder."""
 
 from typing import ClassVar, Literal
 
@@ -26,32 +26,31 @@ READ = {"rows": WORD_FIELDS["words"], "mean": WORD_FIELDS["wordpieces"]}
 class Embedding(nn.Module):
     """Gives words vectors (L, X), from a table (V, W) with a row for each entry of the vocabulary.
 
-    Training fills the table with the first W columns of pretrained vectors, and gives it a learning
-    rate and rule of its own; it may have sparse gradients, further weights may not. In evaluation
-    mode a word's vector depends on no other word, or, if it reads `lengths`, on those of its
-    sentence; L = 0 must work. For the sake of TorchScript and ONNX the rules of a `Cell` hold.
+    Training fills the table with the first W columns of pretrained vectors. The table has its own
+    learning rate and optimiser, and may have sparse gradients; other weights may not. In evaluation
+    mode, a word's vector depends on no other word, or, if `lengths` is read, only on the words of
+    its sentence. L = 0 must work. The rules of a `Cell` for TorchScript and ONNX hold here too.
 
     Args:
         table_size: V and W.
         size: width X of a word's vector.
         index_names: names of the index inputs that it reads: `token_ids` of words, or `piece_ids`
-            and `pieces_per_word`; after them `lengths`, the words of each sentence, if a word's
-            vector depends on its sentence.
-        lookup: what it gives; with `rows` and `mean`, W is X, and exports can store the table in 8
-            bits.
+            and `pieces_per_word`. If a word's vector depends on its sentence, `lengths` follows,
+            the number of words in each sentence.
+        lookup: how it looks words up. With `rows` and `mean`, W is X, and exports can store the
+            table in 8 bits.
 
     Attributes:
-        name: versioned, such as `my_embedding.v1`; saved models ask for a registered embedding by
-            it.
-        summary: one line on the embedding.
-        vocabulary: whose ids a registered embedding reads: `words`, or `wordpieces`.
-        onnx: of lookup `context`, the module that exports it, as a dotted path; it has `words`, see
-            `thinstack.export.onnx.transformer`.
+        name: a versioned name, such as `my_embedding.v1`, by which saved models find it.
+        summary: a description of the embedding in one line.
+        vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
+        onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
+            function `words`, see `thinstack.export.onnx.transformer`.
         table: (V, W), drawn at random.
         entries: V.
-        max_pieces: how many pieces of a sentence it tells apart, 0 if there is no such limit.
+        max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.
 
-    Raises ValueError for an unknown `lookup`, and for sizes or names that it does not go with.
+    Raises ValueError for an unknown `lookup`, and for sizes or names that do not fit it.
     """
 
     plugin_kind: ClassVar[str] = "embedding"
@@ -85,7 +84,9 @@ class Embedding(nn.Module):
         self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from the index inputs by name, int32 or int64: `token_ids` (L,),
-        or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at least 1 each; and `lengths`
-        (B,), at least 1 each, where it names them."""
+        """The vectors (L, X) of words, from the index inputs by name, int32 or int64.
+
+        They are `token_ids` (L,), or `piece_ids` (P,) of all pieces and `pieces_per_word` (L,), at
+        least 1 each. If `index_names` has it, also `lengths` (B,), at least 1 each.
+        """
         raise NotImplementedError("an Embedding must define forward")

@@ -1,4 +1,4 @@
-"""The contract of an encoder: from the vectors of words, and trees, to a vector for every node."""
+"""The contract of an encoder, which gives every node of a tree a vector."""
 
 from typing import ClassVar, Literal, NamedTuple
 
@@ -12,22 +12,22 @@ plain sentences."""
 
 
 class Encoding(NamedTuple):
-    """B trees over N nodes, I of them with children. What an encoder does not tell is empty, see
-    `plain_encoding`.
+    """The result for B trees over N nodes, I of them with children. Fields that an encoder does not
+    fill are empty, see `plain_encoding`.
 
     Attributes:
         stacked: (N, H) outputs of all nodes, in an order that the encoder chooses.
         places: (N,) the row of each node in `stacked`.
         roots: (B, H) outputs of the roots, in the order of the trees.
-        words: (N, W) head-word vectors of all nodes, as `stacked`; (N, 0) if there are none.
+        words: (N, W) head-word vectors of all nodes, in the order of `stacked`; (N, 0) without any.
         inner: (I,) positions of the nodes with children.
-        children: (I, arity) 1 + position of each child of these, 0 where there is none.
+        children: (I, arity) 1 + position of each of their children, 0 for a missing child.
         root_nodes: (B,) positions of the roots.
-        transitions: (N,) int64 that were taken.
-        choices: what a parser chose by: (N, 2) unnormalised scores of SHIFT and REDUCE before each
-            transition, in node order, or (L, 1) distances of gaps; (N, 0) without a parser.
-        free: (N,) 1 where both transitions were possible, in node order; (0,) where there are
-            distances.
+        transitions: (N,) int64, the transitions that were taken.
+        choices: the scores that a parser chose by. They are (N, 2) unnormalised scores of SHIFT and
+            REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
+            without a parser.
+        free: (N,) 1 if both transitions were possible, in node order; (0,) with distances.
     """
 
     stacked: Tensor
@@ -43,8 +43,8 @@ class Encoding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What a parser's choices are worth, over so many `cases`: their `loss` in all, and how many
-    are `right`."""
+    """How good a parser's choices are, over this many `cases`: the sum of their `loss`, and how
+    many are `right`."""
 
     loss: Tensor
     right: int
@@ -59,7 +59,7 @@ def plain_encoding(
     choices: Tensor | None = None,
     free: Tensor | None = None,
 ) -> Encoding:
-    """An encoding without head words and children, by default without a parse."""
+    """An encoding without head words and children, and by default without a parse."""
     wide, none = stacked[:, :0], places[:0]
     return Encoding(
         stacked=stacked,
@@ -76,28 +76,30 @@ def plain_encoding(
 
 
 class Encoder(nn.Module):
-    """Gives every node of a forest a vector (H,). Trees do not see each other in evaluation mode,
-    and a forest of no trees must work. For the sake of TorchScript the rules of a `Cell` hold.
+    """Gives every node of a forest a vector (H,).
+
+    In evaluation mode, trees do not affect each other. A forest without trees must work. The rules
+    of a `Cell` for TorchScript hold here too.
 
     Args:
         hidden_size: width H of a node's output.
-        word_size: width W of the head-word vectors, 0 if there are none.
+        word_size: width W of the head-word vectors, 0 without them.
         structure: how trees are given.
         words_at_leaves: whether only leaves have a word.
-        parses: whether it makes the trees where `transitions` are empty. It then reads `lengths`
-            too, and its encodings hold `transitions`, `choices` and `free`.
-        arity, kinds: as a `Cell` has them; they say whether `slots` and `kinds` are read.
-        ranks: whether encodings hold `inner`, `children` and `root_nodes`, which heads read that
-            rank candidates.
+        parses: whether it makes the trees if `transitions` are empty. It then reads `lengths` too,
+            and its encodings hold `transitions`, `choices` and `free`.
+        arity, kinds: as in a `Cell`; they say whether `slots` and `kinds` are read.
+        ranks: whether encodings hold `inner`, `children` and `root_nodes`, for heads that rank
+            candidates.
 
     Attributes:
-        name: versioned, such as `my_encoder.v1`; configurations ask for a registered encoder by it.
-        summary: one line on the encoder.
+        name: a versioned name, such as `my_encoder.v1`, by which configurations find the encoder.
+        summary: a description of the encoder in one line.
         onnx: the module that exports it, as a dotted path. It is imported when a model is exported,
-            and has `encode`, see `thinstack.export.onnx.encoder`.
-        oracle: of an encoder that parses, which transitions teach it: the best ones along the trees
-            that were taken ("dynamic"), or the treebank's whatever was taken ("static").
-        input_names: of the fields of a `Forest` that it reads, beside those of the words.
+            and has a function `encode`, see `thinstack.export.onnx.encoder`.
+        oracle: for an encoder that parses, which transitions teach it. "dynamic": the best ones
+            along the trees that were taken. "static": the treebank's, whatever was taken.
+        input_names: the fields of a `Forest` that it reads, without the fields of the words.
     """
 
     plugin_kind: ClassVar[str] = "encoder"
@@ -134,9 +136,9 @@ class Encoder(nn.Module):
 
         Args:
             words: (L, X) vectors of the words, or (N, X) if every node has one.
-            inputs: by name, int32 or int64, at least those of `input_names`. They may lie on the
-                host while `words` do not; `thinstack.core.transfer.moved` sends what is made of
-                them.
+            inputs: at least the fields in `input_names`, by name, int32 or int64. They may be on
+                the host even if `words` are not; `thinstack.core.transfer.moved` then moves what is
+                computed from them.
             track: whether `choices` and `free` are wanted.
 
         Raises ValueError for inputs that do not go together.
@@ -144,17 +146,17 @@ class Encoder(nn.Module):
         raise NotImplementedError("an Encoder must define encode")
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
-        """What the choices of an encoding are worth, of an encoder that parses.
+        """How good the choices of an encoding are, for an encoder that parses.
 
         Args:
-            choices, free: of the encoding.
-            wanted: (N,) the transitions of `oracle`, on the host; of a dynamic one, -1 where either
-                is right or none is known, of a static one those of the first trees alone where the
-                others' are not known.
+            choices, free: from the encoding.
+            wanted: (N,) the transitions of `oracle`, on the host. For a dynamic oracle, -1 means
+                that both are right, or that the right one is not known. For a static oracle, later
+                trees may be left out if their transitions are not known.
         """
         raise NotImplementedError("an Encoder that parses must define judge")
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
-        """By how much the worst choice of the trees `taken` (N,) scores less than the best one,
-        relative to scores beyond 1; -inf if there was none."""
+        """How much less the worst choice in the trees `taken` (N,) scores than the best choice. It
+        is relative for scores beyond 1, and -inf if there was no choice."""
         raise NotImplementedError("an Encoder that parses must define worst_choice")

@@ -21,22 +21,22 @@ WORD_FIELDS: Final = {"words": ["token_ids"], "wordpieces": ["piece_ids", "piece
 class Forest(NamedTuple):
     """B trees over N nodes and L words.
 
-    Every field is a flat int64 array; a field that a batch does not need is empty. The trees are
-    `transitions`, or `parents` with `slots` and `kinds`, or neither for plain sequences. Inputs of
-    models and of ONNX files have the names of these fields.
+    Every field is a flat int64 array. A field that a batch does not need is empty. Trees are given
+    by `transitions`, or by `parents`, `slots` and `kinds`; plain sequences have neither. The inputs
+    of models and of ONNX files have the names of these fields.
 
     Attributes:
         parents: (N,) position of each node's parent in the whole batch; -1 for a root.
         slots: (N,) which child of its parent a node is, from 0 (roots: 0).
         kinds: (N,) the type of the edge to the parent, from 1 (roots: 1).
-        sizes: (B,) nodes of each tree; of a sequence, its words.
-        lengths: (B,) words of each tree.
-        transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty where a
+        sizes: (B,) number of nodes in each tree, or of words in each sequence.
+        lengths: (B,) number of words in each tree.
+        transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty if a
             model with a parser is to make the trees.
         token_ids: (L,) the row of each word in the leaf table.
         piece_ids: (P,) the rows of the pieces of all words, in order.
-        pieces_per_word: (L,) how many of them make each word, at least 1.
-        constituents: (N,) the label of each inner node, from 0; a leaf's is not read.
+        pieces_per_word: (L,) the number of pieces in each word, at least 1.
+        constituents: (N,) the label of each inner node, from 0. Values at leaves are not read.
     """
 
     parents: IntArray = EMPTY
@@ -52,10 +52,10 @@ class Forest(NamedTuple):
 
     @classmethod
     def of(cls, trees: Iterable[Tree], relations: Sequence[str] = ()) -> "Forest":
-        """The parents, slots and kinds of trees; slots count siblings from the left.
+        """The parents, slots and kinds of trees. Slots count siblings from the left.
 
-        An edge is of kind 2 + i if the label of its child is `relations[i]` (distinct names), of
-        kind 1 for any other label, so R relations make R + 1 kinds.
+        If the label of a child is `relations[i]` (distinct names), its edge has kind 2 + i. Any
+        other label gives kind 1, so R relations make R + 1 kinds.
         """
         return join(
             cls(
@@ -70,7 +70,7 @@ class Forest(NamedTuple):
 
     @classmethod
     def of_binary(cls, trees: Iterable[Tree]) -> "Forest":
-        """The transitions of binary trees. Raises TreeError for any other."""
+        """The transitions of binary trees. Raises TreeError for a tree that is not binary."""
         return join(
             cls(
                 sizes=np.array([len(tree)]),
@@ -82,18 +82,18 @@ class Forest(NamedTuple):
 
     @property
     def leaves(self) -> NDArray[np.bool_]:
-        """Which nodes have no children, by `parents`, (N,)."""
+        """Which nodes have no children, (N,), from `parents`."""
         leaf = np.ones(len(self.parents), bool)
         leaf[self.parents[self.parents >= 0]] = False
         return leaf
 
     def by_tree(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Values of all nodes (N,) as an array for each tree."""
+        """The values of all nodes (N,), as one array for each tree."""
         return np.split(values, np.cumsum(self.sizes)[:-1])
 
 
 def join(forests: Iterable[Forest]) -> Forest:
-    """One batch of several: their arrays end to end, positions of parents counted on."""
+    """Join several batches into one. Arrays are concatenated, and positions of parents shifted."""
     parts = [Forest(), *forests]
     nodes = [len(part.parents) for part in parts]
     offsets = np.repeat(np.cumsum(nodes) - nodes, nodes)
@@ -102,7 +102,7 @@ def join(forests: Iterable[Forest]) -> Forest:
 
 
 def without_trees(forest: Forest) -> Forest:
-    """The batch for a model with a parser, which then makes the trees itself."""
+    """The batch without its trees, for a model with a parser, which makes them itself."""
     return forest._replace(transitions=EMPTY)
 
 

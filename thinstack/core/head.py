@@ -1,4 +1,4 @@
-"""The contract of a task head: what reads the node outputs of an encoder."""
+"""The contract of a task head, which reads the node outputs of an encoder."""
 
 from typing import ClassVar, Literal
 
@@ -19,18 +19,18 @@ Reads = Literal["nodes", "roots", "pairs", "candidates"]
 
 
 class TaskHead(nn.Module):
-    """Reads rows that come from node outputs, gives scores (n, C) and a loss. Rows are independent
-    in evaluation mode.
+    """Reads rows of node outputs, and gives scores (n, C) and a loss. In evaluation mode, rows are
+    independent.
 
     Args:
         hidden_size: width H of a node's output.
         classes: number C of classes.
-        reads: what its rows are.
+        reads: what a row stands for.
 
     Attributes:
-        name: versioned, such as `my_head.v1`; saved models ask for a registered head by it.
-        summary: one line on the head.
-        soft_labels: whether its `loss` takes soft labels too.
+        name: a versioned name, such as `my_head.v1`, by which saved models find the head.
+        summary: a description of the head in one line.
+        soft_labels: whether its `loss` also takes soft labels.
     """
 
     plugin_kind: ClassVar[str] = "head"
@@ -49,25 +49,25 @@ class TaskHead(nn.Module):
         raise NotImplementedError("a TaskHead must define forward")
 
     def scores(self, rows: Tensor) -> Tensor:
-        """Scores (n, C) that a user sees, such as probabilities, of rows (n, width)."""
+        """The scores (n, C) of rows (n, width) that a user sees, such as probabilities."""
         raise NotImplementedError("a TaskHead must define scores")
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum of the losses of unnormalised scores (n, C) against labels int64 (n,), -1 where there
-        is none.
+        """The sum of the losses of unnormalised scores (n, C) against labels int64 (n,), where -1
+        means no label.
 
-        A head may document labels of its own, such as ratings; one that reads candidates takes
-        scores of trees (B,). Of a head with `soft_labels`, labels float (n, C) are how often each
-        class counts in each row: the loss is then the sum over rows and classes of the loss of the
-        class times its entry, in which a row of zeros is one without a label.
+        A head may document other labels, such as ratings. A head that reads candidates takes the
+        scores of trees (B,). With `soft_labels`, labels may also be float (n, C), the weight of
+        each class in each row. The loss is then the sum over rows and classes of the weight times
+        the loss of that class. A row of zeros has no label.
         """
         raise NotImplementedError("a TaskHead must define loss")
 
     def scale_logits(self, factor: float) -> bool:
-        """Change the weights so that `forward` gives `factor` (above 0) times as much, and say that
-        this was done.
+        """Change the weights so that `forward` gives `factor` (above 0) times as much, and return
+        whether this was done.
 
-        Optional, for heads whose `scores` are the softmax of `forward`: a published model's
-        temperature goes into its weights this way. A head that leaves it out keeps its scores.
+        This method is optional, and for heads with the softmax of `forward` as `scores`. It puts a
+        published model's temperature into its weights. A head without it keeps its scores.
         """
         return False

@@ -1,5 +1,5 @@
-"""The contract of a parser: from the vectors of words to a syntactic distance for every gap between
-them. The tree cuts each span at its greatest gap, see `thinstack.core.distance_trees`."""
+"""The contract of a parser, which gives every gap between words a syntactic distance. The tree cuts
+each span at its greatest gap, see `thinstack.core.distance_trees`."""
 
 from typing import ClassVar
 
@@ -9,17 +9,19 @@ __all__ = ["Parser"]
 
 
 class Parser(nn.Module):
-    """Gives each gap between neighbouring words a distance. Sentences do not see each other in
-    evaluation mode, and L = 0 must work. For the sake of TorchScript the rules of a `Cell` hold.
+    """Gives each gap between neighbouring words a distance.
+
+    In evaluation mode, sentences do not affect each other. L = 0 must work. The rules of a `Cell`
+    for TorchScript hold here too.
 
     Args:
         input_size: width X of a word's vector.
 
     Attributes:
-        name: versioned, such as `my_parser.v1`; configurations ask for a registered parser by it.
-        summary: one line on the parser.
+        name: a versioned name, such as `my_parser.v1`, by which configurations find the parser.
+        summary: a description of the parser in one line.
         onnx: the module that exports it, as a dotted path, with a function `distances`, see
-            `thinstack.export.onnx.parser`. Without one torch exports `forward`.
+            `thinstack.export.onnx.parser`. Without it, torch exports `forward`.
     """
 
     plugin_kind: ClassVar[str] = "parser"
@@ -32,10 +34,11 @@ class Parser(nn.Module):
         self.input_size = int(input_size)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """Distances (L,) of the gap after each word; those after last words are not read.
+        """The distance (L,) of the gap after each word. After a last word it is not read.
 
         Args:
             words: (L, X) vectors of the words, sentence after sentence.
-            lengths: (B,) int64, the words >= 1 of each sentence; on the host, or where `words` are.
+            lengths: (B,) int64, the number >= 1 of words in each sentence; on the host, or on the
+                device of `words`.
         """
         raise NotImplementedError("a Parser must define forward")

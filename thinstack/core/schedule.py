@@ -1,11 +1,11 @@
 """The order in which a forest is computed: by depth, deepest first, all roots last.
 
-Every child of a node at depth d stands at depth d + 1, so a step needs only the step before it and
-the leaves of that depth. The whole schedule is a handful of vectorised torch operations on flat
-arrays; nothing is done node by node.
+Every child of a node at depth d is at depth d + 1, so a step needs only the last step and the
+leaves of that depth. The whole schedule takes a few vectorised torch operations on flat arrays.
+Nothing is done node by node.
 
-What has no loop here serves ONNX graphs too, where `thinstack.export.onnx.value.Value` stands in
-for tensors: such functions ask for sizes with `x.size(0)` and use what `Value` has.
+Functions without a loop serve ONNX graphs too, where `thinstack.export.onnx.value.Value` takes the
+place of tensors. They ask for sizes with `x.size(0)`, and use only operations that `Value` has.
 """
 
 from typing import NamedTuple
@@ -80,8 +80,8 @@ def schedule_transitions(transitions: Tensor) -> Schedule:
 
 
 def schedule_lengths(lengths: Tensor) -> Schedule:
-    """Schedule of sentences as chains, from the number >= 1 of words (B,) of each: a word's one
-    child is the word before it."""
+    """Schedule of sentences as chains, from the number >= 1 of words (B,) in each. The only child
+    of a word is the word before it."""
     parents = parents_of_lengths(lengths, int(lengths.sum()))
     return schedule_parents(parents, torch.zeros_like(parents), torch.ones_like(parents), 1)
 
@@ -91,8 +91,8 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
 
     Args:
         parents: (N,) int64. Raises ValueError if they hold a cycle.
-        slots: (N,) int64, which child of its parent a node is, below `arity`; not looked at when
-            `arity` is 0.
+        slots: (N,) int64, which child of its parent a node is, below `arity`; not read if `arity`
+            is 0.
         kinds: (N,) int64 >= 1, the type of the edge to the parent.
         arity: number of children of an inner node, 0 for any number.
     """
@@ -124,23 +124,23 @@ def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
-    """Parents (`words`,) of chains of these lengths (B,), which must add up to `words`: a word's
-    parent is the next word, -1 after the last."""
+    """Parents (`words`,) of chains of these lengths (B,), which must add up to `words`. A word's
+    parent is the next word; the parent of a last word is -1."""
     ends = torch.cumsum(lengths.long(), 0) - 1
     return torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
 
 
 def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
-    """One round of pointer jumping: what it adds to each node's distance (N,) from its ancestor
-    `above` (N,), and the ancestor's ancestor. Nothing is added once all are at their roots."""
+    """One round of pointer jumping. Gives what it adds to each node's distance (N,) from its
+    ancestor `above` (N,), and the ancestor's ancestor. At the roots it adds nothing."""
     return depth.index_select(0, above), above.index_select(0, above)
 
 
 def schedule_depths(
     parents: Tensor, slots: Tensor, kinds: Tensor, depth: Tensor, deepest: int, arity: int
 ) -> Schedule:
-    """`schedule_parents`, given each node's distance `depth` (N,) from its root and the greatest
-    of them."""
+    """`schedule_parents`, given each node's distance `depth` (N,) from its root, and the greatest
+    distance."""
     nodes = parents.size(0)
     position = torch.arange(nodes, device=parents.device)
     is_root = parents < 0
@@ -193,13 +193,13 @@ def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
 
 
 def or_itself(parents: Tensor) -> Tensor:
-    """The parent (N,) of each node, a root being its own."""
+    """The parent (N,) of each node. A root is its own parent."""
     position = torch.arange(parents.size(0), device=parents.device)
     return torch.where(parents < 0, position, parents)
 
 
 def check_transitions(transitions: Tensor) -> None:
-    """Raise ValueError unless transitions (N,) are those of whole binary trees."""
+    """Raise ValueError unless transitions (N,) make whole binary trees."""
     # In torch, for TorchScript: `core.transitions.first_fault`, without saying where.
     depth = torch.cumsum(1 - 2 * transitions.long(), 0)
     if bool(((transitions != 0) & (transitions != 1) | (depth < 1)).any()):

@@ -1,9 +1,9 @@
 """The shift-reduce executor: the thin stack (Bowman et al. 2016, Algorithm 1), transition by
 transition.
 
-It serves what cannot know its order beforehand: a tracking LSTM that feeds the composition, and a
-model that parses by itself. At each step the tracking LSTM reads the buffers and stacks of all
-sentences that go on, then those that REDUCE are composed.
+It serves models that cannot know the order in advance: a tracking LSTM that feeds the composition,
+and a model that parses by itself. At each step, the tracking LSTM reads the buffers and stacks of
+all unfinished sentences. Then the nodes of those that REDUCE are composed.
 """
 
 from typing import NamedTuple
@@ -21,29 +21,34 @@ __all__ = ["ShiftReduce", "Tracker"]
 
 
 class Tracker(nn.Module):
-    """The contract of what reads buffer and stack before each transition: `TrackingLSTM` keeps it.
+    """The contract of a tracker, such as `TrackingLSTM`. It reads buffer and stack before each
+    transition.
 
     Attributes:
-        size: width T of its state; parses: whether `choices` scores transitions.
+        size: width T of its state.
+        parses: whether `choices` scores transitions.
     """
 
     size: int
     parses: bool
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
-        """What nodes add to the gates, from their outputs (n, H): (n, 8T), as the second of the
-        stack and as its top."""
+        """The part of the gates that comes from nodes, (n, 8T), from their outputs (n, H). Its
+        halves are for a node as the second of the stack, and as its top."""
         raise NotImplementedError("a Tracker must define read_nodes")
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
-        """What the buffer adds to the gates, (L + 1, 4T): row w where w is its first word, row L
-        where it is empty. From the outputs (L, H) of the words, and `ends` (L,), the word after
-        the last of each word's sentence."""
+        """The part of the gates that comes from the buffer, (L + 1, 4T).
+
+        Row w is for a buffer that starts with word w, row L for an empty buffer. Arguments are the
+        outputs (L, H) of the words, and `ends` (L,), the word after the last one in each word's
+        sentence.
+        """
         raise NotImplementedError("a Tracker must define read_buffer")
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """The next h and c, (n, T) each, from the sum of what was read (n, 4T) and the last h and
-        c."""
+        """The next h and c, (n, T) each, from the sum of all parts of the gates (n, 4T) and the
+        last h and c."""
         raise NotImplementedError("a Tracker must define step")
 
     def choices(self, hidden: Tensor) -> Tensor:
@@ -64,11 +69,11 @@ class _Stack(NamedTuple):
 class ShiftReduce(nn.Module):
     """Runs a cell and a tracker over binary trees with words at the leaves.
 
-    Where the cell has inputs at inner nodes, they are the h of the tracker: the e of (1). There are
-    no gradients of gradients.
+    If the cell has inputs at inner nodes, they are the tracker's h: the e of (1). Gradients of
+    gradients are not possible.
 
     Args:
-        cell: of arity 2, or 0, any number; its `inner_size` is 0 or the tracker's size.
+        cell: of arity 2, or of arity 0 (any number); its `inner_size` is 0 or the tracker's size.
         tracker: the tracking LSTM.
     """
 
@@ -116,12 +121,12 @@ class ShiftReduce(nn.Module):
         return plain_encoding(stacked, places, roots, transitions.long(), scores, plan.free)
 
     def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> Encoding:
-        """Encode sentences over the trees that the transition classifier chooses: at each step the
-        likelier transition, SHIFT on a tie.
+        """Encode sentences over the trees that the transition classifier chooses. At each step it
+        takes the likelier transition, and SHIFT on a tie.
 
-        SHIFT is possible while there are words, REDUCE while two nodes are on the stack, so that
-        each sentence gets one tree over all its words, by 2n - 1 transitions. No gradients are
-        kept. Arguments are those of `forward`. Raises ValueError without a transition classifier.
+        SHIFT is possible while words are left, and REDUCE while two nodes are on the stack. So each
+        sentence gets one tree over all its words, by 2n - 1 transitions. No gradients are kept.
+        Arguments are as for `forward`. Raises ValueError without a transition classifier.
         """
         if not self.tracker.parses:
             raise ValueError(

@@ -1,8 +1,8 @@
-"""What stands on the stacks at each step, for transitions that are known beforehand: vectorised
-over the batch.
+"""Finds what is on the stacks at each step, for transitions that are known in advance. It is
+vectorised over the batch.
 
-Sentences stand in order of falling length, so that those still going on at a step are the first
-ones. *Time-major* order is all first transitions, then all second ones, and so on.
+Sentences are sorted from the longest to the shortest, so the unfinished ones come first. *Time-
+major* order is all first transitions, then all second transitions, and so on.
 """
 
 from typing import NamedTuple
@@ -23,11 +23,11 @@ __all__ = [
 
 
 class Timetable(NamedTuple):
-    """When the N transitions of B sentences are taken, which their lengths alone tell.
+    """When the N transitions of B sentences are taken. It depends only on their lengths.
 
     Attributes:
-        order: (B,) the sentences by falling length.
-        counts: (T,) how many sentences are still going on at each step.
+        order: (B,) the sentences, from the longest to the shortest.
+        counts: (T,) how many sentences are unfinished at each step.
         places: (N,) the node that each transition makes, in time-major order.
         times: (N,) the step of each transition, in time-major order.
         ends: (N,) the word after the last of each node's sentence, in node order.
@@ -55,8 +55,8 @@ class StackSchedule(NamedTuple):
         fronts: (N,) the next word of the buffer before each transition, L if it is empty,
             time-major.
         reduce_counts: (T,) how many sentences REDUCE at each step.
-        reducing: (N - L,) which of the sentences going on REDUCE, by step.
-        free: (N,) 1 where both transitions were possible, in node order.
+        reducing: (N - L,) which of the unfinished sentences REDUCE, by step.
+        free: (N,) 1 if both transitions were possible, in node order.
     """
 
     pairs: Tensor
@@ -101,8 +101,8 @@ def timetable(lengths: Tensor) -> Timetable:
 
 
 def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
-    """Numbers (N,) of the nodes: 1 .. L of the words, and L + 1 .. N of the others, in the order in
-    which they are made."""
+    """Numbers (N,) of the nodes in the order in which they are made: 1 .. L for the words, and
+    L + 1 .. N for the others."""
     words = 1 - transitions.long()
     reduces = table.places.index_select(
         0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
@@ -116,7 +116,7 @@ def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> St
     """The schedule of valid transitions (N,), 0 SHIFT and 1 REDUCE, of sentences with this
     timetable.
 
-    `numbers`: (N,) >= 1 that the nodes go by.
+    `numbers`: (N,), the numbers >= 1 of the nodes.
     """
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)

@@ -3,9 +3,9 @@ and read by row numbers.
 
 Plain autograd would copy the whole table at each step of the backward pass. Here the gradient of
 the table travels back along a chain of *tokens*: every read and write takes the last token and
-gives the next one. Reads add to that gradient in place and writes take their rows from it, so a
-step touches only the rows that it read or wrote. Since each pass back starts with a gradient of
-its own, a graph can be gone back twice, and to some of its inputs only.
+gives the next one. Reads add to that gradient in place, and writes take their rows from it. So a
+step touches only the rows that it read or wrote. Each backward pass starts with its own gradient.
+So a graph can be walked back twice, or only to some of its inputs.
 """
 
 from typing import Any
@@ -18,13 +18,13 @@ __all__ = ["read", "token_of", "write"]
 
 
 def token_of(store: Tensor) -> Tensor:
-    """The first token of a table, of its shape without its memory."""
+    """The first token of a table. It has the table's shape, but not its memory."""
     return store.new_zeros([]).expand(store.shape)
 
 
 def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-    """Write rows (n, W) into `store` from row `first` on, where nothing was written before. Returns
-    the next token."""
+    """Write rows (n, W) into `store`, from row `first` on. Nothing may have been written there
+    before. Returns the next token."""
     if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
         written: Tensor = _Write.apply(token, rows, store, first)  # type: ignore[no-untyped-call]
         return written
@@ -33,8 +33,8 @@ def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
 
 
 def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows (n, W) of `store` that were written before, by their numbers (n,), and the next
-    token."""
+    """Rows (n, W) of `store`, which must have been written before, by their numbers (n,); and the
+    next token."""
     if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
         rows, following = _Read.apply(token, store, index)  # type: ignore[no-untyped-call]
         return rows, following

@@ -1,4 +1,4 @@
-"""Index tensors from the host to the device that composes."""
+"""Moves index tensors from the host to the device that composes."""
 
 from typing import NamedTuple, TypeVar
 
@@ -12,10 +12,11 @@ Plan = TypeVar("Plan", bound=NamedTuple)
 
 def moved(plan: Plan, like: Tensor) -> Plan:
     """The int64 tensors of a plan on the device of `like`, by one transfer that the host does not
-    wait for. Fields whose names end in "counts" stay: the host reads them.
+    wait for. Fields with names that end in "counts" stay, because the host reads them.
 
-    An executor that got its plan from the host launches all its steps without a look at the device.
-    For eager models: TorchScript knows no fields by name, so its inputs lie where the model does.
+    An executor with a plan from the host starts all its steps without waiting for the device. This
+    is for eager models. TorchScript has no fields by name, so its inputs must be on the model's
+    device.
     """
     if plan[0].device == like.device:
         return plan

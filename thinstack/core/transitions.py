@@ -1,8 +1,8 @@
 """Shift-reduce transitions of binary trees (Bowman et al. 2016, section 3.1), vectorised over a
 whole batch.
 
-A batch is plain concatenation: the transitions of B trees over L words in all are one flat array of
-N = 2L - B entries, 0 for SHIFT (a word) and 1 for REDUCE (a node over the top two of the stack).
+A batch is a plain concatenation. The transitions of B trees over L words are one flat array of
+N = 2L - B entries. 0 is SHIFT (a word), and 1 is REDUCE (a node over the top two of the stack).
 Position i is node i of the forest.
 """
 
@@ -74,8 +74,8 @@ def check_words(words: int) -> None:
 
 
 def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
-    """Check the transitions of a whole forest, or of one tree over so many `words`, and return them
-    as int8 (N,). Raises TreeError for what is no such thing."""
+    """Check the transitions of a whole forest, or of one tree over this many `words`, and return
+    them as int8 (N,). Raises TreeError if they are not valid."""
     array = np.asarray(transitions)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise TreeError(
@@ -96,11 +96,12 @@ def validate(transitions: ArrayLike, words: int | None = None) -> Transitions:
 def first_fault(
     transitions: NDArray[np.integer], sizes: IntArray | None = None
 ) -> tuple[int, str] | None:
-    """Which tree of transitions (N,) is the first that is no whole tree, and why; None if all are.
+    """The first tree of transitions (N,) that is not a whole tree, and the reason; None if all are
+    whole.
 
-    `sizes`: (B,) transitions of each tree, at least 1; without them trees may end anywhere, and
-    count as one. A tree of the right size is whole if nothing but 0 and 1 is in it, its stack never
-    falls below one node, and one is left.
+    `sizes`: (B,) the number of transitions in each tree, at least 1. Without them trees may end
+    anywhere, and count as one. A tree of the right size is whole if it has only 0 and 1, its stack
+    never falls below one node, and one node is left.
     """
     known, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
     trees, ends = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes)
@@ -150,8 +151,8 @@ def parents_of(transitions: NDArray[np.integer]) -> tuple[IntArray, IntArray]:
 
 
 def spans_of(transitions: NDArray[np.integer]) -> IntArray:
-    """Words covered by each node, (N, 2) as [start, end) counted over the whole batch, of valid
-    transitions."""
+    """The words below each node of valid transitions, (N, 2) as [start, end), counted over the
+    whole batch."""
     position = np.arange(len(transitions))
     depth = _stack_depth(transitions)
     ends = np.cumsum(transitions == SHIFT)

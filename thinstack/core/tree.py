@@ -18,16 +18,16 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 
 class Tree:
-    """A rooted, ordered tree. No method recurses, so depth is bounded by memory alone.
+    """A rooted, ordered tree. No method recurses, so only memory limits the depth.
 
-    A tree whose words stand at its leaves only (constituency) has its nodes in *transition order*:
-    every child before its parent, left before right, the root last. One with words at inner nodes
-    (dependency) keeps the order it was given. Build one with `from_transitions`,
+    If words stand only at the leaves (constituency), nodes are in *transition order*: every child
+    before its parent, left before right, the root last. A tree with words at inner nodes
+    (dependency) keeps the order that it was given. Build a tree with `from_transitions`,
     `from_parents`, `left`, `right` or `balanced`.
 
     Attributes:
-        parents: (N,) int64, read-only; the root's is -1. Children of a node are ordered by
-            position.
+        parents: (N,) int64, read-only, the position of each node's parent; -1 for the root.
+            Children of a node are ordered by position.
         tokens: N entries, the word at a node or None.
         labels: N entries, the label of a node or None.
     """
@@ -55,10 +55,10 @@ class Tree:
     def from_transitions(
         cls, steps: ArrayLike, words: Sequence[str], labels: Iterable[str | None] | None = None
     ) -> Self:
-        """Build the binary tree of `steps` (2n-1,), 0 SHIFT and 1 REDUCE, over n words; `labels` in
-        transition order.
+        """Build the binary tree of `steps` (2n-1,), 0 SHIFT and 1 REDUCE, over n words, with
+        `labels` in transition order.
 
-        Raises TreeError if the steps are not one tree over the words.
+        Raises TreeError unless the steps make one tree over the words.
         """
         steps = transitions.validate(steps, words=len(words))
         left, shifts = iter(words), (steps == transitions.SHIFT).tolist()
@@ -76,10 +76,10 @@ class Tree:
         """Build a tree from the position of each node's parent (0-based, -1 for the root) and each
         node's word or None.
 
-        Words at leaves only: the words count in the order given, and the nodes are put in
-        transition order. Raises TreeError unless there is exactly one root, every parent exists,
-        nothing is its own ancestor, every leaf has a word and, with words at leaves only, every
-        node covers words that stand side by side.
+        If only leaves have words, the words count in the order given, and the nodes are put in
+        transition order. Raises TreeError unless there is exactly one root, every parent exists, no
+        node is its own ancestor, and every leaf has a word. If only leaves have words, it also
+        raises TreeError unless the words below each node are consecutive.
         """
         array = np.asarray(parents)
         if array.ndim != 1 or not array.size or not np.issubdtype(array.dtype, np.integer):
@@ -173,8 +173,8 @@ class Tree:
 
     @cached_property
     def transitions(self) -> NDArray[np.int8]:
-        """Transitions (2n-1,) of a binary tree with words at its leaves only. Raises TreeError for
-        any other."""
+        """The transitions (2n-1,) of a binary tree with words only at its leaves. Raises TreeError
+        for any other tree."""
         arities = self.arities
         for node in np.flatnonzero(arities).tolist():
             if arities[node] != 2:
@@ -191,8 +191,8 @@ class Tree:
 
     @cached_property
     def spans(self) -> IntArray:
-        """Words covered by each node, (N, 2) as [start, end). For a dependency tree: the extent of
-        the node's subtree."""
+        """The words below each node, (N, 2) as [start, end). For a dependency tree, from the first
+        to the last word of the node's subtree."""
         has_word, nodes = self._has_word, len(self)
         before: IntArray = np.cumsum(has_word) - has_word
         starts = _with_those_below(self.parents, np.where(has_word, before, nodes), min)
@@ -201,8 +201,8 @@ class Tree:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Whether words that are not below a node stand between words that are, (N,): the
-        non-projective subtrees."""
+        """Which nodes have a non-projective subtree, (N,): a word that is not below the node stands
+        between words that are."""
         words = _with_those_below(self.parents, self._has_word.astype(np.int64), add)
         return _frozen(self.spans[:, 1] - self.spans[:, 0] != words)
 
@@ -232,8 +232,8 @@ def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None
 
 
 def depths(parents: IntArray) -> IntArray:
-    """Distance of each node from its root, (N,), by pointer jumping; -1 on a cycle and below
-    one."""
+    """Distance of each node from its root, (N,), by pointer jumping. It is -1 on a cycle, and below
+    a cycle."""
     position = np.arange(len(parents))
     ancestor = np.where(parents < 0, position, parents)
     depth = (parents >= 0).astype(np.int64)

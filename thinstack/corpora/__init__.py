@@ -1,5 +1,8 @@
-"""Scoring corpora: files of texts in, a folder of scored rows out, in shards that are whole
-wherever a run is stopped; and `score_batches`, for engines that bring the rows and keep them."""
+"""Scores corpora: reads files of texts, and writes scored rows to a folder, shard by shard.
+
+Wherever a run stops, each shard is either whole or not there. `score_batches` is for engines that
+read and write the rows themselves.
+"""
 
 from thinstack.corpora.batches import score_batches, scored_schema
 

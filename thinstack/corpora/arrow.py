@@ -19,8 +19,11 @@ _PROBLEM: Final = "error"
 
 
 def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False) -> "pa.Schema":
-    """The columns of scored rows over these classes. `phrases`: they have a place in a tree.
-    `problems`: rows that failed stand among them. Raises MissingExtraError without pyarrow."""
+    """The columns of scored rows for these classes.
+
+    `phrases`: whether the rows are phrases, with a place in a tree. `problems`: whether failed rows
+    are included. Raises MissingExtraError without pyarrow.
+    """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
     tree = ["node", "parent"] if phrases else []
@@ -43,7 +46,7 @@ def rows_batch(
     rows: ScoredRows,
     problems: Sequence[Problem | None] = (),
 ) -> "pa.RecordBatch":
-    """Rows in the columns of `rows_schema`; ids and problems are by the place of the text."""
+    """Rows in the columns of `rows_schema`. `ids` and `problems` go by the place of the text."""
     import pyarrow as pa
 
     def numbers(column: NDArray[np.int64]) -> Any:

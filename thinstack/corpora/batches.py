@@ -1,5 +1,5 @@
-"""Arrow record batches of texts to record batches of scored rows, for engines that bring the rows:
-Spark, Ray Data, Dask."""
+"""Scores the rows of Arrow record batches, for engines that read and write rows themselves: Spark,
+Ray Data, Dask."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -34,9 +34,9 @@ _ADVICE = "name the columns with text= and id="
 def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Schema":
     """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
 
-    `id` string; `sentence`, `start`, `end` int32; of phrases `node`, `parent` int32; `label`
-    string; `scores`, a struct of a float32 for each class; `error`, a struct of the strings `kind`
-    and `message`. All may be null. Raises MissingExtraError without pyarrow.
+    They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
+    int32; `label` string; `scores`, a struct with a float32 for each class; `error`, a struct of
+    the strings `kind` and `message`. All may be null. Raises MissingExtraError without pyarrow.
     """
     return rows_schema(labels, phrases=output == "phrases", problems=True)
 
@@ -50,20 +50,20 @@ def score_batches(
     output: Output = "sentences",
     source: TreeSource = "auto",
 ) -> Iterator["pa.RecordBatch"]:
-    """Scored rows of record batches that have a column of texts and one of ids, in their order.
+    """Score the rows of record batches with a column of texts and a column of ids, in their order.
 
-    `model`: a loaded one, or the name or folder of a bundle, which then runs on one thread.
-    `text`, `id`: the columns; others are not read. `output`: what has a row.
+    `model`: a loaded model, or the name or folder of a bundle, which then runs on one thread.
+    `text`, `id`: the columns; other columns are not read. `output`: what to write a row for.
     `source`: where trees come from.
 
-    The rows are as `scored_schema` says. A row that fails stops no other: it has one row, whose
-    `error` is filled (its kinds are those of `Problem`) and whose other columns but `id` are null;
-    of all other rows `error` is null. No more than one given batch and the scores of some of its
-    texts are held at once. A given batch may make several, or none if it is empty.
+    The rows are as `scored_schema` says. A text that fails does not stop the others. It gets one
+    row with its `id` and an `error`, and all else is null. `Problem` lists the kinds of error. In
+    all other rows `error` is null. At any time, only one given batch and the scores of some of its
+    texts are in memory. A given batch may make several batches; an empty one makes no batch.
 
-    Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` do, and MissingExtraError
-    without pyarrow; while it runs, DataError for a batch without the columns or with two of one
-    name, InputError for what is no record batch.
+    Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
+    MissingExtraError without pyarrow. While it runs, raises DataError for a batch that lacks the
+    columns or has two with one name, and InputError for an object that is not a record batch.
     """
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model), threads=1)

@@ -1,5 +1,5 @@
-"""What is done about a shard whose process is killed: it is tried again, then halved until the
-rows that kill stand by themselves."""
+"""Finds the rows that kill a process. Their shard is tried again, then halved until each such row
+is tried by itself."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,15 @@ _TRIES = 2
 
 
 class Task(NamedTuple):
-    """Rows to score, and whether to write them: a part of a shard is only tried."""
+    """Rows to score, and whether to write them. A part of a shard is tried, but not written."""
 
     shard: Shard
     write: bool
 
 
 class Case:
-    """A shard until it is written: what to try next, from what became of the last try."""
+    """A shard that is not written yet. It says what to try next, from the result of the last
+    try."""
 
     def __init__(self, shard: Shard):
         self._shard = shard
@@ -30,22 +31,22 @@ class Case:
 
     @property
     def task(self) -> Task:
-        """What to try."""
+        """The rows to try next."""
         if not self._suspects:
             return Task(self._shard, write=True)
         start, end = self._suspects[-1]
         return Task(Shard(self._shard.number, self._shard.rows[start:end]), write=False)
 
     def survived(self) -> None:
-        """A part of the shard was tried, and the process lived."""
+        """Note that a part of the shard was tried, and the process survived."""
         self._suspects.pop()
         self._deaths = 0
 
     def died(self, how: str) -> None:
-        """The process died of what was tried, or by chance; `how` says of what signal.
+        """Note that the process died, because of the rows or by chance. `how` names the signal.
 
-        The shard and each row of it have two tries. Raises StoppedError for a shard that kills,
-        though no row in it does.
+        The shard and each of its rows have two tries. Raises StoppedError if the shard kills the
+        process, but no single row does.
         """
         self._deaths += 1
         whole = not self._suspects
@@ -54,8 +55,8 @@ class Case:
             return
         if whole and self._fruitless:
             raise StoppedError(
-                f"shard {self._shard.number} of {end:,} rows: its process dies ({how}), though it "
-                "lives with each row of it; is there too little memory? Go on with fewer --jobs"
+                f"shard {self._shard.number} of {end:,} rows: its process dies ({how}), but not on "
+                "any single row; is there too little memory? Continue with fewer --jobs"
             )
         self._deaths = 0
         self._suspects[-1:] = []

@@ -1,4 +1,5 @@
-"""The folder that scored rows go to: parts, failed rows, and what is left from before."""
+"""The output folder of a run: parts with scored rows, failed rows, and leftovers of a killed
+process."""
 
 import os
 from contextlib import AbstractContextManager
@@ -21,15 +22,15 @@ _PARTIAL: Final = ".partial"
 
 
 class OutFolder(NamedTuple):
-    """A folder of parts of one format. A part that is there is whole, and so are its failed rows,
-    which are written before it."""
+    """A folder of parts in one format. If a part exists, it is whole. So are its failed rows, which
+    are written before it."""
 
     path: Path
     format: PartFormat
 
     def prepare(self) -> None:
-        """Make the folder. Raises InputError where it cannot be made, and where something else
-        than scored rows is in it."""
+        """Make the folder. Raises InputError if it cannot be made, or if it holds anything but
+        scored rows."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{self.path}: expected a folder for --out, found a file")
         try:
@@ -45,21 +46,21 @@ class OutFolder(NamedTuple):
         )
         if found and not (self.path / MANIFEST).exists():
             raise InputError(
-                f"{self.path}: expected an empty folder, or one of scored rows, found {found[0]!r} "
-                f"and no {MANIFEST}; name another folder with --out"
+                f"{self.path}: expected an empty folder or a folder of scored rows, found "
+                f"{found[0]!r} and no {MANIFEST}; name another folder with --out"
             )
 
     def clean(self) -> None:
-        """Remove what a killed process has left half written."""
+        """Remove the files that a killed process has left half written."""
         for file in [*self.path.glob(f"*{_PARTIAL}"), *self._errors.glob(f"*{_PARTIAL}")]:
             file.unlink(missing_ok=True)
 
     def part(self, number: int) -> Path:
-        """The file of a shard's rows."""
+        """The file for a shard's rows."""
         return self.path / f"part-{number:06d}.{self.format}"
 
     def done(self) -> set[int]:
-        """The shards whose rows are there."""
+        """The shards that are written."""
         found = self.path.glob(f"part-*.{self.format}")
         return {int(path.stem.removeprefix("part-")) for path in found}
 
@@ -79,8 +80,8 @@ class OutFolder(NamedTuple):
             temporary.write_text(lines, encoding="utf-8")
 
     def writing(self, number: int) -> AbstractContextManager[Path]:
-        """A path for a shard's rows, which are in place once the block has ended without error.
-        Raises OSError."""
+        """A path to write a shard's rows to. When the block ends without an error, the rows are put
+        in place. Raises OSError."""
         return _mine(self.part(number))
 
     @property

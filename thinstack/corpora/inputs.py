@@ -1,5 +1,4 @@
-"""The files of a corpus, and their rows one after the other; no file but one of Docs is held in
-memory."""
+"""Reads the files of a corpus row by row. Only a file of spaCy Docs is held in memory."""
 
 import hashlib
 from collections.abc import Iterator
@@ -25,11 +24,11 @@ class Corpus(NamedTuple):
     """Files of texts.
 
     Attributes:
-        files: each by its name.
-        columns: where texts and ids stand in tables.
-        encoding: of files of text; parquet and Docs have their own.
-        named: whether ids that are lines start with the name of their file.
-        kind: the ending that tells how to read the files; by default that of each name.
+        files: the path of each file, by its name.
+        columns: the columns of texts and ids in tables.
+        encoding: the encoding of text files; parquet and Docs have their own.
+        named: whether an id that is a line number starts with the name of the file.
+        kind: the file ending that says how to read the files; by default each file's own.
     """
 
     files: dict[str, Path]
@@ -40,8 +39,8 @@ class Corpus(NamedTuple):
 
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files. Raises DataError for a file that cannot
-        be read and for a column that is missing; MissingExtraError for parquet without pyarrow and
-        Docs without spaCy."""
+        be read or lacks a column; MissingExtraError for parquet without pyarrow and for Docs
+        without spaCy."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
             found = _records(path, self.kind or path.suffix.lower(), self.columns, self.encoding)
@@ -49,11 +48,11 @@ class Corpus(NamedTuple):
 
 
 def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "utf-8") -> Corpus:
-    """The corpus that a file, or all files of a folder and those in it, make. Nothing is read.
+    """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
 
-    `columns`: those of tables, where somebody has named them. Raises InputError where there is no
-    file, for a file whose kind is not known by its ending, and for columns of files that have no
-    columns to name. Of a folder, names that start with a dot or an underscore are left out.
+    In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
+    of tables, if the user has named them. Raises InputError if there is no file, for a file with an
+    unknown ending, and for columns of files that have no columns.
     """
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
@@ -69,14 +68,14 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
         suffix = file.suffix.lower()
         if suffix not in SUFFIXES:
             expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
-            raise InputError(f"{expected}; found {name!r}: rename it, or take it away")
+            raise InputError(f"{expected}; found {name!r}: rename it, or move it away")
         if suffix in _ONE_COLUMN and columns:
             raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out")
     return Corpus(files, columns or Columns(), encoding, named=path.is_dir())
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file. Raises DataError for one that cannot be read."""
+    """SHA-256 of a file. Raises DataError if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,5 +1,5 @@
-"""What a run was asked for, kept beside its rows: it goes on only over the same input, by the same
-model and settings."""
+"""The manifest of a run, which lies beside its rows. A run continues only with the same input, the
+same model and the same settings."""
 
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -21,7 +21,7 @@ MANIFEST: Final = "manifest.json"
 
 
 class Settings(Strict):
-    """What changes the rows."""
+    """The settings that change the rows."""
 
     text: str = DEFAULT_TEXT
     id: str | None = None
@@ -42,15 +42,18 @@ class InputFile(Strict):
 
 
 class Finished(Strict):
-    """How a run ended: rows of the input that have scores, and those under `errors/`."""
+    """How a run ended: how many rows of the input have scores, and how many are in `errors/`."""
 
     scored: int
     failed: int
 
 
 class RunManifest(Strict):
-    """A run. `model` is the digest of the manifest of its bundle, `shards` the rows of each shard
-    of the input. `finished` comes with the last shard."""
+    """A run over a corpus.
+
+    `model` is the digest of its bundle's manifest. `shards` is the number of rows in each shard of
+    the input. `finished` is set with the last shard.
+    """
 
     kind: Literal["scored corpus"] = "scored corpus"
     schema_version: Literal[1] = 1
@@ -64,15 +67,15 @@ class RunManifest(Strict):
 
     @property
     def rows(self) -> int:
-        """Rows of the input."""
+        """The number of rows of the input."""
         return sum(self.shards)
 
     def write(self, folder: Path) -> None:
-        """Put it into the folder. Raises OSError."""
+        """Write the manifest to the folder. Raises OSError."""
         write_atomically(folder / MANIFEST, self.model_dump_json(indent=2) + "\n")
 
     def check_same(self, other: "RunManifest", folder: Path) -> None:
-        """Raise InputError unless `other`, which is found in the folder, is of the same run."""
+        """Raise InputError unless `other`, found in the folder, describes the same run."""
         mine, theirs = (
             _flat(each.model_dump(exclude={"finished"}, mode="json")) for each in (self, other)
         )
@@ -82,13 +85,14 @@ class RunManifest(Strict):
         name = names[0]
         more = f" (and {', '.join(names[1:])})" if len(names) > 1 else ""
         raise InputError(
-            f"{folder}: holds rows of another run: its {name} is {theirs.get(name)!r:.80}, here it "
-            f"is {mine.get(name)!r:.80}{more:.200}; name another folder with --out"
+            f"{folder}: holds rows of another run: its {name} is {theirs.get(name)!r:.80}, but now "
+            f"it is {mine.get(name)!r:.80}{more:.200}; name another folder with --out"
         )
 
 
 def read_manifest(folder: Path) -> RunManifest | None:
-    """The manifest in a folder, None where there is none. Raises InputError for another's."""
+    """The manifest in a folder, or None without one. Raises InputError for a manifest of another
+    kind."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -97,7 +101,7 @@ def read_manifest(folder: Path) -> RunManifest | None:
         return RunManifest.model_validate_json(data)
     except ValidationError as error:
         raise InputError(
-            f"{folder / MANIFEST}: expected that of scored rows, found another "
+            f"{folder / MANIFEST}: expected the manifest of scored rows, found another file "
             f"({problems(error, most=1)}); name another folder with --out"
         ) from None
 

@@ -1,4 +1,4 @@
-"""Writing scored rows: JSON lines, or parquet; and the rows that failed."""
+"""Writes scored rows as JSON lines or parquet, and lists the rows that failed."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ _PLACES = 6
 
 
 def check_format(format: PartFormat) -> None:
-    """Raise MissingExtraError where parts of this format cannot be written."""
+    """Raise MissingExtraError if a package for this format is missing."""
     if format == "parquet":
         with needs_extra("data", "pyarrow"):
             import pyarrow.parquet  # noqa: F401
@@ -39,16 +39,16 @@ def check_format(format: PartFormat) -> None:
 def open_part(
     path: Path, format: PartFormat, labels: Sequence[str], *, phrases: bool
 ) -> Iterator[Write]:
-    """What writes rows over these classes to a file. `phrases`: they have a place in a tree. Raises
-    OSError, MissingExtraError for parquet without pyarrow."""
+    """A writer of rows for these classes to a file. `phrases`: whether the rows are phrases, with a
+    place in a tree. Raises OSError, and MissingExtraError for parquet without pyarrow."""
     opened = _jsonl_part if format == "jsonl" else _parquet_part
     with opened(path, labels, phrases=phrases) as write:
         yield write
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
-    """A line of JSON for each row that failed: `id` (null if it cannot be read), `kind`
-    and `message`."""
+    """One line of JSON for each row that failed: `id` (null if it cannot be read), `kind` and
+    `message`."""
     records = ({"id": row.id, **problem._asdict()} for row, problem in failed)
     return "".join(f"{json.dumps(record)}\n" for record in records)
 

@@ -1,4 +1,4 @@
-"""Rows of a corpus: an id and a text, or what is wrong with them."""
+"""Rows of a corpus: an id and a text, or the reason why the row cannot be used."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -19,11 +19,11 @@ _NOT_THERE = ("nan", "NaN")
 class Problem(NamedTuple):
     """Why a row has no scores: `kind` is one of
 
-    - "row": the line holds no row, such as broken JSON or too few cells;
-    - "id": it has no id that can be read;
-    - "missing": it has no text (None, NaN);
-    - "not_text": what stands there is no text, such as a list, or bytes in another encoding;
-    - "too_long": it has more than LONGEST_TEXT characters;
+    - "row": the line is not a row, for example because of broken JSON or too few cells;
+    - "id": its id is missing or cannot be read;
+    - "missing": its text is missing (None, NaN);
+    - "not_text": its text is something else, such as a list, or bytes in another encoding;
+    - "too_long": its text has more than LONGEST_TEXT characters;
     - "failed": the model could not score it;
     - "killed": the process that scored it was killed, twice.
     """
@@ -33,7 +33,8 @@ class Problem(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A text and its id, None where it could not be read; with a problem, the text is empty."""
+    """A text and its id, which is None if it could not be read. With a problem, the text is
+    empty."""
 
     id: str | None
     text: str
@@ -41,14 +42,14 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of the texts and of their ids; without `id` a row's id is its line."""
+    """The columns of the texts and of their ids. Without `id`, a row's id is its line number."""
 
     text: str = DEFAULT_TEXT
     id: str | None = None
 
     @property
     def names(self) -> list[str]:
-        """Both, or one."""
+        """The names of both columns, or of the text's only."""
         return [self.text] if self.id is None else [self.text, self.id]
 
 
@@ -57,9 +58,9 @@ def rows_of(
 ) -> Iterator[Row]:
     """The records of a table as rows of a corpus.
 
-    `source` leads messages, `prefix` the ids that are lines; `advice` ends the message where a
-    column is missing. A text without words, an empty one too, is a text. Raises DataError for a
-    table without the columns, or with two of one name.
+    `source`: the start of each message. `prefix`: the start of ids that are line numbers. `advice`:
+    the end of the message about a missing column. A text may be empty or have no words. Raises
+    DataError for a table that lacks the columns, or has two with one name.
     """
     for one in found:
         if isinstance(one, list):

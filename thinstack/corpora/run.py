@@ -1,4 +1,4 @@
-"""A run over a corpus: from its files to a folder of scored rows, and on from where it was."""
+"""A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -29,8 +29,11 @@ FAIL_AFTER = 0.01
 
 
 class Progress(NamedTuple):
-    """How far a run is: rows of the input that are done, those of them that have failed and those
-    that were done before it started, and all rows; while they are counted, `rows` is None."""
+    """How far a run is, in rows of the input.
+
+    `done` rows are finished; of these, `failed` have failed, and `before` were done before the run
+    started. `rows` is the number of all rows, or None while they are being counted.
+    """
 
     done: int
     failed: int = 0
@@ -43,17 +46,18 @@ Tell = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a run.
+    """What a run is to do.
 
     Attributes:
-        input: a file, a folder, or a stream of lines of text, of JSON lines if a column is named.
+        input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
+            named.
         out: the folder for the rows.
-        settings: what changes the rows.
-        model: how the model is loaded.
-        named: whether somebody has named a column; files without columns are then refused.
-        jobs: processes that score side by side; 0 is this one, which a row may kill.
-        fail_after: the run stops when a greater share of all rows than this has failed.
-        repeated_ids: whether several rows may have one id.
+        settings: the settings that change the rows.
+        model: how to load the model.
+        named: whether the user has named a column; files without columns are then refused.
+        jobs: how many processes score side by side; 0 means this process, which a row may kill.
+        fail_after: the run stops if more than this share of all rows fails.
+        repeated_ids: whether several rows may have the same id.
     """
 
     input: Path | BinaryIO
@@ -67,12 +71,12 @@ class Request:
 
 
 def score_corpus(request: Request, tell: Tell) -> Progress:
-    """Score a corpus, or what is left of it, and tell of it as it goes on.
+    """Score a corpus, or the rest of it, and report the progress to `tell`.
 
-    Raises InputError where the request cannot be met or the folder is another run's, DataError for
-    files that cannot be read, what loading a model raises, OSError where rows cannot be written,
-    and StoppedError where too many rows have failed. What is written by then stays, and the same
-    request goes on from it.
+    Raises InputError if the request cannot be met or the folder belongs to another run; DataError
+    for files that cannot be read; whatever loading the model raises; OSError if rows cannot be
+    written; StoppedError if too many rows fail. Rows that are written stay, and the same request
+    continues from there.
     """
     folder = OutFolder(request.out, request.settings.format)
     check_format(folder.format)
@@ -97,8 +101,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
             last = _followed(found, start, request, tell)
         if last.done != manifest.rows:
             raise StoppedError(
-                f"expected {manifest.rows:,} rows as the input had, found {last.done:,}: it was "
-                "changed meanwhile; name another folder with --out and start again"
+                f"expected {manifest.rows:,} rows, found {last.done:,}: the input has changed "
+                "meanwhile; name another folder with --out and start again"
             )
         finished = Finished(scored=last.done - last.failed, failed=last.failed)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
@@ -132,8 +136,8 @@ def _followed(found: Iterator[Done], start: Progress, request: Request, tell: Te
         if now.failed > request.fail_after * now.rows:
             raise StoppedError(
                 f"{now.failed:,} of {now.rows:,} rows have failed, more than "
-                f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to go on all the "
-                "same, give the same command a higher --fail-after"
+                f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to continue anyway, "
+                "run the same command with a higher --fail-after"
             )
         one = next(found, None)
         if one is None:
@@ -146,7 +150,8 @@ def _check_apart(request: Request) -> None:
         inner, outer = request.out.resolve(), request.input.resolve()
         if inner.is_relative_to(outer):
             raise InputError(
-                f"{request.out}: lies in the input, {request.input}: name another folder with --out"
+                f"{request.out}: is inside the input, {request.input}: name another folder with "
+                "--out"
             )
 
 

@@ -1,4 +1,4 @@
-"""Texts to scored rows, in columns: a row a phrase, a sentence or a text."""
+"""Scores texts into rows, one for each phrase, sentence or text. The rows are held as columns."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -30,16 +30,16 @@ _MOST_MESSAGE = 500  # characters of what an error of a library says
 
 
 class ScoredRows(NamedTuple):
-    """N rows over V classes, in the order of their texts.
+    """N rows for V classes, in the order of their texts.
 
     Attributes:
         text: (N,) the place of the text.
-        sentence: (N,) the number of the sentence in it; NOTHING where the row is of the whole text.
+        sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
         start, end: (N,) characters [start, end) of the text.
-        label: (N,) the number of the class; NOTHING where no class is probable enough.
-        scores: (N, V) the probabilities of the classes, NaN of a text without words.
-        node, parent: (N,) of phrases: the number of the node in its tree, in transition order, and
-            that of its parent, NOTHING of the whole sentence.
+        label: (N,) the number of the class, or NOTHING if no class is probable enough.
+        scores: (N, V) the probabilities of the classes, NaN for a text without words.
+        node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
+            the number of its parent. The parent of a whole sentence is NOTHING.
     """
 
     text: IntArray
@@ -53,7 +53,8 @@ class ScoredRows(NamedTuple):
 
     @classmethod
     def joined(cls, parts: "Sequence[Self]", places: Sequence[int]) -> Self:
-        """The rows of several batches of texts, at least one, which start at these places."""
+        """The rows of several batches, at least one. `places`: the place of each batch's first
+        text."""
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         sizes = [len(part.text) for part in parts]
         columns[0] = columns[0] + np.repeat(np.array(places, np.int64), sizes)
@@ -65,17 +66,17 @@ class ScoredRows(NamedTuple):
 
 
 class TextScorer:
-    """Scores texts by a model, whose trees are of this source, into rows of this output.
+    """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
 
-    Raises InputError for a source that the model does not have, and for phrases of a model that
-    scores whole sentences only.
+    Raises InputError for a source that the model does not have, and for phrases if the model scores
+    only whole sentences.
     """
 
     def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
         if output == "phrases" and not predictor.phrases:
             raise InputError(
-                "this model scores whole sentences and no phrases in them: say --output sentences "
-                "or --output documents"
+                "this model scores only whole sentences, not phrases: choose --output sentences or "
+                "--output documents"
             )
         self.predictor, self.output, self.source = predictor, output, source
         self.labels = predictor.labels
@@ -100,8 +101,8 @@ class TextScorer:
         return found, failed
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
-        """The scored rows of texts; one without words has one row without label and scores. Raises
-        what the model raises."""
+        """The scored rows of texts. A text without words has one row, without label and scores.
+        Raises what the model raises."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
         scored = self.predictor.trees_and_scores([each.words for each in flat], self.source)

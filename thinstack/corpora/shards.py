@@ -1,4 +1,4 @@
-"""Shards: a corpus in pieces of some thousand rows, cut the same way each time."""
+"""Cuts a corpus into shards of some thousand rows, in the same way each time."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -25,14 +25,14 @@ _LISTED = 3
 
 
 class Shard(NamedTuple):
-    """Rows of a corpus that lie side by side, by the number of the piece, from 0."""
+    """Consecutive rows of a corpus, and the number of the shard, from 0."""
 
     number: int
     rows: list[Row]
 
 
 def cut(rows: Iterable[Row]) -> Iterator[Shard]:
-    """The rows in pieces that are not empty, each as large as it may be."""
+    """The rows in shards, each as large as it may be. No shard is empty."""
     numbers, piece, characters = count(), list[Row](), 0
     for row in rows:
         if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
@@ -45,11 +45,11 @@ def cut(rows: Iterable[Row]) -> Iterator[Shard]:
 
 
 def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> list[int]:
-    """The number of rows of each shard of a corpus, which is read once; tells their sum now and
-    then.
+    """The number of rows in each shard of a corpus. Reads the corpus once, and reports the rows so
+    far now and then.
 
-    Raises InputError for one without rows and, unless `repeated` ids are allowed, for an id that
-    several rows have; and what reading the rows raises.
+    Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
+    allows it. Also raises whatever reading the rows raises.
     """
     ids, sizes = bytearray(), list[int]()
     watched = corpus.columns.id is not None and not repeated
@@ -82,7 +82,7 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     )
     listed = ", ".join(map(repr, found)) + (", ..." if len(twice) > _LISTED else "")
     raise InputError(
-        f"expected an id of its own for each row in the column {corpus.columns.id!r}, found "
+        f"expected a different id for each row in the column {corpus.columns.id!r}, found "
         f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "
         "them all with --allow-repeated-ids"
     )

@@ -1,4 +1,4 @@
-"""What is done to one shard: its rows are scored and written."""
+"""Scores the rows of one shard and writes them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ times as fast as by 128 rows."""
 
 
 class Done(NamedTuple):
-    """A shard that is written: its number, its rows, and how many of them have failed."""
+    """A shard that is written: its number, how many rows it has, and how many have failed."""
 
     number: int
     rows: int
@@ -32,14 +32,14 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """How a process gets the model."""
+    """The model, and how a process loads it."""
 
     name: str
     device: Device = "cpu"
     threads: int = 1
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load it. Raises what `Predictor`, `open_bundle` and `TextScorer` do."""
+        """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise."""
         predictor = Predictor(
             open_bundle(self.name),
             device=self.device,
@@ -52,7 +52,7 @@ class Model:
 
 
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
-    """Score the rows of a shard and write them. Raises OSError where they cannot be written."""
+    """Score the rows of a shard and write them. Raises OSError if they cannot be written."""
     failed: list[tuple[Row, Problem]] = []
     phrases = scorer.output == "phrases"
     with folder.writing(shard.number) as path:
@@ -66,11 +66,11 @@ def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
 
 
 def try_rows(scorer: TextScorer, shard: Shard) -> None:
-    """Score rows as `score_shard` does, for nothing but to see whether this process lives."""
+    """Score rows as `score_shard` does, only to see whether this process survives."""
     for rows in batches_of(shard.rows):
         scorer(rows)
 
 
 def batches_of(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """The rows in batches of a bounded number of rows and of characters."""
+    """The rows in batches, with a bounded number of rows and of characters."""
     return in_batches(rows, BATCH_ROWS, lambda row: len(row.text), BATCH_CHARACTERS)

@@ -1,4 +1,4 @@
-"""A process that scores shards until its parent says so, or dies."""
+"""A process that scores shards until its parent ends it, or dies."""
 
 import multiprocessing
 import os
@@ -26,8 +26,8 @@ class Worker:
     """A process, as its parent sees it.
 
     Attributes:
-        connection: where its replies come in; at its end once it is dead.
-        case: what it works at; None while it starts and while it waits.
+        connection: brings its replies, and comes to its end when the process dies.
+        case: what the process works on; None while it starts and while it waits.
         ready: whether it has started.
     """
 
@@ -43,13 +43,13 @@ class Worker:
         self.ready = False
 
     def give(self, case: Case) -> None:
-        """Have it work at a case."""
+        """Let the process work on a case."""
         self.case = case
         with suppress(OSError):  # where it is dead, its connection will say so
             self.connection.send(case.task)
 
     def reply(self) -> Reply:
-        """What it has said. Raises EOFError where it is dead."""
+        """The process's reply. Raises EOFError if it is dead."""
         try:
             found: Reply = self.connection.recv()
         except OSError:
@@ -57,7 +57,7 @@ class Worker:
         return found
 
     def how_it_died(self) -> str:
-        """Of what signal, or with what exit code."""
+        """The signal that killed the process, or its exit code, in words."""
         self._process.join()
         code = self._process.exitcode or 0
         try:
@@ -66,7 +66,7 @@ class Worker:
             return f"signal {-code}"
 
     def end(self) -> None:
-        """End it, whatever it does."""
+        """End the process, whatever it is doing."""
         self._process.terminate()
         self._process.join()
         self.connection.close()

@@ -1,4 +1,4 @@
-"""Processes side by side over shards. One that dies costs no more than what it was at."""
+"""Scores shards in several processes. If a process dies, only its current work is lost."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -21,10 +21,10 @@ _STILLBORN: Final = 3
 def score_side_by_side(
     shards: Iterator[Shard], jobs: int, start: Callable[[], Worker]
 ) -> Generator[Done, None, None]:
-    """Score shards in so many processes, which `start` starts, and tell of each that is written.
+    """Score shards in several processes, which `start` starts, and report each written shard.
 
-    Raises StoppedError where processes die as they start, what `Case.died` raises, and what a
-    process says of why it cannot go on. No process is left, however it ends.
+    Raises StoppedError if processes die as they start, what `Case.died` raises, and the error of a
+    process that cannot continue. However it ends, no process is left running.
     """
     workers: list[Worker] = []
     waiting: deque[Case] = deque()
@@ -76,7 +76,7 @@ def _mourn(worker: Worker, waiting: deque[Case], stillborn: int) -> None:
     if stillborn == _STILLBORN:
         raise StoppedError(
             f"{stillborn} processes in a row died as they started ({how}); is there too little "
-            "memory? Go on with fewer --jobs"
+            "memory? Continue with fewer --jobs"
         )
     if worker.case is not None:
         worker.case.died(how)

@@ -1,5 +1,5 @@
-"""What `thinstack doctor` looks at: whether this installation and a model work here, what is
-missing, and the command that mends it."""
+"""The checks of `thinstack doctor`: whether this installation and a model work here, what is
+missing, and the command that fixes it."""
 
 from thinstack.doctor.check import Check, exit_code
 from thinstack.doctor.examination import examine

@@ -1,4 +1,4 @@
-"""The outcome of one check."""
+"""The result of one check."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ Status = Literal["ok", "missing", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, and what was found.
+    """What was checked, and what was found.
 
     Attributes:
-        name: what was looked at.
-        status: "ok"; "missing", something that is not installed or not there; "wrong".
-        found: one line on it.
-        mend: the command that mends it, "" for none.
-        needed: whether nothing runs while it is missing; otherwise it is an optional extra.
-        details: the same as data, fit for JSON.
+        name: what was checked.
+        status: "ok", "missing" (not installed or not there) or "wrong".
+        found: the result in one line.
+        mend: the command that fixes it, or "".
+        needed: whether thinstack cannot run without it; otherwise it is optional.
+        details: the result as data, ready for JSON.
     """
 
     name: str
@@ -31,5 +31,5 @@ class Check:
 
 
 def exit_code(checks: Iterable[Check]) -> int:
-    """1 if anything is wrong or something needed is missing, 0 if only optional extras are."""
+    """1 if something is wrong or a needed package is missing, else 0. Missing extras are fine."""
     return int(any(one.status == "wrong" or (one.status != "ok" and one.needed) for one in checks))

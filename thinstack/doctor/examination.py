@@ -1,4 +1,4 @@
-"""All checks, one after the other."""
+"""Runs all checks, one after the other."""
 
 import os
 import warnings
@@ -23,8 +23,8 @@ REINSTALL = "pip install --force-reinstall --no-deps"
 
 
 def examine(model: str = "sst") -> Iterator[Check]:
-    """Check the installation, then the model of this name or folder; each outcome as soon as it is
-    there. Whatever is wrong is an outcome: nothing is raised."""
+    """Check the installation, then the model of this name or folder. Gives each result as soon as
+    it is known. A problem is a result too: no error is raised."""
     usable = True
     for check in package_checks():
         usable = usable and (check.name != "runtime" or check.status == "ok")
@@ -83,7 +83,7 @@ def _model(name: str, bundle: Bundle) -> Check:
 def _answers(name: str, bundle: Bundle, plugins: PluginManager) -> Iterator[Check]:
     """Whether the model answers as it should, on each device that onnxruntime was built for."""
     if CASES_FILE not in bundle.manifest.files:
-        found = f"the bundle has no {CASES_FILE}, so nothing tells what it should answer"
+        found = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
         yield Check("prediction", "missing", found)
         return
     yield _prediction(bundle, "cpu", _mend(name, plugins))
@@ -107,11 +107,11 @@ def _prediction(bundle: Bundle, device: Literal["cpu", "cuda"], mend: str) -> Ch
     details = agreement._asdict()
     if agreement.holds:
         return Check(name, "ok", found, details=details)
-    return Check(name, "wrong", f"{found}: it answers otherwise", mend, details=details)
+    return Check(name, "wrong", f"{found}: the answers are wrong", mend, details=details)
 
 
 def _mend(name: str, plugins: PluginManager) -> str:
-    """The command that gets a model anew, by the distribution of a name; "" for a folder."""
+    """The command that installs the package of a named model again; "" for a folder."""
     records = plugins.records()
     owners = {one.name: one.distribution for one in records if one.kind == "bundle"}
     return f"{REINSTALL} {owners[name]}" if name in owners else ""

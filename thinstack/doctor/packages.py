@@ -1,4 +1,4 @@
-"""Whether the packages that thinstack needs are installed, new enough, and can be imported."""
+"""Checks that the packages that thinstack needs are installed, recent enough, and importable."""
 
 import re
 import warnings
@@ -35,8 +35,8 @@ _IMPORTED = {name: package for package, name in DISTRIBUTIONS.items()}
 
 
 class Requirement(NamedTuple):
-    """A line of the metadata: the distribution, its extras with brackets, the versions, and the
-    extra of thinstack that it is of, None for what is always needed."""
+    """A requirement in thinstack's metadata: the distribution, its extras with brackets, the
+    versions, and the extra of thinstack that needs it. The last is None if it is always needed."""
 
     name: str
     extras: str
@@ -53,8 +53,8 @@ class Requirement(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What became of a requirement: its version, and a problem unless it can be used; no version
-    where it is not installed."""
+    """What was found for a requirement: the version, or None if it is not installed; and a problem,
+    if it cannot be used."""
 
     required: Requirement
     version: str | None
@@ -66,7 +66,8 @@ class Found(NamedTuple):
 
 
 def package_checks() -> Iterator[Check]:
-    """thinstack itself, what it always needs, a runtime of models, and each extra."""
+    """Checks of thinstack itself, the packages that it always needs, a model runtime and each
+    extra."""
     try:
         installed, lines = metadata.version(DISTRIBUTION), metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:

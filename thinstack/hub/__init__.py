@@ -1,2 +1,2 @@
-"""What the Hugging Face hub, and programs that know its models, want of a bundle; and how one gets
-there. The way back is `bundle/remote.py`."""
+"""Uploads bundles to the Hugging Face hub, with the files that the hub and its programs expect.
+`bundle/remote.py` downloads them."""

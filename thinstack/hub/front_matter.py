@@ -39,9 +39,9 @@ def front_matter(
 ) -> str:
     """The front matter of a bundle's card, with the two lines around it.
 
-    `shipped`: figures of the file by source, as the manifest has them; where there are none, the
-    means of `over_seeds`. Percentages become shares, as the hub's metrics are. `reported`: what
-    they were measured on, in words.
+    `shipped`: figures of the model by source, as the manifest has them. Without them, the means of
+    `over_seeds` are taken. Percentages become shares, because the hub's metrics are shares.
+    `reported`: what the figures were measured on, in words.
     """
     task = PIPELINE_TAGS.get(config.head.name, "text-classification")
     sentiment = ["sentiment-analysis"] if has_sides(config.labels) else []

@@ -1,4 +1,4 @@
-"""A bundle goes to the Hugging Face hub."""
+"""Uploads a bundle to the Hugging Face hub."""
 
 import json
 from pathlib import Path
@@ -28,8 +28,8 @@ MAIN = "main"
 
 
 class Pushed(NamedTuple):
-    """What became of a bundle: the address of its commit, where to look at it, and the files that
-    were added or changed for the hub."""
+    """An uploaded bundle: the address of its commit, its page on the hub, and the files that were
+    added or changed for the hub."""
 
     address: Address
     url: str
@@ -39,21 +39,23 @@ class Pushed(NamedTuple):
 def push(
     model: str | Path, repository: str, *, private: bool = False, revision: str | None = None
 ) -> Pushed:
-    """Upload a bundle, by its folder or name, to the repository "user/name", which is made if it is
-    not there, `private` or not. `revision`: a branch in place of the main one, made likewise.
+    """Upload a bundle, given by its folder or name, to the repository "user/name".
 
-    The bundle must open, and answer as its reference cases say. A bundle that lacks what the hub
-    expects (front matter in its card, `id2label` in its configuration, `tokenizer.json` of word
-    pieces) is uploaded with it; the one on the disk stays as it is. The token is that of
-    `huggingface_hub`. Raises InputError for a name that is none of a repository, BundleError for
-    a bundle that is not fit or where the hub refuses, MissingExtraError without huggingface_hub.
+    If the repository does not exist, it is made, `private` or public. `revision`: a branch other
+    than the main one, which is also made if needed. The bundle must open, and give the answers in
+    its reference cases. If it lacks something that the hub expects, the upload adds it: front
+    matter in the card, `id2label` in the configuration, `tokenizer.json` for word pieces. The
+    bundle on disk stays as it is. `huggingface_hub` provides the token.
+
+    Raises InputError for a name that cannot be a repository's; BundleError for a bundle that cannot
+    be used, or if the hub refuses it; MissingExtraError without huggingface_hub.
     """
     hub, bundle = hub_library(), open_bundle(model)
     address = _address(repository, revision)
     if CASES_FILE in bundle.manifest.files and not (found := check_cases(bundle)).holds:
         answers = f"scores differ by {found.largest:.2g} from those of its reference cases"
         raise BundleError(
-            f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it anew"
+            f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it again"
         )
     with TemporaryDirectory() as folder:
         added = _additions(bundle, repository.partition("/")[2])

@@ -1,4 +1,4 @@
-"""`tokenizer.json`: the word pieces of a bundle as the library `tokenizers` reads them."""
+"""`tokenizer.json`: the word pieces of a bundle, for the library `tokenizers`."""
 
 import json
 from typing import Any
@@ -11,9 +11,9 @@ __all__ = ["tokenizer_json"]
 def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
     """The content of `tokenizer.json` (`tokenizers` 0.19 and later).
 
-    It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does;
-    but a word of no part has no piece, where the vocabulary gives the unknown one. No piece is
-    special: "[UNK]" in a text is three parts, as for the vocabulary.
+    It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
+    One thing differs: a word without any part has no piece here, but the vocabulary gives it the
+    unknown piece. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
     """
     data: dict[str, Any] = {
         "version": "1.0",

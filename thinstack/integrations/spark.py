@@ -1,4 +1,4 @@
-"""Scoring the rows of a Spark DataFrame: `df.mapInArrow(score, score.schema)`."""
+"""Scores the rows of a Spark DataFrame: `df.mapInArrow(score, score.schema)`."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _MODELS_KEPT = 4
 @dataclass(frozen=True, slots=True)
 class SparkModel:
     """How a worker process gets the model: by the name of an installed bundle, or from a folder's
-    content in a broadcast. `digest` is that of its manifest."""
+    content in a broadcast. `digest` is the digest of the bundle's manifest."""
 
     name: str
     digest: str
@@ -39,8 +39,8 @@ class SparkModel:
     files: Any = field(default=None, compare=False, repr=False)
 
     def load(self) -> Predictor:
-        """The model, on one thread; it is loaded once in a process. Raises what `open_bundle` and
-        `Predictor` do, and BundleError where another bundle has the name here."""
+        """The model, on one thread. Each process loads it once. Raises what `open_bundle` and
+        `Predictor` raise, and BundleError if another bundle has this name here."""
         return _loaded(self)
 
     def _open(self) -> Predictor:
@@ -52,8 +52,8 @@ class SparkModel:
     def _start(self, bundle: Bundle) -> Predictor:
         if bundle.manifest.digest != self.digest:
             raise BundleError(
-                f"{bundle.path}: expected the bundle {self.name!r} that the driver has, found "
-                "another: install the same version of it on the driver and on every executor"
+                f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
+                "another: install the same version on the driver and on every executor"
             )
         return Predictor(
             bundle, threads=1, classes=self.classes, abstain=self.abstain, max_words=self.max_words
@@ -67,12 +67,12 @@ def _loaded(model: SparkModel) -> Predictor:
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """What `mapInArrow` calls in each task, made by `scorer`.
+    """The function that `mapInArrow` calls in each task. `scorer` makes it.
 
     Attributes:
         model: how a worker gets the model.
         labels: the names of its classes.
-        text, id, output, source: as of `score_batches`.
+        text, id, output, source: as for `score_batches`.
     """
 
     model: SparkModel
@@ -84,8 +84,8 @@ class Scorer:
 
     @property
     def schema(self) -> str:
-        """The columns of the rows that it gives, as Spark writes them in DDL: those of
-        `thinstack.corpora.scored_schema`."""
+        """The columns of the scored rows in Spark's DDL, as `thinstack.corpora.scored_schema` has
+        them."""
         return _ddl(scored_schema(self.labels, self.output), ", ", " ")
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -107,16 +107,16 @@ def scorer(
     max_words: int = MAX_WORDS,
     spark: "SparkSession | None" = None,
 ) -> Scorer:
-    """The function for `DataFrame.mapInArrow`, whose `schema` is the other argument of it.
+    """The function for `DataFrame.mapInArrow`. Its `schema` is the other argument.
 
-    `model`: the name of a bundle that is installed on the driver and on every executor, where it
-    is opened; or a folder, read on the driver and broadcast once by the session `spark` (by
-    default the active one). Executors need thinstack, onnxruntime and pyarrow. `text`, `id`: the
-    columns. The rest is as of `score_batches` and `thinstack.load`.
+    `model`: the name or the folder of a bundle. A named bundle must be installed on the driver and
+    on every executor. A folder is read on the driver, and the session `spark` broadcasts it once;
+    by default this is the active session. Executors need thinstack, onnxruntime and pyarrow.
+    `text`, `id`: the columns. All else is as for `score_batches` and `thinstack.load`.
 
-    Raises what `thinstack.load` and `score_batches` do for the model and its settings, and for a
-    folder InputError without an active session, or over Spark Connect, which has no broadcast;
-    MissingExtraError without pyspark.
+    Raises what `thinstack.load` and `score_batches` raise for the model and its settings. For a
+    folder it raises InputError without an active session, and over Spark Connect, which cannot
+    broadcast. Raises MissingExtraError without pyspark.
     """
     bundle = open_bundle(model)
     settings = bundle.manifest.digest, classes, abstain, max_words
@@ -136,8 +136,8 @@ def _broadcast(bundle: Bundle, spark: "SparkSession | None") -> Any:
     spark = spark or SparkSession.getActiveSession()
     if spark is None:
         raise InputError(
-            "expected a Spark session that takes the folder of the model to the executors, found "
-            "no active one: make it first, or hand it over with spark="
+            "a model in a folder needs a Spark session that sends it to the executors, but no "
+            "session is active: make one first, or pass it as spark="
         )
     try:
         context = spark.sparkContext

@@ -1,4 +1,4 @@
-"""Accuracy of node scores against a sentiment treebank's labels, without torch."""
+"""Accuracy of node scores against the labels of a treebank, without torch."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,19 @@ def accuracy(
     binary: bool,
     phrases: bool = True,
 ) -> Figures:
-    """Accuracies in percent of the scores (N_i, C) of each tree's nodes, the root last, against
-    their labels (N_i,), -1 = none.
+    """Accuracies in percent. Compares the scores (N_i, C) of each tree's nodes, the root last, with
+    their labels (N_i,), where -1 means no label.
 
-    Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy`, `phrase_binary_accuracy`,
+    Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy` and `phrase_binary_accuracy`;
     `root_calibration_error` and `phrase_calibration_error` in percentage points (see
-    `thinstack.measure.calibration`), None over no case, and the numbers of their cases, `roots`,
-    `binary_roots`, `phrases` and `binary_phrases`. *Binary* is Socher et al.'s (2013) protocol on
-    the same model, for classes ordered from negative to positive: cases of the middle (neutral)
-    class are left out, and the mass of the classes below it is set against the mass of those above.
-    `binary` False: the classes have no sides (`thinstack.measure.figures.has_sides`), so there is
-    no such case. `phrases` False: only roots are measured.
+    `thinstack.measure.calibration`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
+    and `binary_phrases`. A figure without cases is None.
+
+    *Binary* is the protocol of Socher et al. (2013) on the same model, for classes ordered from
+    negative to positive. Cases of the middle (neutral) class are left out. The probability of the
+    classes below the middle is compared with the probability of the classes above it. With `binary`
+    False, the classes have no sides (`thinstack.measure.figures.has_sides`), and there are no such
+    cases. With `phrases` False, only roots are measured.
     """
     all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
@@ -56,8 +58,8 @@ def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
 
 
 def binary_right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
-    """Which of the cases that are not neutral, of scores (K, C) and labels (K,), are on the right
-    side."""
+    """Which cases have scores (K, C) on the right side of their labels (K,). Neutral cases are left
+    out."""
     half = scores.shape[1] // 2
     lower, upper = (labels >= 0) & (labels < half), labels >= scores.shape[1] - half
     polar = lower | upper
@@ -70,11 +72,11 @@ def _no_case(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_
 
 
 def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntArray:
-    """Labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, -1 where no
+    """Labels (M,) of the spans `wanted` (M, 2) of another tree over the same words, or -1 if no
     labelled span (N, 2) is equal.
 
-    Where several nodes share a span (unary chains), the last in transition order, the highest,
-    counts.
+    If several nodes share a span (unary chains), the last in transition order counts, which is the
+    highest.
     """
     known = {
         (start, end): label

@@ -1,4 +1,4 @@
-"""How well trees agree with a treebank's: unlabelled bracketing, without torch."""
+"""How well trees agree with a treebank's trees: unlabelled bracketing, without torch."""
 
 from collections.abc import Sequence
 
@@ -13,23 +13,23 @@ IntArray = NDArray[np.int64]
 
 
 def bracketing(found: Sequence[IntArray], gold: Sequence[IntArray]) -> Figures:
-    """Agreement of trees with the treebank's over the same sentences, each tree the words [start,
-    end) of its nodes (N, 2).
+    """The agreement of trees with the treebank's trees over the same sentences. A tree is given as
+    the words [start, end) of its nodes (N, 2).
 
     A span is the words of a phrase of two words or more. F1 is over all spans of all sentences at
-    once (micro-averaged): twice the spans that both trees have, by the spans of both. Binary trees
-    over the same words have equally many, so that precision and recall are the same as F1. Returns,
-    in percent and None over no case,
+    once (micro-averaged): twice the number of spans that both trees have, divided by the number of
+    spans in both. Binary trees over the same words have equally many spans, so precision and recall
+    are the same as F1. Returns, in percent, or None without cases:
 
-    - `span_f1`: without the whole sentence, a span that no tree can miss;
-    - `span_f1_with_root`: with it;
-    - `span_f1_by_sentence`: with it, the mean of each sentence's of two words or more, to which
-      short ones count as much;
-    - `exact_trees`: sentences of three words or more all of whose spans are the treebank's; over
-      fewer there is one tree only;
+    - `span_f1`: without the span of the whole sentence, which no tree can miss;
+    - `span_f1_with_root`: with that span;
+    - `span_f1_by_sentence`: with that span, the mean over sentences of two words or more, so that
+      short sentences count as much as long ones;
+    - `exact_trees`: the share of sentences with all spans as in the treebank, among sentences of
+      three words or more, because fewer words have only one tree.
 
-    and the numbers `spans` and `spans_with_root` of the treebank's trees, and `trees`, sentences of
-    three words or more.
+    Also returns `spans` and `spans_with_root`, the numbers of spans in the treebank's trees, and
+    `trees`, the number of sentences of three words or more.
     """
     pairs = [(_spans(ours), _spans(theirs)) for ours, theirs in zip(found, gold, strict=True)]
     # Columns: spans in both trees, in the one found, in the treebank's.

@@ -1,4 +1,5 @@
-"""How far probabilities are from shares of right answers, and what a temperature makes of them."""
+"""How far probabilities are from the shares of right answers, and how a temperature changes
+them."""
 
 from typing import Final
 
@@ -13,12 +14,12 @@ BINS: Final = 15
 
 def calibration_error(scores: NDArray[np.floating], gold: NDArray[np.int64]) -> float | None:
     """The expected calibration error, in percentage points, of probabilities (K, C) against the
-    classes (K,) of all K cases; None over no case (Guo et al. 2017, equation 3).
+    classes (K,) of all K cases (Guo et al. 2017, equation 3). None without cases.
 
         ECE = sum over bins m of |B_m| / K |acc(B_m) - conf(B_m)|
 
     Bin m of M = `BINS` holds the cases whose greatest probability, conf, lies in
-    ((m - 1) / M, m / M]; acc is how many of them in one are right.
+    ((m - 1) / M, m / M]; acc is the share of them that are right.
     """
     if not len(gold):
         return None
@@ -29,8 +30,8 @@ def calibration_error(scores: NDArray[np.floating], gold: NDArray[np.int64]) -> 
 
 
 def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
-    """softmax(z / T) of rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9).
-    Above 1 it makes scores less sure; their order is the same."""
+    """softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9). A
+    temperature above 1 makes scores less sure, and keeps their order."""
     logs = np.log(np.maximum(scores, np.finfo(np.float32).tiny).astype(np.float64)) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
     found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)

@@ -1,5 +1,5 @@
-"""Accuracy of an ONNX bundle on a labelled treebank, without torch: with its trees, trees made from
-words, or raw text."""
+"""Measures an ONNX bundle on a labelled treebank, without torch: with the treebank's trees, trees
+made from words, or raw text."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,12 +28,11 @@ def evaluate_file(
     text: bool = False,
     read: Callable[[str | Path], list[Tree]] | None = None,
 ) -> Figures:
-    """`evaluate_predictor` on a file of labelled PTB bracket trees, or one that `read` reads.
-    Where the model was trained on labels by other names (`data.relabel` of its recipe), so are
-    those of the file, and sentences without a class are left out.
+    """`evaluate_predictor` on a file of labelled PTB bracket trees, or on one that `read` reads.
 
-    Raises TreeError with the place of a malformed tree or a label out of range, DataError for an
-    unreadable file.
+    If the model's recipe renamed labels (`data.relabel`), the labels of the file are renamed in the
+    same way, and sentences without a class are left out. Raises TreeError with the place of a
+    malformed tree or of a label out of range, DataError for a file that cannot be read.
     """
     relabel = predictor.bundle.relabel()
     treebank = read_labelled(path, predictor.config.labels, read=read, relabel=relabel)
@@ -48,14 +47,16 @@ def evaluate_predictor(
     text: bool = False,
 ) -> Figures:
     """The figures of `thinstack.measure.accuracy.accuracy` over a treebank with the model's
-    classes, which the predictor may show as fewer (`View`); without those called binary where the
-    labels have no sides (None, over no case).
+    classes.
 
-    `source`: "gold" takes the treebank's trees (a model of plain sentences their words). Any other
-    makes the trees from the words; phrases are then those that both trees have, and the figures of
-    `thinstack.measure.bracketing` say how well the trees agree. `text`: the words are detokenised
-    first and read as a user's text would be; only whole sentences are then compared. Raises
-    TreeError for gold trees that are not binary, InputError for gold trees over raw text.
+    The predictor may show fewer classes (`View`). If the labels have no sides, the binary figures
+    have no cases, and are None. `source`: "gold" takes the treebank's trees; a model of plain
+    sentences then reads only their words. Any other source makes the trees from the words. Then the
+    phrases that both trees have are compared, and the figures of `thinstack.measure.bracketing` say
+    how well the trees agree. `text`: whether to join the words first, and read them as a user's
+    text; then only whole sentences are compared.
+
+    Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.
     """
     trees = [tree for tree, _ in treebank]
     labels = [predictor.view.classes(known) for _, known in treebank]

@@ -1,4 +1,4 @@
-"""The figures of a task: what they are called, how they are shown, and which of them early stopping
+"""The figures of a task: their names, how they are printed, and which of them early stopping
 watches."""
 
 from collections.abc import Mapping, Sequence
@@ -49,9 +49,11 @@ WATCHED: Final[dict[Task, tuple[str, ...]]] = {
 
 
 def has_sides(labels: Sequence[str]) -> bool:
-    """Whether classes lie on two sides of a middle: the names of the lower half speak of
-    "negative", those of the upper half of "positive", as in SST's five; or they are SST's bare
-    numbers, "0" to "4"."""
+    """Whether classes lie on two sides of a middle, as SST's five do.
+
+    The names in the lower half have "negative" in them, and the names in the upper half have
+    "positive"; or the classes are SST's bare numbers, "0" to "4".
+    """
     half = len(labels) // 2
     names = [label.lower() for label in labels]
     sides = ("negative", names[:half]), ("positive", names[-half:])
@@ -60,19 +62,19 @@ def has_sides(labels: Sequence[str]) -> bool:
 
 
 def figure_names(task: Task, labels: Sequence[str]) -> dict[str, str]:
-    """The figures of a task, by their key, and what they are called: accuracies in percent (binary
-    ones only for labels that `has_sides` knows), correlations and squared errors."""
+    """The names of a task's figures, by key: accuracies in percent, correlations and squared
+    errors. Binary accuracies are there only for labels that `has_sides` knows."""
     binary = has_sides(labels)
     return {key: name for key, name in _NAMES[task].items() if binary or "binary" not in key}
 
 
 def selection(task: Task, figures: Mapping[str, float | None]) -> float:
-    """What early stopping looks at, the higher the better; a figure that is undefined counts 0."""
+    """The figure that early stopping watches; higher is better. An undefined figure counts 0."""
     return sum(figures[name] or 0.0 for name in WATCHED[task])
 
 
 def percentage(right: NDArray[np.bool_]) -> float | None:
-    """The share in percent of the cases (K,) that are right; None over no case."""
+    """The share in percent of the cases (K,) that are right; None without cases."""
     return 100.0 * float(right.mean()) if right.size else None
 
 
@@ -82,7 +84,7 @@ def percent(value: float | None) -> str:
 
 
 def line(figures: Mapping[str, float | None], task: Task, labels: Sequence[str]) -> str:
-    """The figures of a task as they are printed, each with its name; `labels` are the classes."""
+    """The figures of a task as they are printed, each with its name. `labels` are the classes."""
     names = figure_names(task, labels)
     return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in names.items())
 
@@ -93,5 +95,5 @@ def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) 
 
 
 def shown(key: str, value: float | None) -> str:
-    """A figure as it is printed: percent with two decimals, all else with four."""
+    """A figure as it is printed: percent with two decimals, any other with four."""
     return percent(value) if value is None or key.endswith(("accuracy", "f1")) else f"{value:.4f}"

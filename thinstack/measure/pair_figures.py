@@ -1,4 +1,4 @@
-"""Figures of pairs of sentences, by scipy."""
+"""Figures for pairs of sentences, computed with scipy."""
 
 import math
 import warnings
@@ -15,10 +15,10 @@ __all__ = ["entailment", "pearson", "relatedness"]
 
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
-    """Agreement of predicted with gold ratings (P,) (Tai et al. 2015, Table 3).
+    """The agreement of predicted ratings (P,) with gold ratings (Tai et al. 2015, Table 3).
 
-    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None where it is undefined,
-    and `pairs`.
+    Returns `pearson`, `spearman` and `mse` (in ratings squared), each None if it is undefined; and
+    `pairs`, the number of pairs.
     """
     errors = predicted.astype(np.float64) - gold
     return {
@@ -30,8 +30,8 @@ def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> 
 
 
 def pearson(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> float | None:
-    """Pearson's r of two samples (P,); None where it is undefined: fewer than two pairs, or a
-    sample that is constant."""
+    """Pearson's r of two samples (P,). None if it is undefined, because there are fewer than two
+    pairs or a sample is constant."""
     return _correlation(stats.pearsonr, predicted, gold)
 
 
@@ -49,6 +49,7 @@ def _correlation(
 
 
 def entailment(predicted: NDArray[np.integer], gold: NDArray[np.integer]) -> Figures:
-    """Accuracy in percent of classes of pairs (P,): `accuracy`, None over no pair, and `pairs`."""
+    """The `accuracy` in percent of the classes of pairs (P,), None without pairs; and `pairs`, the
+    number of pairs."""
     right = predicted == gold
     return {"accuracy": percentage(right), "pairs": len(right)}

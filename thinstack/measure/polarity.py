@@ -33,13 +33,13 @@ _NAMES = {"neg": -1, "negative": -1, "neutral": 0, "pos": 1, "positive": 1}
 
 
 class SuiteFigures(NamedTuple):
-    """What is right of a suite.
+    """How much of a suite a model gets right.
 
     Attributes:
-        figures: data fit for JSON. `right`, `total` and `accuracy` (percent) over all texts but
-            irony; the accuracy of `negated_negatives`, if there are any; `kinds`, `irony` and
-            `tests` with the three by kind, of irony, and by sort of pair (INV, DIR).
-        wrong: the texts whose polarity is not what was found, in their order.
+        figures: data ready for JSON. `right`, `total` and `accuracy` (percent) are over all texts
+            but irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
+            `tests` have the same three figures by kind, for irony, and by sort of pair (INV, DIR).
+        wrong: the texts that the model gets wrong, in their order.
     """
 
     figures: dict[str, Any]
@@ -47,11 +47,11 @@ class SuiteFigures(NamedTuple):
 
 
 def sides_of(labels: Sequence[str]) -> NDArray[np.int64] | None:
-    """The side of each class (C,), by its name: -1 negative, 0 neutral, 1 positive; None for
-    classes that are not those of sentiment.
+    """The side of each class (C,), by its name: -1 negative, 0 neutral, 1 positive. None if the
+    classes are not about sentiment.
 
-    A name holds one of the words negative, neutral and positive, or neg and pos; or the classes
-    are in an order that `has_sides` knows, such as SST's bare numbers.
+    A name has one of the words negative, neutral and positive in it, or neg and pos. Otherwise the
+    classes must be in an order that `has_sides` knows, such as SST's bare numbers.
     """
     if has_sides(labels):
         return np.sign(2 * np.arange(len(labels)) - len(labels) + 1)
@@ -69,9 +69,9 @@ def _words(label: str) -> list[str]:
 def evaluate_suite(
     predictor: Predictor, cases: Sequence[Case], *, source: TreeSource = "auto"
 ) -> SuiteFigures:
-    """`polarity_figures` of what a model says of the texts, read as a user's would be.
+    """`polarity_figures` of a model's scores for the texts, which it reads as a user's texts.
 
-    Raises InputError for a model whose classes are not those of sentiment, and for a source that it
+    Raises InputError for a model that does not score sentiment, and for a source that the model
     does not have; DataError for a text without words.
     """
     texts = (case.text for case in cases)
@@ -82,14 +82,15 @@ def evaluate_suite(
 def polarity_figures(
     cases: Sequence[Case], scores: NDArray[np.floating], labels: Sequence[str]
 ) -> SuiteFigures:
-    """What is right of texts with these scores (K, C).
+    """How many texts with these scores (K, C) are right.
 
-    The *margin* of a text is the mass of the positive classes less that of the negative ones. A
-    positive text is right if its margin is above 0, a negative one if it is below; a neutral one if
-    the most probable class is neutral or the margin is at most `NEUTRAL_MARGIN` either way. An INV
-    is right if it and its partner are both right or both wrong, a DIR if its margin lies above its
-    partner's ("up") or below it. Pairs have figures of their own, and count once more as texts.
-    Raises InputError for classes that are not those of sentiment.
+    The *margin* of a text is the probability of the positive classes minus the probability of the
+    negative ones. A positive text is right if its margin is above 0, a negative text if it is
+    below. A neutral text is right if the most probable class is neutral, or if the margin is at
+    most `NEUTRAL_MARGIN` on either side. An INV pair is right if both texts are right or both are
+    wrong. A DIR pair is right if the margin is above the partner's ("up"), or below it ("down").
+    Pairs have their own figures, and their texts also count by themselves. Raises InputError for
+    classes that are not about sentiment.
     """
     sides = _needed_sides(labels)
     margins = scores @ sides
@@ -112,8 +113,8 @@ def polarity_figures(
 
 
 def suite_rows(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Figures as the rows of a table, each with what it is called: the kinds, their total, and what
-    is not in it."""
+    """The figures as rows of a table, each with its name: the kinds, their total, and the figures
+    outside the total."""
     kinds = [(kind.replace("_", " "), found) for kind, found in figures["kinds"].items()]
     return [
         *kinds,

@@ -1,4 +1,4 @@
-"""How right an ONNX bundle is about the texts of a table, without torch."""
+"""Measures how often an ONNX bundle is right about the texts of a table, without torch."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,10 +30,10 @@ def evaluate_table(
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
     confusion matrix (C, C).
 
-    A text is read as a user's would be. Labels are the model's; where the predictor shows fewer
-    (`View`), so are those of the texts, and texts of a class that is left out do not count. Raises
-    DataError, with file and line, for a row that cannot be used or a label that the model does not
-    have.
+    A text is read as a user's text. Its label must be one of the model's classes. If the predictor
+    shows fewer classes (`View`), labels are merged in the same way, and texts of a class that is
+    left out do not count. Raises DataError, with file and line, for a row that cannot be used or a
+    label that the model does not have.
     """
     gold: list[int] = []
     labels = predictor.config.labels
@@ -57,8 +57,8 @@ def evaluate_table(
 def text_scores(
     predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: str | Path
 ) -> NDArray[np.floating]:
-    """The scores (T, C) of texts, each the mean over its sentences; `where` they stand leads
-    messages. Raises DataError for a text without words."""
+    """The scores (T, C) of texts, each the mean over its sentences. Messages start with `where`.
+    Raises DataError for a text without words."""
     found = []
     for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
         if not sentences:

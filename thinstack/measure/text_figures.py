@@ -1,4 +1,4 @@
-"""Figures of classes of texts, and what is taken for what."""
+"""Figures for the classes of texts, and the confusion matrix."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ IntArray = NDArray[np.int64]
 def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[str]) -> Figures:
     """Figures in percent of the scores (T, C) of texts against their classes (T,), named `labels`.
 
-    Returns `accuracy`; `macro_f1`, the mean of the F1 of every class that is there or was found;
-    `binary_accuracy`, of classes that have sides, as `thinstack.measure.accuracy.accuracy` has it;
-    `calibration_error`, in percentage points, see `thinstack.measure.calibration`; each None over
-    no text; and `texts` and `binary_texts`, how many there were.
+    Returns `accuracy`; `macro_f1`, the mean F1 over all classes that occur or were predicted;
+    `binary_accuracy` for classes with sides, as in `thinstack.measure.accuracy.accuracy`;
+    `calibration_error` in percentage points, see `thinstack.measure.calibration`. Each is None
+    without texts. `texts` and `binary_texts` are the numbers of texts.
     """
     table = confusion(scores.argmax(1), gold, scores.shape[1])
     right, found, there = table.diagonal(), table.sum(0), table.sum(1)
@@ -38,7 +38,7 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
 
 
 def confusion(predicted: IntArray, gold: IntArray, classes: int) -> IntArray:
-    """How many texts of each class (rows) were taken for each (columns), (C, C)."""
+    """How many texts of each class (rows) were taken for each class (columns), (C, C)."""
     table = np.zeros((classes, classes), np.int64)
     np.add.at(table, (gold, predicted), 1)
     return table

@@ -1,4 +1,4 @@
-"""What a plugin author imports beside the contracts of `thinstack.core`."""
+"""The names that an author of plugins imports, beside the contracts in `thinstack.core`."""
 
 from thinstack.plugins.hookspecs import HOOK_VERSION, hookimpl
 from thinstack.plugins.specs import Reader

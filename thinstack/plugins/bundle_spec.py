@@ -1,4 +1,4 @@
-"""A bundle that a distribution brings along."""
+"""A bundle that an installed package brings along."""
 
 import os
 import re
@@ -19,9 +19,10 @@ _SHOWN = 120  # characters of it
 
 
 class BundleSpec:
-    """The name of a bundle and its folder, which is opened, and checked, only when it is asked for.
+    """The name and folder of a bundle. The folder is opened and checked only when it is asked for.
 
-    Raises PluginError for a name that could be a path, and for what is no absolute path.
+    Raises PluginError for a name that could be a path, and for a folder that is not an absolute
+    path.
     """
 
     kind: ClassVar[str] = "bundle"
@@ -40,14 +41,14 @@ class BundleSpec:
         self.name, self.folder = name, Path(folder)
 
     def missing(self) -> str | None:
-        """What is wrong if the folder is not there."""
+        """The problem, if the folder is not there."""
         if os.path.isdir(self.folder):
             return None
         return f"{self.folder}: no such folder; install the distribution anew"
 
     @property
     def summary(self) -> str:
-        """Its size on the disk, and how the first paragraph of its card begins."""
+        """The bundle's size on disk, and the start of the first paragraph of its card."""
         size, card = 0, b""
         with suppress(OSError):
             size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())

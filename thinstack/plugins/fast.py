@@ -1,10 +1,10 @@
-"""Speed detours of an eager model: the same results as plain torch, sooner.
+"""Faster ways for an eager model to get the same results as plain torch.
 
-`lstm_gates` is one node of the graph while training and runs in place without gradients. `affine`
-and `tanh_` are for float32 on a CPU: oneDNN was twice as fast as `torch.addmm` (MKL) on the AMD
-processor of the measurements, and `tanh` took 7 to 10 times as long as `sigmoid`. What is traced,
-exported or scripted holds plain operations. `torch.backends.mkldnn.enabled = False` turns all
-detours off.
+`lstm_gates` is one node of the graph in training, and runs in place without gradients. `affine` and
+`tanh_` are for float32 on a CPU. On the AMD processor of our measurements, oneDNN was twice as fast
+as `torch.addmm` (MKL), and `tanh` took 7 to 10 times as long as `sigmoid`. A model that is traced,
+exported or scripted has plain operations. `torch.backends.mkldnn.enabled = False` turns all this
+off.
 """
 
 from typing import Any
@@ -36,7 +36,8 @@ def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
 
 
 def gelu(values: Tensor) -> Tensor:
-    """x times the share of a standard normal distribution below x (Hendrycks & Gimpel 2016)."""
+    """x times the share of a standard normal distribution that lies below x (Hendrycks & Gimpel
+    2016)."""
     if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return functional.gelu(values)
     # In this order onnxruntime knows it, and makes one operator of five.
@@ -45,8 +46,10 @@ def gelu(values: Tensor) -> Tensor:
 
 
 def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-    """Hidden state and memory cell, each (n, H), of an LSTM over N children:
-    c = i * g + sum_k f_k * c_k and h = o * tanh(c).
+    """The hidden state and memory cell, each (n, H), of an LSTM over N children.
+
+        c = i * g + sum_k f_k * c_k
+        h = o * tanh(c)
 
     Args:
         gates: (n, (3 + N) H) before squashing, in the order i, o, f_1 .. f_N, g. It may be

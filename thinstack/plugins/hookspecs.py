@@ -1,10 +1,10 @@
-"""The hooks that a plugin may implement; each takes nothing. All return classes but one, which
-returns folders.
+"""The hooks that a plugin may implement. They take no arguments. All return classes, except
+`thinstack_bundles`, which returns folders.
 
-A plugin that uses a hook, or a part of a contract, that came with version N of the hooks says so in
-its module, as `THINSTACK_HOOKS = N`, an int. A thinstack of an older version then leaves the plugin
-out, calls none of its hooks and says what to upgrade. A plugin that does not say is taken to be
-written for any version. The versions:
+Some hooks, and some parts of contracts, came with version N of the hooks. A plugin that uses one
+says so in its module: `THINSTACK_HOOKS = N`, an int. An older thinstack then leaves the plugin out,
+without calling its hooks, and says what to upgrade. A plugin without this line counts as written
+for any version. The versions:
 
 1. `thinstack_cells`, `thinstack_heads`, `thinstack_embeddings`, `thinstack_encoders`,
    `thinstack_parsers`, `thinstack_readers`, `thinstack_bundles`.
@@ -85,10 +85,10 @@ def thinstack_readers() -> Iterable[type[Reader]]:
 
 @hookspec
 def thinstack_bundles() -> Mapping[str, Path]:
-    """The bundles that this distribution brings along: their folders, by the names that
-    `thinstack.load` and `--model` know them by.
+    """The bundles that this package brings along: their folders, by the names for `thinstack.load`
+    and `--model`.
 
-    The entry point names the module of the hook. A model is looked up without importing torch, or
-    any entry point that names a class: let the module import nothing that takes long.
+    The entry point names the module of the hook. Looking up a model imports neither torch nor an
+    entry point that names a class, so the module should import nothing slow.
     """
     raise NotImplementedError

@@ -1,5 +1,5 @@
-"""Loading one plugin so that whatever goes wrong in it stays a record and reaches no other
-plugin."""
+"""Loads one plugin. If something goes wrong in it, that is recorded, and other plugins still
+work."""
 
 import difflib
 import logging
@@ -50,19 +50,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """What became of one cell, head, embedding, encoder, parser, reader or bundle, or of a plugin
-    that never got so far.
+    """The outcome of loading one cell, head, embedding, encoder, parser, reader or bundle, or a
+    plugin that failed before it provided one.
 
     Attributes:
-        name: versioned name of what the plugin provides, or the entry point's name.
+        name: the versioned name of the thing provided, or the name of the entry point.
         kind: `cell`, `head`, `embedding`, `encoder`, `parser`, `reader`, `bundle` or `plugin`.
         distribution: the installed distribution that it came with.
-        version: version of that distribution.
+        version: the version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
             not installed).
         error: why it is not `ok`, else None.
-        licence: that of the distribution, as it says itself; empty where it does not.
-        summary: one line on it, if it is `ok`.
+        licence: the distribution's licence, as its metadata says; empty if they do not say.
+        summary: a description in one line, if it is `ok`.
     """
 
     name: str
@@ -97,14 +97,14 @@ class Source:
     def record(
         self, status: Status, error: str | None = None, *, spec: AnySpec | None = None
     ) -> PluginRecord:
-        """Record of one spec of this plugin, or of the plugin as a whole."""
+        """The record of one spec of this plugin, or of the plugin as a whole."""
         name, kind = (self.name, "plugin") if spec is None else (spec.name, spec.kind)
         about = {"licence": self.licence, "summary": spec.summary if spec and not error else ""}
         return PluginRecord(name, kind, self.distribution, self.version, status, error, **about)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
-        """Record of an exception met while `doing`; a plugin that only lacks torch is unavailable,
-        not broken."""
+        """The record of an exception that was raised while `doing`. A plugin that only lacks torch
+        is unavailable, not broken."""
         log.debug("plugin of %s, %s", self, doing, exc_info=error)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
@@ -118,8 +118,8 @@ class Source:
 
 
 def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """Import one plugin, a class or a module of hooks, and call each hook alone: the specs that it
-    provides, and a record of each failure."""
+    """Import one plugin, a class or a module of hooks, and call its hooks one by one. Gives the
+    specs that it provides, and a record of each failure."""
     # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
     # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
     # other plugins share.

@@ -1,5 +1,5 @@
-"""Finds what all installed plugins provide; a broken plugin is recorded and reported, and harms no
-other."""
+"""Finds what all installed plugins provide. A broken plugin is recorded and reported, and the
+others still work."""
 
 import os
 import re
@@ -81,20 +81,20 @@ MORE = "pip install a package that brings it along, or give the path of a bundle
 
 
 class PluginWarning(UserWarning):
-    """A plugin is broken; it was left out and the others work."""
+    """A plugin is broken. It was left out, and the others work."""
 
 
 class PluginManager:
-    """The cells, heads, leaf embeddings, encoders, parsers, readers and bundles of the built-in
-    plugins and of the entry points of group `thinstack`.
+    """All cells, heads, leaf embeddings, encoders, parsers, readers and bundles. They come from the
+    built-in plugins and from entry points of the group `thinstack`.
 
-    Built-ins come first, the others sorted by distribution and name. Each failure becomes a record
-    and one PluginWarning.
+    Built-in plugins come first, then the others, sorted by distribution and name. Each failure
+    becomes a record and one PluginWarning.
 
     Args:
         builtins: module names of the built-in plugins.
-        entry_points: the other plugins; by default those of all installed distributions.
-        blocked: entry-point or distribution names to leave out; by default what
+        entry_points: the other plugins; by default, of all installed distributions.
+        blocked: names of entry points or distributions to leave out; by default, as
             THINSTACK_BLOCK_PLUGINS says.
     """
 
@@ -127,9 +127,8 @@ class PluginManager:
     def cell(self, name: str) -> CellSpec:
         """The cell of this name.
 
-        Raises UnknownNameError (lists the known ones), PluginError if two plugins provide it,
-        MissingExtraError if it is not known and there are plugins that could not be loaded for want
-        of torch.
+        Raises UnknownNameError, which lists the known cells; PluginError if two plugins provide it;
+        MissingExtraError if it is not known, and some plugins could not be loaded without torch.
         """
         return self._find(CellSpec, name)
 
@@ -150,15 +149,15 @@ class PluginManager:
         return self._find(ParserSpec, name)
 
     def reader(self, name: str) -> ReaderSpec:
-        """The reader of tree files of this name. Raises as `cell` does, but for MissingExtraError:
-        readers need no torch."""
+        """The reader of tree files of this name. Raises as `cell` does, except MissingExtraError,
+        because readers need no torch."""
         return self._find(ReaderSpec, name)
 
     def bundle(self, name: str) -> BundleSpec:
         """The bundle of this name.
 
-        Raises UnknownNameError, which lists the known ones and the plugins that were left out;
-        PluginError if two plugins provide it or its folder is not there.
+        Raises UnknownNameError, which lists the known bundles and the plugins that were left out;
+        PluginError if two plugins provide it or its folder is missing.
         """
         try:
             return self._find(BundleSpec, name)
@@ -167,7 +166,7 @@ class PluginManager:
             raise UnknownNameError("model", name, error.known, [MORE, *left_out]) from None
 
     def records(self) -> list[PluginRecord]:
-        """What became of every plugin, in the order of loading."""
+        """The outcome of loading each plugin, in order."""
         return list(self._records)
 
     def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:
@@ -203,21 +202,21 @@ class PluginManager:
 
 @cache
 def manager() -> PluginManager:
-    """The plugin manager of this process; plugins are loaded at the first call."""
+    """The plugin manager of this process. The first call loads the plugins."""
     return PluginManager()
 
 
 @cache
 def readers() -> PluginManager:
-    """A plugin manager without the built-ins but readers: it imports no torch, unless another
-    plugin does."""
+    """A plugin manager whose only built-in plugins are readers. It does not import torch, unless an
+    installed plugin does."""
     return PluginManager(builtins=READERS)
 
 
 @cache
 def bundles() -> PluginManager:
-    """A plugin manager of bundles: without the built-ins but theirs, and without what names a
-    class, so that it imports no torch, unless a module of hooks does."""
+    """A plugin manager for bundles only. It leaves out entry points that name a class, so it does
+    not import torch, unless a module of hooks does."""
     modules = [point for point in metadata.entry_points(group=GROUP) if not point.attr]
     return PluginManager(builtins=(BUNDLES,), entry_points=modules)
 

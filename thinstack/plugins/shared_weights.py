@@ -1,8 +1,8 @@
-"""One product for the gradient of a weight that is used many times.
+"""Computes the gradient of a weight that is used many times as one product.
 
-A cell multiplies by the same matrices at every depth, and autograd would add up a gradient of the
-size of the matrix for each. Within `one_weight_gradient` the factors of these gradients are kept
-until the last of them is there, and are multiplied once.
+A cell multiplies by the same matrices at every depth. For each depth, autograd would make a
+gradient as large as the matrix and add it up. Within `one_weight_gradient` the factors of these
+gradients are kept until all have come, and are multiplied once.
 """
 
 from collections.abc import Iterator
@@ -28,8 +28,8 @@ class Shared(NamedTuple):
     """A weight in use.
 
     Attributes:
-        origin: kept, for while it is there no other tensor takes its place in memory.
-        weight: to multiply by; its gradient is not that of `origin`, but made of the `factors`.
+        origin: the original; it is kept so that no other tensor takes its place in memory.
+        weight: the weight to multiply by. Its gradient is made of the `factors`.
     """
 
     origin: Tensor
@@ -42,8 +42,8 @@ _block = local()
 
 @contextmanager
 def one_weight_gradient() -> Iterator[None]:
-    """While this lasts `thinstack.plugins.fast.affine` takes part: the gradient of each of its
-    weights is x' G over all rows x that it was given. Gradients of gradients are not known."""
+    """Within this block, the gradient of each weight of `thinstack.plugins.fast.affine` is computed
+    once, as x' G over all rows x that it was given. Gradients of gradients are not possible."""
     before = getattr(_block, "weights", None)
     _block.weights = {}
     try:
@@ -53,8 +53,8 @@ def one_weight_gradient() -> Iterator[None]:
 
 
 def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
-    """The weight to take in place of this one, of this type; None where there is no block, or no
-    gradient is asked for."""
+    """The weight to use instead of this one, in this type. None outside a block, and if no gradient
+    is wanted."""
     weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
     if weights is None or _PASS_BACK is None or not weight.requires_grad:
         return None
@@ -68,7 +68,7 @@ def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
 
 
 def keep_factors(factors: Factors, rows: Tensor, grad: Tensor) -> None:
-    """Keep x and G of one use, in the backward pass."""
+    """In the backward pass, keep x and G of one use."""
     number = _PASS_BACK()
     if number not in factors:
         factors.clear()  # of a pass that never came to the weight

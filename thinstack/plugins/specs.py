@@ -1,5 +1,4 @@
-"""What a plugin's class says of it: name, summary and the options of its constructor. No torch
-needed."""
+"""Reads from a plugin's class its name, summary and options, without torch."""
 
 import inspect
 import re
@@ -38,14 +37,14 @@ Product = TypeVar("Product")
 
 
 class Spec(Generic[Product]):
-    """A plugin's class, its name, its summary and how to build it. Raises PluginError for a class
-    that is not as its contract says.
+    """A plugin's class with its name and summary, and the way to build it. Raises PluginError for a
+    class that breaks its contract.
 
-    The constructor gets those of the library's `sizes` that it names. Its other keyword-only
-    arguments are the options, which a configuration gives: types (with pydantic's constraints in
-    `Annotated`) and defaults are those of the signature. Where options choose between classes, a
-    classmethod `build` is called in place of the constructor, with more options of its own.
-    `options` is a pydantic model of them all.
+    thinstack passes the `sizes` that the constructor names. Its other keyword-only arguments are
+    options, which a configuration gives. Their types (with pydantic's constraints in `Annotated`)
+    and defaults come from the signature. If options choose between classes, the class has a
+    classmethod `build`, which is called instead of the constructor, and may have more options.
+    `options` is a pydantic model of all options.
     """
 
     kind: ClassVar[str]
@@ -94,7 +93,7 @@ class Spec(Generic[Product]):
             ) from error
 
     def parse(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """All options, validated. Raises ConfigError that names the plugin and the field."""
+        """All options, validated. Raises ConfigError, which names the plugin and the field."""
         try:
             return dict(self.options.model_validate(dict(options)))
         except ValidationError as error:
@@ -146,12 +145,12 @@ class CellSpec(Spec["Cell"]):
         inner_size: int = 0,
         kinds: int = 1,
     ) -> "Cell":
-        """Build the cell for leaf inputs of width X, inner inputs of width `inner_size`, outputs of
-        width H.
+        """Build the cell for leaf inputs of width X, inner inputs of width `inner_size`, and
+        outputs of width H.
 
-        `kinds` is the number of edge types of its trees. A cell may settle for less: one without
-        inner inputs says so by its own `inner_size`.
-        Raises ConfigError if `options` do not validate, PluginError if the constructor fails.
+        `kinds` is the number of edge types in its trees. A cell may read less than it is offered:
+        without inner inputs, its own `inner_size` is 0. Raises ConfigError if `options` are not
+        valid, PluginError if the constructor fails.
         """
         return self._create(
             options,
@@ -172,7 +171,7 @@ class HeadSpec(Spec["TaskHead"]):
     def create(
         self, options: Mapping[str, Any], *, hidden_size: int, classes: int, word_size: int = 0
     ) -> "TaskHead":
-        """Build the head for node outputs of width H and C classes; `word_size` is the width of a
+        """Build the head for node outputs of width H and C classes. `word_size` is the width of a
         node's head-word vector. Raises as `CellSpec.create` does."""
         return self._create(options, hidden_size=hidden_size, classes=classes, word_size=word_size)
 
@@ -181,8 +180,8 @@ class EmbeddingSpec(Spec["Embedding"]):
     """A registered leaf embedding.
 
     Attributes:
-        vocabulary: whose ids it reads: `words` (`token_ids`) or `wordpieces` (`piece_ids`,
-            `pieces_per_word`).
+        vocabulary: the vocabulary of the ids that it reads, `words` (`token_ids`) or `wordpieces`
+            (`piece_ids`, `pieces_per_word`).
     """
 
     kind = "embedding"
@@ -201,11 +200,11 @@ class EmbeddingSpec(Spec["Embedding"]):
     def create(
         self, options: Mapping[str, Any], *, entries: int, size: int, dropout: float = 0.0
     ) -> "Embedding":
-        """Build the embedding for a table of V entries and word vectors of width X; `dropout` is
-        that of the vectors.
+        """Build the embedding for a table of V entries and word vectors of width X, with this
+        dropout on the vectors.
 
-        Raises as `CellSpec.create` does; ConfigError also for dropout where the constructor takes
-        none, PluginError for an embedding of other sizes or index inputs.
+        Raises as `CellSpec.create` does. Raises ConfigError also if the constructor does not take
+        dropout, and PluginError for an embedding with other sizes or index inputs.
         """
         if dropout > 0 and not self._takes("dropout"):
             raise ConfigError(
@@ -232,11 +231,11 @@ class EncoderSpec(Spec["Encoder"]):
     sizes = ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
 
     def create(self, options: Mapping[str, Any], **sizes: Any) -> "Encoder":
-        """Build the encoder of a model: for words of width `input_size`, trees given as `structure`
-        says, with words at the leaves only if `words_at_leaves`, and `kinds` edge types.
+        """Build the encoder of a model for words of width `input_size`.
 
-        `hidden_size` is that of the configuration's cell, and `cell(input_size, inner_size)` builds
-        one of them. Raises as `CellSpec.create` does.
+        Trees are given as `structure` says, with `kinds` edge types. With `words_at_leaves`, only
+        leaves have a word. `hidden_size` comes from the configuration's cell, and
+        `cell(input_size, inner_size)` builds such a cell. Raises as `CellSpec.create` does.
         """
         return self._create(options, **sizes)
 
@@ -249,20 +248,19 @@ class ParserSpec(Spec["Parser"]):
     sizes = ("input_size",)
 
     def create(self, options: Mapping[str, Any], *, input_size: int) -> "Parser":
-        """Build the parser for words' vectors of width X. Raises as `CellSpec.create` does."""
+        """Build the parser for word vectors of width X. Raises as `CellSpec.create` does."""
         return self._create(options, input_size=input_size)
 
 
 class Reader:
-    """The contract of a reader of tree files; it needs no torch.
+    """The contract of a reader of tree files. A reader needs no torch.
 
     Attributes:
-        name: versioned, such as `my_format.v1`; recipes and `thinstack evaluate` ask for it by this
-            name.
-        summary: one line on the format.
-        read: a static method of the path and, if it names it, `skipped`; it returns the
-            `thinstack.Tree`s. It raises TreeError for the first malformed tree; where `skipped` is
-            a list, it leaves such trees out and appends their errors to it.
+        name: a versioned name, such as `my_format.v1`, for recipes and `thinstack evaluate`.
+        summary: a description of the format in one line.
+        read: a static method that takes the path and returns the `thinstack.Tree`s. It raises
+            TreeError for the first malformed tree. It may also take `skipped`. If that is a list,
+            the reader leaves malformed trees out, and appends their errors to the list.
     """
 
     plugin_kind: ClassVar[str] = "reader"
@@ -283,11 +281,11 @@ class ReaderSpec(Spec[Reader]):
             raise PluginError(f"reader {self.name!r} must define the static method `read`")
 
     def trees(self, path: str | Path, *, skipped: "list[TreeError] | None" = None) -> list[Tree]:
-        """Read the trees of a file; `skipped` takes the errors of malformed ones, which are then
-        left out.
+        """Read the trees of a file. A list `skipped` takes the errors of malformed trees, which are
+        then left out.
 
-        Raises what the reader raises of thinstack.errors, PluginError for any other error, for what
-        is no list of trees, and if it cannot skip.
+        Raises the reader's error if it comes from thinstack.errors. Raises PluginError for any
+        other error, for a result that is not a list of trees, and if the reader cannot skip.
         """
         read = self.plugin.read
         keywords = {} if skipped is None else {"skipped": skipped}

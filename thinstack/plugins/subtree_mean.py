@@ -1,5 +1,5 @@
-"""The mean over the leaves below each node, as a cell: executors and exporters know it like any
-other."""
+"""The mean over the leaves below each node, as a cell. Executors and exporters treat it as any
+other cell."""
 
 from torch import Tensor
 
@@ -9,12 +9,12 @@ __all__ = ["SubtreeMean"]
 
 
 class SubtreeMean(Cell):
-    """State: the sum (n, X) of the leaf inputs below a node, and their number (n, 1). Output: the
-    mean (n, X).
+    """The state is the sum (n, X) of the leaf inputs below a node, and their number (n, 1). The
+    output is the mean (n, X).
 
     Args:
         input_size: width X of a leaf's input.
-        inner_size: 0, or X: then every node has an input, which counts too.
+        inner_size: 0 or X. With X, every node has an input, which counts too.
     """
 
     inner_like_leaf = True

@@ -1,4 +1,4 @@
-"""Many short sentences in batches, cut so that memory stays bounded."""
+"""Puts sentences into batches that need a bounded amount of memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
@@ -54,11 +54,11 @@ attention between pieces of sentences of 512 takes 0.4 GB; its speed was not mea
 def in_batches(
     items: Iterable[Item], most: int, size: Callable[[Item], int], total: int
 ) -> Iterator[list[Item]]:
-    """The items in order, in lists of at most `most` items of at most `total` size in all, or of
-    one.
+    """The items in order, in lists of at most `most` items and at most `total` size. An item that
+    is larger than `total` gets a list to itself.
 
-    A list is given as soon as it is full, before another item is asked for. What `items` raises is
-    raised behind the items before it.
+    A list is given as soon as it is full, before the next item is asked for. If `items` raises an
+    error, the items before it are given first.
     """
     batch, taken, problem = list[Item](), 0, None
     try:
@@ -92,11 +92,12 @@ def batches(
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
     (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
 
-    A batch has at most `nodes` nodes in all, or one sentence. Sentences of one batch are of like
-    length, because the number of steps that a batch takes is the depth of its deepest tree. Where
-    words are read in their context, `widths` are the pieces of each sentence; they then take the
-    place of lengths, and `pieces` bounds a batch too, as wide as its widest sentence. For several
-    `threads` there are as many batches at least, unless they would have fewer than `FEW_NODES`.
+    A batch has at most `nodes` nodes, or it is a single sentence. The sentences of a batch have
+    similar lengths, because a batch takes as many steps as its deepest tree has levels. If the
+    model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
+    then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
+    With several `threads` there are at least as many batches, unless they would have fewer than
+    `FEW_NODES` nodes.
     """
     if threads > 1:
         share = -(-int((2 * lengths - 1).sum()) // threads)
@@ -126,7 +127,7 @@ def joined_transitions(
     trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray
 ) -> IntArray:
     """The transitions (N,) of the trees at these positions. Raises InputError, naming the position,
-    if one is no single binary tree over its number of words."""
+    unless each is a single binary tree over the words of its sentence."""
     chosen = [np.ravel(trees[position]) for position in positions.tolist()]
     sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
     wrong = np.flatnonzero(sizes != 2 * lengths[positions] - 1)
@@ -147,11 +148,13 @@ def joined_transitions(
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
     """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
-    or a text in place of words."""
+    and for a text instead of a list of words."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     if str in set(map(type, sentences)):
         position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
-        raise InputError(f"sentence {position} is a text; expected its words: split it first")
+        raise InputError(
+            f"sentence {position}: expected a list of words, found a text: split it first"
+        )
     if not lengths.all():
         position = int(lengths.argmin())
         raise InputError(f"sentence {position} has no words: leave empty sentences out")
@@ -159,6 +162,6 @@ def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
 
 
 def check_words(sentence: Sequence[str], place: int) -> None:
-    """Raise InputError, naming the place of the sentence, if a word is no string."""
+    """Raise InputError, naming the place of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
-        raise InputError(f"sentence {place}: a word is a string, found {odd[0]!r:.80}")
+        raise InputError(f"sentence {place}: expected words that are strings, found {odd[0]!r:.80}")

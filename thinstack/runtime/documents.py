@@ -1,4 +1,4 @@
-"""The class of a text of several sentences: the mean of theirs, weighted by their words."""
+"""Scores of a text with several sentences: the mean of their scores, weighted by words."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["document_data", "document_scores", "mean_scores", "word_shares"]
 
 
 def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
-    """The probabilities (C,) of the classes of a text of these sentences, at least one."""
+    """The probabilities (C,) of the classes for a text with these sentences, at least one."""
     roots = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
     lengths = np.array([len(sentence.words) * sentence.weight for sentence in sentences])
     found: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
@@ -20,8 +20,8 @@ def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
 
 
 def document_data(sentences: Sequence[Prediction]) -> dict[str, Any]:
-    """Data fit for JSON of a text of these sentences, at least one: its `label` (None where no
-    class is as probable as `abstain`) and `scores`."""
+    """The `label` and `scores` of a text with these sentences, at least one, ready for JSON. The
+    label is None if no class is as probable as `abstain`."""
     scores, labels = document_scores(sentences), sentences[0].labels
     best = int(scores.argmax())
     return {
@@ -33,10 +33,10 @@ def document_data(sentences: Sequence[Prediction]) -> dict[str, Any]:
 def mean_scores(
     roots: NDArray[np.floating], lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> NDArray[np.floating]:
-    """The scores (T, C) of texts, from those of their sentences, `roots` (B, C), in order.
+    """The scores (T, C) of texts, from the scores of their sentences, `roots` (B, C), in order.
 
-    `lengths` (B,) are the words of each sentence, or what they count; `counts` (T,) the sentences
-    of each text, at least one.
+    `lengths` (B,): the weight of each sentence, usually its number of words. `counts` (T,): how
+    many sentences each text has, at least one.
     """
     _, shares = word_shares(lengths, counts)
     weighted = roots * shares.astype(roots.dtype)[:, None]
@@ -47,7 +47,7 @@ def mean_scores(
 def word_shares(
     lengths: NDArray[Any], counts: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text;
-    `lengths` and `counts` as in `mean_scores`."""
+    """The text (B,) that each sentence belongs to, and its share (B,) of the words of that text.
+    `lengths` and `counts` are as in `mean_scores`."""
     text = np.repeat(np.arange(len(counts)), counts)
     return text, lengths / np.bincount(text, lengths, len(counts))[text]

@@ -1,4 +1,5 @@
-"""English text to sentences of treebank words, by the rules in `english.json` (docs/text.md)."""
+"""Splits English text into sentences of treebank words, by the rules in `english.json`
+(docs/text.md)."""
 
 import json
 import re
@@ -21,7 +22,7 @@ RULES = Path(__file__).with_name("english.json")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A kind of token: what it says of words and sentences."""
+    """A kind of token, and what it means for words and sentences."""
 
     name: str
     pattern: str
@@ -38,7 +39,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:
-    """A kind of words that a full stop may belong to: those listed, and what the pattern fits."""
+    """Words that may end in a full stop: the words listed, and those that match the pattern."""
 
     ends: str
     words: frozenset[str]
@@ -52,7 +53,7 @@ class Abbreviation:
 
 
 class Rules:
-    """What `english.json` holds, with patterns compiled. Group i of `scan` is a token i."""
+    """The content of `english.json`, with compiled patterns. Group i of `scan` matches token i."""
 
     def __init__(self, data: dict[str, Any]):
         self._classes = {"starters": "|".join(data["starters"])}
@@ -107,7 +108,8 @@ def rules() -> Rules:
 
 @dataclass
 class EnglishSplitter:
-    """A `thinstack.runtime.text.Splitter` of English texts. `sentences` False: each text is one.
+    """A `thinstack.runtime.text.Splitter` for English texts. With `sentences` False, each text is
+    one sentence.
 
     It reads each character a bounded number of times, whatever the text.
     """

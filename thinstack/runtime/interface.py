@@ -1,4 +1,4 @@
-"""What the ONNX file of a bundle takes and gives, and whether that fits the bundle."""
+"""The inputs and outputs of a bundle's ONNX file, and checks that they fit the bundle."""
 
 import json
 import re
@@ -38,13 +38,13 @@ _READS = {"root_classifier.v1": "roots"}
 
 
 class Interface(NamedTuple):
-    """What a model takes and gives.
+    """The inputs and outputs of a model.
 
     Attributes:
         types: the type of each input, by its name.
-        output: the name of the scores: of phrases, or of sentences alone.
-        phrases: whether it scores phrases.
-        most_pieces: word pieces of a sentence that it reads, None without such a limit.
+        output: the name of the output with the scores.
+        phrases: whether phrases have scores; otherwise only whole sentences do.
+        most_pieces: how many word pieces a sentence may have, None without a limit.
     """
 
     types: dict[str, Any]
@@ -56,8 +56,9 @@ class Interface(NamedTuple):
 def interface_of(
     session: Any, config: ModelConfig, vocabulary: Vocabulary, source: str
 ) -> Interface:
-    """What the model of a session takes and gives. Raises BundleError, naming the file `source`, if
-    it is none that a predictor runs, or does not fit the configuration and the vocabulary."""
+    """The inputs and outputs of the model of a session. Raises BundleError, naming the file
+    `source`, if a predictor cannot run the model, or if it does not fit the configuration and the
+    vocabulary."""
     found = {item.name: item.type for item in session.get_inputs()}
     outputs = [item.name for item in session.get_outputs()]
     metadata = session.get_modelmeta().custom_metadata_map
@@ -116,7 +117,7 @@ def _check_metadata(
 def check_scores(
     scores: NDArray[np.floating], shape: tuple[int, int], output: str, source: str
 ) -> None:
-    """Raise BundleError unless scores that a model gave are finite and of this shape."""
+    """Raise BundleError unless the scores of a model are finite and have this shape."""
     if scores.shape != shape or not np.isfinite(scores).all():
         rows, labels = shape
         expected = f"finite {output} of {rows} rows and {labels} labels"
@@ -126,8 +127,8 @@ def check_scores(
 
 
 def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], source: str) -> None:
-    """Raise BundleError unless transitions that a model gave are trees over the sentences of a
-    forest, which have these places."""
+    """Raise BundleError unless the transitions of a model are trees over the sentences of a forest.
+    `places` are the numbers of these sentences, for the message."""
     nodes = int(forest.sizes.sum())
     if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
         wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"

@@ -1,4 +1,4 @@
-"""Sentences too long for a model: where they are cut, and how their parts are joined again."""
+"""Cuts sentences that are too long for a model, and joins the scored parts."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _MARKS = (frozenset((";", ":", "--", "–", "—", ".", "...", "…", "!", "?"))
 
 
 class Limits(NamedTuple):
-    """What a model reads at once: so many words, and so many of the vocabulary's word pieces."""
+    """How many words, and how many word pieces, a model reads at once."""
 
     words: int
     pieces: int | None
@@ -36,12 +36,13 @@ class Limits(NamedTuple):
 
 
 def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
-    """The words [start, end) of the parts of a sentence, in order, each of a cost of at most
-    `limit`, or of one word.
+    """The words [start, end) of the parts of a sentence, in order. Each part costs at most `limit`,
+    or is a single word.
 
-    `costs`: of each word, at least 1. What costs too much is cut in two, again and again: behind a
-    semicolon, colon, dash or full stop, else behind a comma, whichever is nearest to the middle and
-    leaves at least a quarter on either side; else at the middle. It takes linear time.
+    `costs`: the cost of each word, at least 1. A part that costs too much is cut in two, as often
+    as needed. The cut comes after a semicolon, colon, dash or full stop, else after a comma, else
+    at the middle. Of several marks, the nearest to the middle is taken; each side must keep at
+    least a quarter of the cost. The whole takes linear time.
     """
     before = np.concatenate([[0], np.cumsum(costs)]).tolist()  # the cost of all words before each
     marked: list[Sequence[int]] = [
@@ -75,11 +76,13 @@ def _nearest(places: Sequence[int], before: Sequence[int], middle: float) -> int
 def cuts_of(
     sentences: Sentences, lengths: NDArray[np.int64], limits: Limits, *, given: bool
 ) -> dict[int, Spans]:
-    """The parts of each sentence that is too long, by its place. `lengths` (B,): the words of each.
-    `given`: their trees are, so that pieces alone count, and nothing can be cut.
+    """The parts of each sentence that is too long, by its place.
 
-    Raises InputError for a word that is none, or too long for the model by itself, and for a
-    sentence with a given tree that is too long.
+    `lengths` (B,): how many words each sentence has. `given`: whether the trees are given. Then
+    only word pieces are limited, and a sentence cannot be cut.
+
+    Raises InputError for a word that is not a string, and for one that is too long for the model by
+    itself; also for a sentence that is too long and has a given tree.
     """
     found = {}
     if not given and lengths.max(initial=0) > limits.words:
@@ -113,7 +116,8 @@ def _check_pieces(
 
 
 def parts_of(sentences: Sentences, cuts: Mapping[int, Spans]) -> tuple[Sentences, list[int]]:
-    """All sentences, those of `cuts` in parts, and the place of the sentence of each."""
+    """All sentences, with the long ones in parts as `cuts` says; and for each item the place of the
+    sentence that it came from."""
     spans = [cuts.get(place, ((0, len(words)),)) for place, words in enumerate(sentences)]
     owners = [place for place, each in enumerate(spans) for _ in each]
     both = zip(owners, chain.from_iterable(spans), strict=True)
@@ -123,7 +127,8 @@ def parts_of(sentences: Sentences, cuts: Mapping[int, Spans]) -> tuple[Sentences
 def joined(
     scored: Sequence[Scored], owners: Sequence[int], cuts: Mapping[int, Spans], *, phrases: bool
 ) -> list[Scored]:
-    """The scored sentences of what `parts_of` gave; `phrases` as for `join`."""
+    """The scored sentences, from the scores of all that `parts_of` gave. `phrases` is as for
+    `join`."""
     following, count = iter(scored), owners[-1] + 1
     return [
         join(list(islice(following, len(cuts[place]))), cuts[place], phrases=phrases)
@@ -134,10 +139,10 @@ def joined(
 
 
 def join(parts: Sequence[Scored], spans: Spans, *, phrases: bool) -> Scored:
-    """One sentence of its parts, which are these words of it: a balanced tree over their trees.
+    """Join the parts of a sentence by a balanced tree over their trees. `spans`: the words of each.
 
-    Its nodes above the parts have the mean of the scores of the parts below, weighted by words.
-    `phrases`: whether all nodes have scores, not the sentence alone.
+    A node above the parts has the mean of the scores of the parts below it, weighted by words.
+    `phrases`: whether every node has scores; otherwise only the sentence has.
     """
     top = balanced(len(parts))
     below = spans_of(top)[top == REDUCE]

@@ -1,4 +1,4 @@
-"""Batches of one session on several threads of the CPU."""
+"""Runs the batches of one session on several threads of the CPU."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -14,10 +14,11 @@ MOST_THREADS = 256
 
 
 class Pool:
-    """Runs a function on several threads, in order; None is as many as the process has cores. The
-    threads start with the first use, and again in a forked process, which has none of its parent's.
+    """Runs a function on several threads, and gives the results in order.
 
-    Raises InputError unless 1 <= `threads` <= 256.
+    `threads` None means one per core that the process may use. Threads start at the first use. A
+    forked process starts its own, because it does not inherit its parent's threads. Raises
+    InputError unless 1 <= `threads` <= 256.
     """
 
     def __init__(self, threads: int | None) -> None:
@@ -30,7 +31,8 @@ class Pool:
         self._process = 0
 
     def map(self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """`run(*job)` of each job, in the order of the jobs. One job, or one thread, runs here."""
+        """The result of `run(*job)` for each job, in order. A single job, and all jobs of a single
+        thread, run in the calling thread."""
         jobs = iter(jobs)
         first = list(islice(jobs, 2))
         if self.threads == 1 or len(first) < 2:
@@ -41,5 +43,5 @@ class Pool:
 
 
 def usable_cores() -> int:
-    """Cores of the CPU that the process may use."""
+    """The number of CPU cores that the process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

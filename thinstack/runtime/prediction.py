@@ -26,9 +26,12 @@ _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\
 
 
 class Scored(NamedTuple):
-    """The tree of a sentence, transitions (2n-1,) int8 (none of a plain sentence), and its nodes'
-    scores, (2n-1, C), or those of the sentence alone, (1, C), from a model without phrases. What
-    its words count is `Prediction.weight`; only a sentence that was cut has parts."""
+    """The tree of a sentence and the scores of its nodes.
+
+    The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
+    (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
+    `Prediction`. Only a sentence that was cut has parts.
+    """
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
@@ -38,23 +41,24 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """What a model says of one sentence of L words and its N = 2L - 1 phrases, or of the sentence
-    alone (N = 1) where its phrases were not trained.
+    """The scores that a model gives to a sentence of L words and to its N = 2L - 1 phrases.
+
+    If the model has not learnt to score phrases, only the sentence has scores, and N = 1.
 
     Attributes:
         text: the sentence.
         words: the L words as the model read them (treebank conventions).
         offsets: (L, 2) int64, the characters [start, end) of each word in `text`.
-        transitions: (2L - 1,) int8, the tree; phrase i is node i, the sentence itself is the last.
-            Empty where the model reads plain sentences.
+        transitions: (2L - 1,) int8, the tree. Phrase i is node i, and the last node is the
+            sentence. Empty if the model reads plain sentences.
         scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
         labels: the C class names.
-        abstain: a phrase none of whose classes is as probable as this has no label.
-        weight: what each of its words counts in the mean of a text: all of it (1), but where a view
-            leaves a class out, the share of the sentence's probability that the others have.
-        parts: words [start, end) of the parts that a sentence too long for the model was cut into
-            and read in, with a balanced tree over theirs; one part where it was not cut.
-        predictor: what made it, for `why`; None from elsewhere, and of a pickle or a copy.
+        abstain: a phrase has no label if its best class is less probable than this.
+        weight: the weight of each word in the mean of a text. It is 1, unless the view leaves a
+            class out. Then it is the share of the probability that the other classes have.
+        parts: words [start, end) of each part, if the sentence was too long and was read in parts,
+            joined by a balanced tree. A sentence that was not cut is one part.
+        predictor: the predictor that made this, for `why`. None in a pickle or a copy.
     """
 
     text: str
@@ -88,7 +92,7 @@ class Prediction:
         parts: Spans = (),
         predictor: "Predictor | None" = None,
     ) -> Self:
-        """A prediction over words; the text is taken to be the words with a space between."""
+        """A prediction over words. Its text is the words with spaces between them."""
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
@@ -97,12 +101,12 @@ class Prediction:
 
     @property
     def phrases(self) -> bool:
-        """Whether every node of the tree has scores, not the sentence alone."""
+        """Whether every node of the tree has scores; otherwise only the sentence has."""
         return len(self.scores) == len(self.transitions)
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """Words [start, end) of what has scores, (N, 2)."""
+        """Words [start, end) of each phrase that has scores, (N, 2)."""
         return scored_spans(self.transitions, self.scores, len(self.words))
 
     @property
@@ -121,7 +125,7 @@ class Prediction:
 
     @property
     def label(self) -> str | None:
-        """The most probable class of the sentence; None where it is not as probable as
+        """The most probable class of the sentence, or None if it is less probable than
         `abstain`."""
         row = self.scores[-1]
         best = int(row.argmax())
@@ -129,10 +133,10 @@ class Prediction:
 
     @property
     def tree(self) -> Tree | None:
-        """The tree, each node that has scores labelled with the number of its most probable class,
-        or `-` where it is uncertain; None where the model reads plain sentences.
+        """The tree, or None if the model reads plain sentences.
 
-        Brackets inside a word become `-LRB-` and `-RRB-`, white space inside one `_`.
+        A node with scores is labelled with the number of its most probable class, or with `-` if it
+        is uncertain. Brackets inside a word become `-LRB-` and `-RRB-`; white space becomes `_`.
         """
         if not self.transitions.size:
             return None
@@ -144,7 +148,7 @@ class Prediction:
 
     @property
     def brackets(self) -> str | None:
-        """The tree in brackets, with labels where every node has one; None where there is none."""
+        """The tree in brackets, with labels if every node has one; None if there is no tree."""
         tree = self.tree
         return None if tree is None else to_brackets(tree, labelled=self.phrases)
 
@@ -153,20 +157,21 @@ class Prediction:
         return self.text[int(self.offsets[start, 0]) : int(self.offsets[end - 1, 1])]
 
     def why(self) -> "list[Contribution]":
-        """What each phrase contributes to the label (`thinstack.runtime.why.contributions`). Raises
-        InputError as that does, and without a predictor."""
+        """How much each phrase contributes to the label (`thinstack.runtime.why.contributions`).
+        Raises InputError as that function does, and if `predictor` is None."""
         if self.predictor is None:
             raise InputError(
-                "this prediction does not know what made it, as one of a Doc, a pickle or a copy: "
-                "call predictor.why(prediction)"
+                "this prediction has lost its predictor, because it comes from a Doc, a pickle or "
+                "a copy: call predictor.why(prediction)"
             )
         return self.predictor.why(self)
 
     def to_nested(self) -> dict[str, Any]:
-        """The tree as nested data fit for JSON, as D3's hierarchies take it: the sentence with
-        `text`, `start` and `end` (characters of the sentence), `label`, `scores` and `children`,
-        the same of its parts; a word has no `children`. Without scores of phrases there is the
-        sentence only.
+        """The tree as nested data ready for JSON, as D3's hierarchies take it.
+
+        Each phrase has `text`, `start` and `end` (characters of the sentence), `label` and
+        `scores`. All but words have `children`, a list of phrases. If phrases have no scores, there
+        is only the sentence.
         """
         stack: list[dict[str, Any]] = []
         nodes = self.to_dict()["nodes"]
@@ -186,10 +191,12 @@ class Prediction:
         return svg([self])
 
     def to_dict(self) -> dict[str, Any]:
-        """Data fit for JSON: `text`, `label`, `scores`, the tree as `brackets` (`tree`) and
-        `transitions`, and `nodes`, what has scores in transition order, each with `start` and `end`
-        (characters of `text`), `text`, `label` (None where it is uncertain) and `scores`; and of a
-        sentence that was cut its `parts`, words [start, end).
+        """The prediction as data ready for JSON.
+
+        It has `text`, `label`, `scores`, the tree as `tree` (brackets) and `transitions`, and
+        `nodes`: the phrases with scores, in transition order. Each node has `start` and `end`
+        (characters of `text`), `text`, `label` (None if it is uncertain) and `scores`. A sentence
+        that was cut also has `parts`, words [start, end).
         """
         spans = self.spans
         starts = self.offsets[spans[:, 0], 0].tolist()
@@ -222,8 +229,8 @@ class Prediction:
 def scored_spans(
     transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
 ) -> NDArray[np.int64]:
-    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or of the
-    sentence of so many words alone."""
+    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or only of the
+    sentence, which has this many words."""
     if len(scores) == len(transitions):
         return spans_of(transitions)
     return np.array([[0, words]])

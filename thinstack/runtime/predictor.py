@@ -1,4 +1,4 @@
-"""`Predictor`: a bundle's ONNX model in onnxruntime. It needs numpy and an onnxruntime only."""
+"""`Predictor`: runs a bundle's ONNX model. It needs only numpy and onnxruntime."""
 
 import os
 from collections.abc import Sequence
@@ -41,27 +41,26 @@ _ORPHANS: list[Any] = []
 
 
 class Predictor:
-    """The scores that a bundle's model gives to sentences and, where phrases were trained, to all
-    their phrases.
+    """Scores sentences with a bundle's model, and their phrases if the model has learnt to.
 
-    May be shared by any number of threads; a forked process starts its own session. Pickled, it is
-    the path of its bundle, which is opened and checked again.
+    Any number of threads may share a predictor. A forked process starts its own session. A pickle
+    holds only the path of the bundle, which is opened and checked again when it is loaded.
 
     Attributes:
-        bundle, config, vocabulary: what it was made from.
-        labels: the C class names, those of the view.
-        view: which classes are shown, and whether answers are left out.
-        phrases: whether it scores phrases, or, with a task head that reads roots and of plain
-            sentences, sentences alone.
-        device: "cpu" or "cuda", what it really runs on.
-        threads: that share the batches of a call on the CPU; None is as many as the process has
-            cores. An operator runs on one thread.
-        max_words: of a sentence that is read as a whole; a longer one is cut
+        bundle, config, vocabulary: what the predictor was made from.
+        labels: the C class names, as the view shows them.
+        view: which classes are shown, and how probable a label must be.
+        phrases: whether phrases have scores. They have none if the task head reads only roots, or
+            if the model reads plain sentences.
+        device: "cpu" or "cuda", the device that the model really runs on.
+        threads: how many threads share the batches of a call on the CPU; None means one per core.
+            Each operator runs on one thread.
+        max_words: the longest sentence that is read as a whole. A longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
 
-    Raises BundleError if the bundle has no usable ONNX model, MissingExtraError without
-    onnxruntime, DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    takes the CPU), InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, and as
+    Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
+    onnxruntime; DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
+    uses the CPU); InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, and as
     `View.choose` does for `classes` and `abstain`.
     """
 
@@ -109,18 +108,21 @@ class Predictor:
     def trees_and_scores(
         self, words: Sequence[Sequence[str]], trees: Trees = "auto"
     ) -> list[Scored]:
-        """The tree of each sentence and the probabilities of the classes for every node, in
-        transition order, or for the sentence alone.
+        """The tree of each sentence, and the probabilities of the classes for every node in
+        transition order, or only for the sentence.
 
         `words`: the n >= 1 words of each sentence, in treebank conventions. `trees`: their trees,
-        or where these come from: "auto" is what the model was trained for, "self" the parse that
-        the model makes as it scores. Sentences run in batches of `BATCH_NODES` nodes; the others in
-        its batch change a sentence's scores by rounding only, which could tip a parse where SHIFT
-        and REDUCE score alike. A model of plain sentences takes "auto" alone, and makes no tree.
-        A sentence of more than `max_words` words is scored in parts, unless its tree is given.
-        Raises InputError for a source that the model does not have, and,
-        naming the sentence (from 0), for one without words or whose transitions are no single tree;
-        BundleError if the model fails, or its parses are no trees.
+        or where the trees come from. "auto" means whatever the model was trained on, and "self" the
+        parse that the model makes as it scores. A model of plain sentences takes only "auto", and
+        makes no tree. A sentence of more than `max_words` words is scored in parts, unless its tree
+        is given.
+
+        Sentences run in batches of `BATCH_NODES` nodes. The other sentences of a batch change a
+        score only by rounding. That may change a parse if SHIFT and REDUCE score almost the same.
+
+        Raises InputError for a source that the model does not have. It names the sentence (from 0)
+        if that has no words or its transitions are not a single tree. Raises BundleError if the
+        model fails, or if its parses are not trees.
         """
         lengths = lengths_of(words)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
@@ -180,8 +182,7 @@ class Predictor:
     def predict(
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
-        """Predictions over sentences of words. Sources and errors are those of
-        `trees_and_scores`."""
+        """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
         shown = self.labels, self.view.abstain
         found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [
@@ -190,13 +191,13 @@ class Predictor:
         ]
 
     def why(self, prediction: Prediction) -> list[Contribution]:
-        """What each phrase contributes to the label of a prediction, which this model made. Raises
-        InputError as `thinstack.runtime.why.contributions`."""
+        """How much each phrase contributes to the label of a prediction that this model made.
+        Raises InputError as `thinstack.runtime.why.contributions` does."""
         return contributions(self, prediction)
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
-        """Predictions over binary trees; a model of plain sentences reads their words. Raises
-        TreeError, naming the tree (from 0), for others."""
+        """Predictions for binary trees. A model of plain sentences reads only their words. Raises
+        TreeError, naming the tree (from 0), for a tree that is not binary."""
         if not self._has_trees:
             return self.predict([tree.words for tree in trees])
         steps = []
@@ -208,8 +209,8 @@ class Predictor:
         return self.predict([tree.words for tree in trees], source=steps)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
-        """What makes the trees of a source (of plain sentences no steps at all). Raises InputError
-        for one that the model lacks."""
+        """The function that makes the trees of a source. For a model of plain sentences it makes
+        empty transitions. Raises InputError for a source that the model lacks."""
         if not self._has_trees:
             self._check_no_trees(source)
             return lambda words: np.zeros(0, np.int8)
@@ -241,8 +242,8 @@ class Predictor:
         if not isinstance(trees, str) or trees != "auto":
             found = repr(trees) if isinstance(trees, str) else "transitions"
             raise InputError(
-                f"this model reads plain sentences and takes no trees, found {found}; leave the "
-                "tree source out, or say auto"
+                f"this model reads plain sentences and takes no trees, found {found}: leave the "
+                "tree source out, or choose auto"
             )
 
     def _start(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a model answers here as the reference cases of its bundle say."""
+"""Checks that a model gives the answers in the reference cases of its bundle."""
 
 import json
 from typing import Any, Final, NamedTuple
@@ -23,15 +23,15 @@ INT8_TOLERANCE: Final = 2e-2
 
 
 class Agreement(NamedTuple):
-    """How far a model is from its reference cases.
+    """How far a model's answers are from its reference cases.
 
     Attributes:
-        cases: how many there are.
-        compared: those of them whose scores were compared. A model with products in 8 bits may
-            make other trees than those of the case, whose scores are then of other phrases.
-        largest, mean: the `distance` of a score from the one of the case.
-        tolerance: what `largest` may be, or `mean` if `on_average`: of products in 8 bits.
-        on_average: see `tolerance`.
+        cases: the number of cases.
+        compared: how many were compared. A model that computes with 8 bits may make another tree
+            than the case has; its scores are then for other phrases, and cannot be compared.
+        largest, mean: the largest and the mean `distance` between a score and the case.
+        tolerance: the most that `largest` may be, or `mean` if `on_average`.
+        on_average: whether the tolerance is for the mean, as for products in 8 bits.
     """
 
     cases: int
@@ -48,19 +48,19 @@ class Agreement(NamedTuple):
 
 
 def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
-    """Difference of each score; relative to a score beyond 1, such as that of a whole tree, for so
-    are its rounding errors."""
+    """The difference of each score from the wanted one. For scores beyond 1, such as the score of a
+    whole tree, it is relative, because rounding errors grow with the score."""
     exact = wanted.astype(np.float64)
     scaled: NDArray[np.float64] = np.abs(found - exact) / np.maximum(1, np.abs(exact))
     return scaled
 
 
 def check_cases(bundle: Bundle, *, device: Device = "cpu") -> Agreement:
-    """Run all reference cases of a bundle in onnxruntime. Models of all kinds have them, those that
-    predictors do not take too.
+    """Run all reference cases of a bundle in onnxruntime. Models of all kinds have cases, even
+    those that a predictor cannot run.
 
-    An output of another shape than the case's counts as infinitely far. Raises BundleError if the
-    bundle lacks its ONNX file or its cases, or they cannot be run; DeviceError where `device` is
+    An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
+    bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if `device` is
     "cuda" and CUDA does not work; MissingExtraError without onnxruntime.
     """
     source = str(bundle.path / CASES_FILE)

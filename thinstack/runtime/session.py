@@ -1,4 +1,4 @@
-"""An onnxruntime session on the device that was asked for, or an error."""
+"""Opens an onnxruntime session on the device that was asked for, or raises an error."""
 
 import warnings
 from typing import Any, Literal, get_args
@@ -19,10 +19,10 @@ _EXACT = {"use_tf32": 0}
 def open_session(
     model: bytes, *, device: Device, source: str
 ) -> tuple[Any, Literal["cpu", "cuda"]]:
-    """An `onnxruntime.InferenceSession` of an ONNX file, which `source` names, and its real device.
+    """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
-    `Predictor` describes `device` and the errors; BundleError too if `check_onnx`
-    refuses the model or onnxruntime cannot load it.
+    `source` names the file in messages. `Predictor` describes `device` and the errors. Raises
+    BundleError also if `check_onnx` refuses the model or onnxruntime cannot load it.
     """
     if device not in get_args(Device):
         known = ", ".join(get_args(Device))
@@ -39,8 +39,8 @@ def open_session(
             raise DeviceError(
                 f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the CUDA "
                 "libraries and onnxruntime-gpu (pip uninstall onnxruntime; pip install "
-                "onnxruntime-gpu; libraries of pip: onnxruntime.preload_dlls() first); "
-                'device="cpu" runs anywhere'
+                "onnxruntime-gpu). If pip installed the CUDA libraries, call "
+                'onnxruntime.preload_dlls() first. device="cpu" runs anywhere'
             )
         problem = f"CUDA does not work here ({problem}); the model runs on the CPU"
         warnings.warn(problem, RuntimeWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""From raw text to predictions: a splitter makes sentences of words, and the model scores them."""
+"""From raw text to predictions: a splitter makes sentences and words, and the model scores them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice, starmap
@@ -17,9 +17,12 @@ __all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
 
 
 class Sentence(NamedTuple):
-    """A sentence of a text: its own text, its L >= 1 words in treebank conventions, and the
-    characters [start, end) of each in that text, (L, 2) int64; and the character of the whole text
-    that it starts at, where the splitter tells."""
+    """A sentence of a text.
+
+    It has its own text, its L >= 1 words in treebank conventions, and the characters [start, end)
+    of each word in that text, (L, 2) int64. If the splitter tells, it also has the character where
+    it starts in the whole text.
+    """
 
     text: str
     words: list[str]
@@ -33,8 +36,8 @@ words has none."""
 
 
 def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter of English texts, chosen here and nowhere else. `sentences` False: each text is
-    one."""
+    """The splitter for English texts, which is chosen only here. With `sentences` False, each text
+    is one sentence."""
     from thinstack.runtime.english import EnglishSplitter  # which makes this file's Sentences
 
     return EnglishSplitter(sentences=sentences)
@@ -43,12 +46,12 @@ def splitter(*, sentences: bool = True) -> Splitter:
 def predict_text(
     predictor: Predictor, texts: Iterable[str], *, source: TreeSource = "auto", split: bool = True
 ) -> Iterator[list[Prediction]]:
-    """Predictions over the sentences of each English text; a text without words has none.
+    """Predictions for the sentences of each English text. A text without words has no predictions.
 
-    `split`: cut texts into sentences; otherwise each is one. Raises InputError for a source that
-    the model does not have and for a text that is no Unicode (bytes that were not in the encoding
-    that they were read with), BundleError if the model fails. Texts before one that cannot be
-    read are given first.
+    `split`: whether to cut texts into sentences; otherwise each text is one sentence. Raises
+    InputError for a source that the model does not have, and for a text that is not valid Unicode
+    because its bytes were read with the wrong encoding. Raises BundleError if the model fails. The
+    predictions for earlier texts are given before an error is raised.
     """
     predictor.tree_maker(source)  # an unknown source is an error without texts too
     cut, threads = splitter(sentences=split), predictor.pool.threads

@@ -1,4 +1,4 @@
-"""Classes that are a scale from negative to positive."""
+"""Classes that form a scale from negative to positive."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,10 @@ _TONES = {2: (1, 3), 3: (1, 2, 3), 5: (0, 1, 2, 3, 4)}
 
 
 def tones_of(labels: Sequence[str]) -> tuple[int, ...] | None:
-    """The tone of each class, 0 (very negative) to 4 (very positive), or None where the labels are
-    no scale: 2, 3 or 5 classes from a name with "negative" through "neutral" to one with
+    """The tone of each class, 0 (very negative) to 4 (very positive), or None if the labels are not
+    a scale.
+
+    A scale has 2, 3 or 5 classes, from a name with "negative" through "neutral" to one with
     "positive".
     """
     names = [label.lower() for label in labels]

@@ -1,5 +1,5 @@
-"""Views of a model's classes: five classes of sentiment as three or two, and no label where no
-class is probable enough."""
+"""Views of a model's classes: five classes of sentiment as three or two, and no label if no class
+is probable enough."""
 
 from typing import Final, NamedTuple, Self
 
@@ -24,13 +24,13 @@ _LEAST: Final = 1e-30
 
 
 class View(NamedTuple):
-    """What is shown of scores.
+    """Which classes a user sees.
 
     Attributes:
         labels: the V classes that are shown.
-        abstain: where no class is as probable as this, there is no label.
-        places: of each of the model's classes the one that it adds to, -1 if it is left out; None
-            where the model's own are shown.
+        abstain: if no class is as probable as this, there is no label.
+        places: for each of the model's classes, the shown class that it adds to, or -1 if it is
+            left out. None if the model's own classes are shown.
     """
 
     labels: tuple[str, ...]
@@ -39,9 +39,9 @@ class View(NamedTuple):
 
     @classmethod
     def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
-        """The view of a model of these classes. Raises InputError for a number of `classes` other
-        than 2, 3 and 5, or for a model that has not the five of SST, by their names or numbers;
-        and unless 0 < `abstain` < 1."""
+        """The view of a model with these labels. Raises InputError unless `classes` is 2, 3, 5 or
+        None, and 0 < `abstain` < 1; also if the model does not have SST's five classes, by name or
+        number."""
         if abstain is not None and not 0 < abstain < 1:
             raise InputError(f"abstain: expected a probability between 0 and 1, found {abstain}")
         share = 0.0 if abstain is None else float(abstain)
@@ -59,9 +59,11 @@ class View(NamedTuple):
         return cls(names, share, places)
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
-        """The probabilities (N, V) of the classes shown, of the model's (N, C), and the share of
-        the last row, the sentence's, that they are made of: all of it, but where a class is left
-        out."""
+        """The probabilities (N, V) of the shown classes, from the model's (N, C).
+
+        Also gives how much of the probability of the last row, the sentence, they stand for. It is
+        1, unless a class is left out.
+        """
         if self.places is None:
             return scores, 1.0
         adds = np.array(self.places)[:, None] == np.arange(len(self.labels))
@@ -73,12 +75,12 @@ class View(NamedTuple):
         return masses / totals, float(totals[-1, 0])
 
     def shown(self, scored: Scored) -> Scored:
-        """A sentence with the scores of the classes shown."""
+        """A sentence with the scores of the shown classes."""
         scores, weight = self.scores(scored.scores)
         return scored._replace(scores=scores, weight=weight)
 
     def classes(self, known: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The classes shown (K,) of the model's (K,); -1 where there is none."""
+        """The shown class for each of the model's classes (K,); -1 for a class that is left out."""
         if self.places is None:
             return known
         return np.array([*self.places, -1], np.int64)[known]

@@ -1,4 +1,4 @@
-"""Why a sentence has its label: what each phrase contributes, by leaving it out."""
+"""Why a sentence has its label: how much each phrase contributes, found by leaving it out."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,7 +28,7 @@ _NEUTRAL = 2
 
 
 class Contribution(NamedTuple):
-    """What a phrase contributes to the label of its sentence."""
+    """How much a phrase contributes to the label of its sentence."""
 
     node: int
     """Of the tree, in transition order."""
@@ -44,19 +44,22 @@ class Contribution(NamedTuple):
 
 
 def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contribution]:
-    """What each phrase of the tree contributes to the label, in the order of its nodes.
+    """How much each phrase of the tree contributes to the label, in the order of the nodes.
 
-    A phrase is left out, its sibling takes the place of both, and the rest is scored over the tree
-    that is left; all of them in one call. The sentence itself is none of them, nor is one without
-    which no letter or digit is left. Of a sentence of more than 64 words the 126 phrases highest in
-    the tree are tried.
+    Each phrase is left out in turn, and its sibling takes the place of both. The rest is scored
+    over the tree that remains, all in one call. The sentence itself is not tried, nor is a phrase
+    without which no letter or digit remains. In a sentence of more than 64 words, only the 126
+    phrases highest in the tree are tried.
 
     Raises InputError for a prediction without a tree, and for a sentence that was read in parts or
     is longer than `predictor.max_words`.
     """
     steps, words = prediction.transitions, prediction.words
     if not steps.size:
-        raise InputError("why needs the phrases of a tree; this model reads plain sentences")
+        raise InputError(
+            "why needs the phrases of a tree, but this model reads plain sentences: use a model "
+            "with a parser, such as sst"
+        )
     if len(prediction.parts) > 1 or len(words) > predictor.max_words:
         most = f"{predictor.max_words:,} words, read as a whole"
         raise InputError(f"why needs a sentence of at most {most}; found {len(words):,}: split it")
@@ -83,12 +86,12 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
 
 
 def turning(found: Sequence[Contribution]) -> Contribution | None:
-    """The one that turns the sentence; None where no phrase speaks for the label."""
+    """The phrase that turns the sentence, or None if no phrase speaks for the label."""
     return next((each for each in found if each.turning), None)
 
 
 def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
-    """Contributions as data fit for JSON: `start` and `end` (characters of the text), `text`,
+    """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
     `contribution`, `turning`."""
     offsets = prediction.offsets
     return [

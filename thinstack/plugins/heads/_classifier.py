@@ -1,4 +1,4 @@
-"""What classifiers share."""
+"""The parts that classifiers share."""
 
 from typing import Annotated, cast
 
@@ -26,8 +26,8 @@ class Softmax(TaskHead):
         return torch.softmax(self.forward(rows), 1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,), -1
-        where there is none, or the sum over soft labels float (n, C) of -label log p."""
+        """The sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,),
+        where -1 means no label. For soft labels float (n, C), the sum of -label log p."""
         if labels.is_floating_point():
             return -(labels * torch.log_softmax(logits, 1)).sum()
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")

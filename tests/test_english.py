@@ -1,0 +1,121 @@
+"""Public docstrings and the help of the command line are plain English: short sentences, and no
+phrase that a person would not say."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import thinstack
+
+ROOT = Path(thinstack.__file__).parent
+MOST_WORDS = 30  # 25 is the aim
+BANNED = re.compile(r"\b(of which|those of|anew|is of no account)\b", re.IGNORECASE)
+
+NOT_YET = {
+    "data",
+    "export",
+    "integrations/spacy",
+    "models",
+    "plugins/cells",
+    "plugins/embeddings",
+    "plugins/heads",
+    "plugins/parsers",
+    "show",
+    "spacy_training",
+    "spinn",
+    "testing",
+    "training",
+}
+"""Packages that have not been rewritten; every other one is checked."""
+
+CODE = re.compile(r"(`+)[^`]+\1", re.DOTALL)
+EQUATIONS = re.compile(r"\n\n(?: {4}.*(?:\n|$)+)+")
+ENTRY = re.compile(r"\n[ \t]*(?=[-*] |[A-Za-z_][\w, /]*: )|\n\s*\n")
+END = re.compile(r"[.!?;][\"')]*\s+")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a docstring. The end of a paragraph, or of an entry of a list or of
+    `Attributes`, ends a sentence, and so does a semicolon. Code in backticks is one word, and
+    equations, which are indented, are left out."""
+    for part in ENTRY.split("\n" + CODE.sub("code", EQUATIONS.sub("\n\n", text))):
+        yield from filter(None, END.split(" ".join(part.split())))
+
+
+def faults(text: str) -> list[str]:
+    """The sentences that are too long or hold a banned phrase."""
+    return [
+        sentence
+        for sentence in sentences(text)
+        if len(sentence.split()) > MOST_WORDS or BANNED.search(sentence)
+    ]
+
+
+def public_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Lines and texts: the docstrings of a module and its public names, and texts of options."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            private = getattr(node, "name", "").startswith("_")
+            if not private and (text := ast.get_docstring(node)):
+                yield node.body[0].lineno, text
+        elif isinstance(node, ast.Call):
+            for argument in node.keywords:
+                if argument.arg == "help" and isinstance(argument.value, ast.Constant):
+                    yield node.lineno, str(argument.value.value)
+
+
+def files() -> list[Path]:
+    def unchecked(path: Path) -> bool:
+        folders = path.relative_to(ROOT).parents
+        return any(folder.as_posix() in NOT_YET for folder in folders)
+
+    return [path for path in sorted(ROOT.rglob("*.py")) if not unchecked(path)]
+
+
+def test_public_texts_are_plain_english() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {sentence}"
+        for path in files()
+        for line, text in public_texts(ast.parse(path.read_text(encoding="utf-8")))
+        for sentence in faults(text)
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_unchecked_packages_exist() -> None:
+    assert [name for name in NOT_YET if not (ROOT / name).is_dir()] == []
+
+
+LONG = " ".join(["word"] * (MOST_WORDS + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (LONG, 1),
+        (f"Short. {LONG}! Short.", 1),
+        (f"Raises A\n{LONG}.", 1),
+        (f"x: {LONG[: len(LONG) // 2]}\n    y: {LONG[: len(LONG) // 2]}", 0),
+        ("; ".join(["word " * 20] * 3), 0),
+        (f"Here is\n\n    y = {LONG}\n\nas said.", 0),
+        (f"`{LONG}` is code.", 0),
+        ("The shapes are those\nof a cell.", 1),
+        ("The folder is made Anew.", 1),
+    ],
+)
+def test_long_sentences_and_odd_phrases_are_found(text: str, found: int) -> None:
+    assert len(faults(text)) == found
+
+
+def test_help_and_public_docstrings_are_read() -> None:
+    source = (
+        '"""Module."""\n'
+        'def f(x=Option(help="One " "text.")): "Public."\n'
+        'def _g(): "Private."\n'
+        'class C: "Class."\n'
+    )
+    texts = {text for _, text in public_texts(ast.parse(source))}
+    assert texts == {"Module.", "One text.", "Public.", "Class."}
