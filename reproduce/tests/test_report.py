@@ -128,7 +128,7 @@ def test_the_page() -> None:
         "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3 |",
         "| RvNN (Nobody) | **56.0** ± 2.8 (53.3 ± 0.2) | - | 1,500 | 15 | 2 |",
     ]
-    difference = "RvNN less Tree-LSTM, Root: **+3.0 ± 2.6** (paper: +2.3). The error is the standard"
+    difference = "RvNN less Tree-LSTM, Root: **+3.0 ± 2.6** (paper: +2.3). The error is the"
     assert difference in "\n".join(lines)
     assert {
         "![tiny-length.svg](tiny-length.svg)",
