@@ -199,7 +199,7 @@ def test_another_runs_folder_is_refused(
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
     stopped(predict(texts, "--out", texts), "expected a folder for --out, found a file")
     stopped(predict(texts, "--out", texts / "below"), "cannot be made", "another one with --out")
-    stopped(predict(tmp_path, "--out", tmp_path / "in"), "lies in the input")
+    stopped(predict(tmp_path, "--out", tmp_path / "in"), "is inside the input")
 
 
 def test_repeated_ids_are_refused_unless_they_are_allowed(
