@@ -25,9 +25,10 @@ def model_data(predictor: Predictor, name: str) -> dict[str, Any]:
 
 
 def text_data(predictor: Predictor, text: str) -> dict[str, Any]:
-    """What a model says of an English text: `label` (the number of a class, -1 where it is
-    uncertain), `scores`, `sentences`, their trees as `svg` (None of more than MOST_WORDS words) and
-    the coloured text as `html`.
+    """What a model says of an English text: `label`, `scores`, `sentences`, `svg` and `html`.
+
+    `label` is the number of a class, or -1 where the model is uncertain. `svg` draws the trees, and
+    is None for more than MOST_WORDS words. `html` is the coloured text.
 
     A sentence has `text`, `words`, `transitions` and `nodes`, what has scores in it: `start` and
     `end`, in the UTF-16 units of its text, by which JavaScript counts, `label` and `scores`.
