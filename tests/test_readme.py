@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.specs import CellSpec
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURE = ROOT / "docs" / "assets" / "tree.svg"
 SPEED = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
 RIVALS = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
@@ -51,6 +53,15 @@ def test_the_drawing_is_what_the_command_prints(cli: Callable[..., Answer]) -> N
     assert program == "thinstack"
     assert places == sorted(places)
     assert len(places) > 12
+
+
+def test_the_picture_is_what_the_command_draws(cli: Callable[..., Answer], tmp_path: Path) -> None:
+    _, *command = shlex.split(blocks("README.md", "")[0].splitlines()[0].removeprefix("$ "))
+    assert cli(*command, "--svg", tmp_path / "tree.svg").code == 0
+    drawn, shown = (path.read_text(encoding="utf-8") for path in (tmp_path / "tree.svg", PICTURE))
+    titles = re.compile("<title>.*?</title>", re.DOTALL)  # where rounding may turn a percentage
+    assert titles.sub("", drawn) == titles.sub("", shown)
+    assert f"](docs/assets/{PICTURE.name})" in README
 
 
 def test_its_figures_are_those_of_the_results() -> None:
