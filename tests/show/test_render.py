@@ -112,6 +112,12 @@ def test_what_cannot_be_drawn(given: object, message: str) -> None:
         thinstack.render("(2 (1 a) (1 b) (1 c))")
 
 
+def test_contributions_of_other_sentences_are_refused() -> None:
+    one, two = predict(BRACKETS), predict("(4 Superb)")
+    with pytest.raises(InputError, match="whys of 2 predictions, found 1"):
+        thinstack.render([one, two], whys=[[]])
+
+
 def test_nested_data_is_the_tree() -> None:
     prediction = predict(BRACKETS)
     data = prediction.to_nested()

@@ -16,7 +16,6 @@ class Marks:
         signs: of a scale from negative to positive its sign, "?" where it is uncertain; else its
             name.
         tones: its class in style sheets: "t0" (very negative) to "t4", or "plain".
-        neutral: the name of the class in the middle of a scale; "" where there is none.
     """
 
     def __init__(self, prediction: Prediction):
@@ -26,12 +25,11 @@ class Marks:
         best, sure = prediction.label_ids.tolist(), prediction.certain.tolist()
         pairs = list(zip(best, sure, strict=True))
         self.names = [self._labels[label] if certain else UNCERTAIN for label, certain in pairs]
-        self.signs, self.tones, self.neutral = self.names, ["plain"] * len(pairs), ""
+        self.signs, self.tones = self.names, ["plain"] * len(pairs)
         if scale is not None:
             signs = [SIGNS[tone].replace("-", "−") for tone in scale]
             self.signs = [signs[label] if certain else "?" for label, certain in pairs]
             self.tones = [f"t{scale[label]}" if certain else "plain" for label, certain in pairs]
-            self.neutral = self._labels[scale.index(2)] if 2 in scale else ""
 
     def scores(self, node: int) -> str:
         """The probability of every class."""

@@ -54,6 +54,8 @@ def render(
         known = ", ".join(map(repr, get_args(Style)))
         raise InputError(f"unknown style {style!r}; expected one of {known}")
     found = predictions_of(x)
+    if whys and len(whys) != len(found):
+        raise InputError(f"expected whys of {len(found)} predictions, found {len(whys)}")
     if style == "text":
         return Markup(heat(found))
     return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
