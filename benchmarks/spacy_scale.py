@@ -28,13 +28,13 @@ from typing import Annotated, Any, Final
 
 sys.modules["torch"] = None  # type: ignore[assignment]
 
-import spacy
 import srsly
 import typer
 from rich.console import Console
 from rich.table import Table
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy_component import pipeline
 
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import read_trees
@@ -42,15 +42,6 @@ from thinstack.data.treebank import read_trees
 ONE: Final = "1 thread"
 CROSSING: Final = 1000  # Docs of the second table
 Run = Callable[[], object]
-
-
-def pipeline(**settings: Any) -> Language:
-    """A sentencizer and, if it has settings, the component."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    if settings:
-        nlp.add_pipe("tree_sentiment", config=settings)
-    return nlp
 
 
 def texts_of(data: Path, count: int) -> list[str]:
