@@ -107,7 +107,7 @@ def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)
     cases = [
-        ((words, tmp_path / "m.bin"), "expected a name that ends with .onnx, .pt"),
+        ((words, tmp_path / "m.bin"), "the name must end with .onnx or .pt"),
         ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data are for ONNX files"),
         ((words, tmp_path / "m.pt", "--data", trees), "data are for ONNX files"),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),

@@ -124,16 +124,12 @@ LONGEST = 27
 
 PROSE = ["README.md", *(f"docs/{page}" for page in PAGES)]
 PROSE += sorted(f"results/{path.name}" for path in (ROOT / "results").glob("*.md"))
-OTHERS = {  # pages whose sentences are held to nothing here, and why
-    "docs/decisions.md": "notes for those who change the code",
-    "docs/recipes.md": "most of it are docstrings and descriptions of fields",
-}
 TERMS = {  # banned words that are terms on a page
     "results/sentiment.md": {"S-LSTM, labels of sentences alone"}  # the title of a row
 }
 
 
-@pytest.mark.parametrize("page", [page for page in PROSE if page not in OTHERS])
+@pytest.mark.parametrize("page", PROSE)
 def test_sentences_can_be_read_aloud(page: str) -> None:
     found = sentences(page)
     assert [each for each in found if words(each) > LONGEST] == []

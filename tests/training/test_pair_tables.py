@@ -248,7 +248,7 @@ def test_from_a_table_to_the_scores_of_its_file(
     model = "none" if init == "none" else tmp_path / "start"
     answer = cli("train", path, "--out", out, "--init", model)
     assert (answer.code, answer.err) == (0, "")
-    assert "`thinstack predict` takes none" in answer.out
+    assert "`thinstack predict` does not read pairs" in answer.out
     assert "to report on stand among those to train on too" in answer.out
     assert "a plain rival, " in answer.out
     results = json.loads((out / "results.json").read_text())
