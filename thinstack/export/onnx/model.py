@@ -2,8 +2,8 @@
 tree come out.
 
 The loops of the executors and their schedule are part of the graph, and are written by hand. What a
-plugin wrote is exported by torch and put in its place: leaf, compose and output of a cell, the
-scores of a head, an embedding of its own kind.
+plugin wrote is exported by torch and put in its place. That is a cell's leaf, compose and output, a
+head's scores, or an embedding that does more than look words up.
 """
 
 import json
