@@ -1,9 +1,8 @@
 """Faster ways to the results of plain torch, for eager models.
 
 In training, `lstm_gates` is one node of autograd's graph. Without gradients it works in place. For
-float32 on a CPU, `affine` uses oneDNN, and tanh is computed by the sigmoid. On the AMD processor of
-our measurements, oneDNN was twice as fast as `torch.addmm` (MKL), and `tanh` took 7 to 10 times as
-long as `sigmoid`.
+float32 on a CPU, `affine` uses oneDNN, and tanh is computed by the sigmoid. On our AMD processor
+oneDNN was twice as fast as `torch.addmm` (MKL), and `tanh` took 7 to 10 times as long as `sigmoid`.
 
 A model that is traced, exported or scripted has plain operations.
 `torch.backends.mkldnn.enabled = False` turns all of this off.

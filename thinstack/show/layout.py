@@ -55,7 +55,7 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
     its words. `signs` is the text in each node, by the row of its scores.
     """
     spans = prediction.spans.tolist()
-    rows = [Row(0, 0, last=True, hidden=0)]  # the sentence alone
+    rows = [Row(0, 0, last=True, hidden=0)]  # only the sentence
     if prediction.phrases:
         rows = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES)
     parts = _parts(rows)

@@ -18,7 +18,7 @@ class Words(NamedTuple):
     """Vectors of the L words of a batch."""
 
     vectors: Value  # (L, X), one for each word
-    distinct: Value  # (U, X), those of equal words once, or `vectors`
+    distinct: Value  # (U, X), one for all equal words, or `vectors`
     rows: Value | None = (
         None  # (L,) the row of each word in `distinct`; None where each has its own
     )

@@ -31,7 +31,7 @@ NARROWEST = 16  # columns of a matrix; a task head's few are worth their digits,
 ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
-"""Attributes of a product that is one and nothing else."""
+"""Attributes of a plain matrix product."""
 
 
 def quantize_products(
@@ -73,7 +73,7 @@ class _Rewriter:
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
-        self.scaling: list[onnx.NodeProto] = []  # of weights alone: runtimes do it once
+        self.scaling: list[onnx.NodeProto] = []  # of weights only: runtimes do it once
         self._whole: dict[tuple[str, bytes], str] = {}
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:

@@ -185,8 +185,8 @@ def _export(
 ) -> onnx.GraphProto:
     """Export one part, called `name` in errors, for any number of rows.
 
-    `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows
-    without a word; with named sizes `torch.export.export` refuses it.
+    By itself, `torch.onnx.export` would silently keep the example's branch of an `if` on the number
+    of rows; with named sizes `torch.export.export` refuses it.
     """
     try:
         with torch.no_grad(), _quiet():
@@ -287,7 +287,7 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
 
 
 def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
-    """Make the names of a subgraph unique in the model of `g`; `names` maps those of the graphs
+    """Make the names of a subgraph unique in the model of `g`. `names` maps the names of the graphs
     around it."""
     for value in (*graph.input, *graph.initializer):
         names[value.name] = g.unique("inner")

@@ -18,7 +18,7 @@ from thinstack.export.onnx.graph import subgraphs
 __all__ = ["Bounds"]
 
 SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
-# Operators that give no larger values than those of these inputs.
+# Operators that give no larger values than these inputs have.
 MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
     **dict.fromkeys(("Gather", "GatherElements", "Slice", "Split", "Compress"), slice(1)),

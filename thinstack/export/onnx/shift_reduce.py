@@ -26,7 +26,7 @@ __all__ = ["Timetable", "shift_reduce", "timetable"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
-"""What SHIFT, REDUCE and WAIT add to the words left and to the height of the stack."""
+"""What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""
 
 
 class Timetable(NamedTuple):
@@ -190,8 +190,8 @@ class _Loop:
         return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
-        """States (r, W) of nodes from those of their children (r, 2, W); `rows` are those of h
-        (B, T) that go with them."""
+        """States (r, W) of nodes from the states of their children (r, 2, W). `rows` are the rows
+        of h (B, T) that go with them."""
         context = (
             hidden.op("Compress", rows, axis=0)
             if self.cell.inner_size

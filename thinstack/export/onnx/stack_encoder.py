@@ -72,5 +72,5 @@ def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> Non
 
 
 def _told(found: Encoding, head: TaskHead | None) -> Encoding:
-    """With scores called so, if those of `head` were read."""
+    """The encoding; if the scores of `head` were read, they are called scores."""
     return found._replace(stacked=None, scores=found.stacked) if head else found

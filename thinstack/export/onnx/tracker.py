@@ -14,7 +14,7 @@ from thinstack.spinn.tracking_lstm import TrackingLSTM
 __all__ = ["FREE", "REDUCE", "SHIFT", "WAIT", "Buffer", "choose", "read_buffer", "step"]
 
 SHIFT, REDUCE, WAIT, FREE = range(4)
-"""What is told to a sentence at a step; FREE is nothing."""
+"""What a sentence is told to do at a step. FREE leaves the choice to the tracking LSTM."""
 
 Floats = NDArray[np.float32]
 

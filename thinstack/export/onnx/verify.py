@@ -225,8 +225,8 @@ def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
 
 
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
-    """The outputs that the file gives. Raises ExportError unless they are the model's, those of all
-    nodes being optional."""
+    """The outputs that the file gives. Raises ExportError unless they are the model's;
+    `node_scores` may be missing."""
     found = [value.name for value in proto.graph.output]
     expected = [name for name in model.output_names if name != "node_scores" or name in found]
     if found != expected:

@@ -146,7 +146,7 @@ def _around(
     exact = (tokens[2 * first], tokens[2 * behind - 1]) == (start, end)
     if behind - first == len(record["words"]):
         return [_sentence(doc, stored, record)], exact
-    if len(record["scores"]) == 4 * len(stored["labels"]):  # those of the sentence alone
+    if len(record["scores"]) == 4 * len(stored["labels"]):  # only the sentence has scores
         return [_sentence(doc, stored, record)], False
     node = _node_over(record["transitions"], first, behind)
     if node is not None:

@@ -95,7 +95,7 @@ class Bert(nn.Module):
         dropout: float,
     ):
         super().__init__()
-        # The vector of the first token type is in those of the positions.
+        # The vectors of the positions include the vector of the first token type.
         self.position = nn.Parameter(torch.empty(positions, width).normal_(std=0.02))
         self.norm, self.dropout = nn.LayerNorm(width, EPSILON), nn.Dropout(dropout)
         self.layers = nn.ModuleList(

@@ -43,8 +43,8 @@ class TransformerEmbedding(Embedding):
     """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) that reads
     the whole sentence between `[CLS]` and `[SEP]`.
 
-    On request, what the word is in any sentence stands beside it: the mean of its pieces' rows, in
-    the encoder's table (`rows`) or in a static one (`static`).
+    On request, what the word is in any sentence stands beside it. That is the mean of its pieces'
+    rows, in the encoder's table (`rows`) or in a static one (`static`).
 
     If `data.encoder` names a pretrained encoder, the sizes must be its own. Fewer `layers` are its
     lowest ones.

@@ -50,7 +50,7 @@ class Classifier(Softmax):
     Dropout is applied to the row.
 
     Args:
-        hidden: width of the hidden layer, 0 for none.
+        hidden: width of the hidden layer; with 0 there is no such layer.
     """
 
     def __init__(
