@@ -1,5 +1,5 @@
-"""Head children of English phrases: the head table of Collins (1999, appendix A) for the labels of
-the Penn Treebank."""
+"""Finds the head child of an English phrase, by the head table of Collins (1999, appendix A) for
+the labels of the Penn Treebank."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -48,13 +48,16 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
 def english_head(label: str | None, children: Sequence[str | None]) -> int:
-    """The position (0-based) of the head child of a phrase over `children`, at least one.
+    """The position of the head child, from 0. `label` is the phrase's, `children` holds the labels
+    of its children, at least one.
 
-    Function tags and indices are left out of account (`NP-SBJ-1` is an NP). Of a coordination the
-    head is the conjunct before the conjunction. Where the table has no answer it is the outermost
-    child at the end where the search starts, which is the left for phrases that the table lacks
+    Function tags and indices are ignored (`NP-SBJ-1` is an NP). The head of a coordination is the
+    conjunct before the conjunction. Where the table has no answer, the head is the outermost child
+    at the end where the search starts. For phrases that the table lacks, that is the left end
     (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head only where
-    there is nothing else. Raises ValueError without children.
+    there is nothing else.
+
+    Raises ValueError without children.
     """
     if not children:
         raise ValueError("a phrase without children has no head")
