@@ -81,8 +81,8 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
       one, then the siblings on its left: with the head c, `(A b (@A c d))`. `heads` says which
       child is the head; `thinstack.data.head_rules.english_head` knows the Penn Treebank's phrases.
 
-    Raises TreeError for a tree with words at inner nodes, for a label that is empty, holds `+` or
-    starts with `@`, and where `heads` gives a child that is not there. Raises ValueError for
+    Raises TreeError for a tree with words at inner nodes, and for a label that is empty, holds `+`
+    or starts with `@`. Also where `heads` gives a child that is not there. Raises ValueError for
     another `branching`, and for "head" without `heads`.
     """
     check_constituency(tree)

@@ -56,8 +56,8 @@ def to_conllu(tree: Tree) -> str:
     """The lines of a tree, and an empty line after them. They fill ID, FORM, HEAD and DEPREL, and
     have `_` in the other columns.
 
-    Raises TreeError for a node without a word. Also for a word or label that a column cannot hold:
-    an empty one, one with a tab or an end of line, and the label `_`.
+    Raises TreeError for a node without a word. Also for a word or label that is empty, or holds a
+    tab or an end of line, and for the label `_`.
     """
     lines = []
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)

@@ -31,8 +31,8 @@ def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = 
     """The dependency tree of each sentence of a file, labelled with classes.
 
     Raises what `read_conllu` raises, and skips as it does. A sentence is malformed too if a label
-    has no name, if a node has two labels, or if a label stands at a multiword token, an empty node
-    or a comment without a sentence. Raises DataError where no sentence has any label.
+    has no name, or if a node has two labels. So is a label at a multiword token, at an empty node,
+    or in a comment without a sentence. Raises DataError where no sentence has any label.
     """
     found = made(_labelled, blocks_of(path), skipped)
     trees = [tree for tree in found if tree is not None]

@@ -137,8 +137,8 @@ def parse_parents(
     """The parents (N,) of N nodes, counted from 0, and -1 for the one root. The entries count from
     "1"; "0" is the parent of the root.
 
-    Raises what `error` makes of a node (from 0) and a message: for any other entry, for no root or
-    several, and for a node that leads to a cycle.
+    Raises what `error` makes of a node (from 0) and a message. It does so for any other entry, for
+    no root or several, and for a node that leads to a cycle.
     """
     nodes = len(entries)
     numbers = {str(number): number - 1 for number in range(nodes + 1)}

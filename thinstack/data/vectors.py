@@ -1,4 +1,4 @@
-"""Reading tables of pretrained word or word-piece vectors."""
+"""Reads tables of pretrained vectors of words or pieces."""
 
 import lzma
 import re
@@ -35,38 +35,46 @@ _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
 
 class WordVectors(NamedTuple):
-    """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32,
-    finite."""
+    """Words and their vectors.
+
+    Attributes:
+        words: V distinct words, or pieces, in the order of the file.
+        vectors: (V, X) float32, all finite.
+    """
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
 
 
 def vectors_file(name: str, folder: Path) -> Path:
-    """The file of a recipe's vectors: `wordpieces`, which thinstack brings along
-    (`bundled/vectors.md` says what they are), or one in the folder of the data."""
+    """The file of a recipe's vectors. The name `wordpieces` stands for the vectors that thinstack
+    brings along (see `bundled/vectors.md`); any other name is a file in the folder of the data."""
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
 def bundled_pieces() -> tuple[str, ...]:
-    """The pieces of `wordpieces`, stored once: as the vocabulary of the bundled model."""
+    """The pieces of the vectors `wordpieces`. They are stored once, as the vocabulary of the
+    bundled model."""
     return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
 
 
 def recipe_vectors(name: str, folder: Path) -> WordVectors:
-    """Those of a recipe, from `vectors_file`. Raises what `read_vectors` does."""
+    """The vectors of a recipe, read from `vectors_file`. Raises what `read_vectors` raises."""
     words = bundled_pieces() if name == "wordpieces" else None
     return read_vectors(vectors_file(name, folder), words)
 
 
 def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
-    """Read `.npz` (arrays `words` or `pieces`, and `vectors`, or these in 8 bits with a `scale`,
-    one or one a row; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+    """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`).
 
-    `words` are those of an `.npz` that stores none. In text the last X fields of a line are the
-    vector, so a word may contain spaces; a first line `V X` is skipped. Raises DataError with the
-    file and the word or line: missing or damaged file, no vectors, duplicate words, lines of
-    unequal length, values that are not finite, a column that is the same for all words.
+    An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
+    8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
+    words, `words` gives them. In text, the last X fields of a line are the vector, so a word may
+    contain spaces. A first line `V X` is skipped.
+
+    Raises DataError, with the file and the word or line, for a file that is missing, damaged or
+    without vectors. Also for a word that occurs twice, lines of unequal length, values that are not
+    finite, and a column of equal values.
     """
     try:
         found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
@@ -82,14 +90,17 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
-    """The vectors (V, X) scaled by one factor, so that the standard deviation over all their
-    entries is `std`.
+    """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
+    is `std`.
 
-    Raises DataError where their own is zero or not finite.
+    Raises DataError if their standard deviation is zero or not finite.
     """
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(f"vectors of standard deviation {own} cannot be scaled to {std}")
+        raise DataError(
+            f"vectors of standard deviation {own} cannot be scaled to {std}; check the file, or "
+            "leave data.vector_std out"
+        )
     return (vectors * (std / own)).astype(np.float32)
 
 
@@ -180,7 +191,10 @@ def _check(found: WordVectors, path: str | Path) -> None:
         raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(f"{path}: the vector of {words[broken[0]]!r} is not finite")
+        raise DataError(
+            f"{path}: the vector of {words[broken[0]]!r} is not finite; mend it, or take the word "
+            "out"
+        )
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
         place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
