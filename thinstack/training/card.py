@@ -75,8 +75,8 @@ def card(
     *,
     size: int,
 ) -> str:
-    """The card, as Markdown with front matter. It says what the model is and how it was made, and
-    gives its figures, its calibration, its figures on suites, and its data and terms.
+    """The card, as Markdown with front matter. It says what the model is, how it was made, and what
+    its data and terms are. It gives its figures, also on suites, and its calibration.
 
     `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
     `suites`: the figures of each suite. `size`: the bytes of the ONNX file.

@@ -84,8 +84,8 @@ def load_datasets(
     """Read the files of a recipe from the folder `data`.
 
     `convert` is applied to the trees of a treebank. `teach` asks the recipe's teacher, if it has
-    one. Raises ConfigError for settings that do not fit one another, DataError and TreeError for
-    files that cannot be read, and what opening the bundles of a teacher raises.
+    one. Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError
+    for files that cannot be read, and what opening the bundles of a teacher raises.
     """
     # Settings that do not fit one another are refused here, before any file is read.
     model = build_model(recipe.model, entries=1)

@@ -25,8 +25,8 @@ class LabelledForest(NamedTuple):
 
     Attributes:
         forest: the words and their trees.
-        targets: (t,) the targets of the task head's loss: classes of nodes or of sentences (-1
-            unknown), or the class of a text, or the class or rating of a pair.
+        targets: (t,) the targets of the task head's loss. They are classes of nodes or sentences
+            (-1 unknown), the class of a text, or the class or rating of a pair.
         whole: the place of the target for the whole sentence, text or pair.
         words: (t,) the number of words that each target is about; for a pair, the mean of both
             sentences.
@@ -70,8 +70,8 @@ def labelled_tree(
     """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
     "roots", it has only the label of its root.
 
-    Raises TreeError for a tree that the model of `config` does not take: for a model of binary
-    trees one that is not binary, for a model of dependency trees a node without a word.
+    Raises TreeError for a tree that is not binary, if the model of `config` reads binary trees.
+    Also for a node without a word, if it reads dependency trees.
     """
     spans = tree.spans
     words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
