@@ -23,7 +23,8 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
-        raise TreeError(f"expected an nltk Tree, found {type(tree).__name__} {tree!r}")
+        found = f"{type(tree).__name__} {tree!r:.200}"
+        raise TreeError(f"expected an nltk Tree, found {found}; nltk.Tree.fromstring reads text")
     parents: list[int] = []
     words: list[str | None] = []
     labels: list[str | None] = []

@@ -25,7 +25,9 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
         if ours != theirs:
             ours, theirs = ("the end" if word is None else repr(word) for word in (ours, theirs))
             found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
-            raise TreeError(f"expected trees over the same words, found {found}")
+            raise TreeError(
+                f"expected trees over the same words, found {found}; spell the words alike in both"
+            )
     check_constituency(phrases)
     # Parents come after their children, so the topmost phrase is the one that stays.
     known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))

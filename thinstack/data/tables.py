@@ -122,7 +122,7 @@ def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Ite
     if is_table(path):
         return json_line_records(path, encoding)
     expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
-    raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}")
+    raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}; rename or convert it")
 
 
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:

@@ -113,7 +113,10 @@ def _numbered(
     blocks = list(_blocks(read_text(path, encoding)))
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        raise DataError(f"{path}: expected bracketed trees, such as {example}, found no tree")
+        raise DataError(
+            f"{path}: expected bracketed trees, such as {example}, found no tree; if the file has "
+            "another format, name it"
+        )
     for block in blocks:  # one by one: errors of labels come in between
         yield from chain.from_iterable(made(trees, [block], skipped))
 

@@ -33,6 +33,8 @@ _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
+_SAVE = "save it by numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
+
 
 class WordVectors(NamedTuple):
     """Words and their vectors.
@@ -79,8 +81,9 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
     try:
         found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
+        found_bytes = error.object[error.start : error.end]
         raise DataError(
-            f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
+            f"{path}: expected text in UTF-8, found {found_bytes!r}; convert the file"
         ) from None
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, RuntimeError, *_ZIP_ERRORS) as error:
@@ -112,7 +115,7 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if (key is None and known is None) or "vectors" not in stored:
             expected = "the arrays 'words' (or 'pieces') and 'vectors'"
-            raise DataError(f"{path}: expected {expected}, found {sorted(stored)}")
+            raise DataError(f"{path}: expected {expected}, found {sorted(stored)}; {_SAVE}")
         for member in members:
             if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
                 sizes = f"{member.compress_size:,} bytes to {member.file_size:,}"
@@ -127,15 +130,17 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise DataError(f"{path}: holds no plain arrays: {error}") from None
+        raise DataError(f"{path}: holds no plain arrays: {error}; {_SAVE}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
-        raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy")
+        problem = f"holds no plain arrays: expected {key}.npy and vectors.npy"
+        raise DataError(f"{path}: {problem}; {_SAVE}")
     if words.ndim != 1 or words.dtype.kind != "U":
         found = f"{words.dtype} {words.shape}"
-        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}")
+        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}; {_SAVE}")
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
         found = f"{vectors.dtype} {vectors.shape}"
-        raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {found}")
+        expected = f"float vectors ({len(words)}, X)"
+        raise DataError(f"{path}: expected {expected}, found {found}; {_SAVE}")
     # What does not fit float32 becomes infinite, and `_check` refuses it.
     with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))

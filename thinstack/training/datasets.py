@@ -196,7 +196,7 @@ def _check_relations(recipe: Recipe, train: Sequence[Labelled]) -> None:
         raise ConfigError(
             f"model.relations: no node of {recipe.data.train} has one of them, as read by "
             f"{recipe.data.format}: a node has one label, its relation (conllu.v1) or its class "
-            "(labelled_conllu.v1); leave relations out, or name those of the file"
+            "(labelled_conllu.v1); leave relations out, or name relations of the file"
         )
 
 
@@ -229,7 +229,10 @@ def read_pair_files(
 def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Split[Item]:
     def some(file: str) -> list[Item]:
         if not (found := read(file)):
-            raise DataError(f"{data / file}: expected examples that have a class, found none")
+            raise DataError(
+                f"{data / file}: expected examples that have a class, found none; label some, or "
+                "rename their labels (data.relabel)"
+            )
         return found
 
     train = some(recipe.data.train)

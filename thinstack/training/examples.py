@@ -224,4 +224,6 @@ def _target(pair: Pair, labels: Sequence[str]) -> float | int:
         return float(pair.target)
     else:
         expected = f"a rating from 1 to {len(labels)} (model.labels)"
-    raise ConfigError(f"pair {pair.id}: expected {expected}, found {pair.target!r}")
+    raise ConfigError(
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+    )

@@ -26,7 +26,7 @@ def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVoca
     if config.embedding.kind != kind:
         raise ConfigError(
             f"init.bundle: expected model.embedding.kind = {config.embedding.kind!r}, as "
-            f"{init.bundle} has it, found {kind!r}"
+            f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
         )
     return bundle.vocabulary()
 

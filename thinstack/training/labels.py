@@ -34,7 +34,7 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
             few = ", ".join(repr(name) for name in list(counts)[:3])
             raise DataError(
                 f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
-                "be a column of texts or numbers: name that of the labels (--label-column)"
+                "be a column of texts or numbers; name the column of labels (--label-column)"
             )
     if len(counts) < 2:
         found = f"only the class {next(iter(counts))!r}" if counts else "no row"

@@ -224,8 +224,8 @@ def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
         if list(vocabulary.pieces_of(word)) != expected:
             pieces = tokenizer.convert_ids_to_tokens(expected)
             raise ConfigError(
-                f"data.encoder: expected an uncased WordPiece tokeniser; that of {name} cuts "
-                f"{word!r} into {pieces}; take an uncased encoder"
+                f"data.encoder: expected an uncased WordPiece tokeniser; the tokeniser of {name} "
+                f"cuts {word!r} into {pieces}; take an uncased encoder"
             )
     return vocabulary
 

@@ -118,7 +118,7 @@ def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
     if tuple(found.labels) != tuple(labels):
         raise ConfigError(
             f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), but "
-            f"{name} has {', '.join(found.labels)}"
+            f"{name} has {', '.join(found.labels)}; name a bundle with the classes of the model"
         )
     if not found.phrases:
         raise ConfigError(

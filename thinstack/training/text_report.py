@@ -53,6 +53,6 @@ def show_texts(
     assert accuracy is not None
     assert texts is not None
     error = (accuracy * (100 - accuracy) / texts) ** 0.5
-    to.print(f"of {texts:,} texts: by chance alone an accuracy is off by some {error:.1f}")
+    to.print(f"of {texts:,} texts: just by chance, an accuracy is off by some {error:.1f}")
     if len(labels) <= WIDEST:
         to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))
