@@ -123,7 +123,7 @@ def from_binary(tree: Tree) -> Tree:
     tokens: list[str | None] = []
     labels: list[str | None] = []
     orphans: list[int] = []  # nodes that still need a parent
-    counts: list[int] = []  # how many of them are of each subtree on the stack
+    counts: list[int] = []  # the number of orphans in each subtree on the stack
     nodes = zip(tree.arities.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (arity, word, label) in enumerate(nodes):
         added = label is not None and label.startswith(ADDED)

@@ -21,7 +21,7 @@ ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
 # The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
 _ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
-_ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
+_ENDS = re.compile("[\t\n\r]")  # These end a column, or for some readers a line.
 
 
 def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:

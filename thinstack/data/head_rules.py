@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 __all__ = ["english_head"]
 
-# From which end the children are searched, and for what: the first label first, then the next one.
+# The end from which the children are searched, and the labels to search for, one after the other.
 _TABLE = {
     "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
     "ADVP": ("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),

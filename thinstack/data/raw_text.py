@@ -55,7 +55,8 @@ def treebank_words(
     """
     words: list[str] = []
     firsts, ends = array("q"), array("q")
-    # No space before this token; it goes on with the last word; a double quote is open.
+    # glued: no space stands before this token. joining: the token goes on with the last word.
+    # quoted: a double quote is open.
     glued = joining = quoted = False
     before = ""
     for i, token in enumerate(tokens):

@@ -126,7 +126,7 @@ def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Ite
 
 
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
-    # A limit of the whole process, like the module's own; others may have set it higher.
+    # This limit holds for the whole process; other code may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with opened_text(path, encoding) as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)

@@ -93,7 +93,7 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     DataError for a file that cannot be written and for text that UTF-8 cannot hold."""
     text = "".join(f"{line}\n" for line in lines)
     if text.startswith(_MARK):
-        text = _MARK + text  # of two at the start of a file the second is text
+        text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
     try:
         Path(path).write_bytes(text.encode())
     except OSError as error:

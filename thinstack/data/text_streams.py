@@ -50,7 +50,7 @@ def opened_text(
         raise DataError(f"{name}: unknown encoding {encoding!r}; {ENCODING_ADVICE}") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
+    except UnicodeError as error:  # Some encodings cannot go on after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
 
 

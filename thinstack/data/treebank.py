@@ -127,7 +127,8 @@ def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
     level = len(text)  # the least indentation of a tree so far
-    # Where the tree at hand starts, and how many of its brackets are open, or too many.
+    # The line where the current tree starts, and the number of its open brackets (negative if too
+    # many are closed).
     first = opened = 0
     for number, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip(SPACE))

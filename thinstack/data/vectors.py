@@ -27,8 +27,8 @@ __all__ = [
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 
-# An array of more bytes than the first must not be compressed better than by the second factor;
-# vectors never are.
+# An array of more than `_UNQUESTIONED` bytes must not be compressed by more than `_DENSEST`:
+# vectors never compress so well.
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError

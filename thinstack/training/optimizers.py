@@ -107,7 +107,7 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
     tensors of another optimiser."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     names = [name.split(".", 1) for name in tensors]
-    # Rules that make their state at the first step have none yet.
+    # Some optimisers have no state before their first step.
     known = state_tensors(optimizer).keys() or {
         f"{index}.{key}" for index, _ in names for _, key in names
     }

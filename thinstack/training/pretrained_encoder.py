@@ -123,7 +123,7 @@ def _check_kind(name: str, config: Any) -> None:
             f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
             "take another encoder"
         )
-    # With others the vectors would differ without a word.
+    # With other settings, the vectors would differ without a word.
     assumed = {"position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
     for field, expected in assumed.items():
         if (found := getattr(config, field, expected)) != expected:
@@ -142,7 +142,7 @@ def _hub_answers() -> bool:
     try:
         urlopen(constants.ENDPOINT, timeout=5).close()
     except HTTPError:
-        return True  # of a mirror that has no page there
+        return True  # A mirror answers, though it has no page there.
     except OSError:
         return False
     return True

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-# Optimisers import it. It keeps the group that it finds, whose threads then outlive the team;
-# one that holds a tensor while Python ends aborts the process.
+# Imported here, before any team is joined. Optimisers import it later, and it then keeps the group
+# of the team. The threads of that group would outlive the team, and a thread that holds a tensor
+# while Python ends aborts the process.
 import torch.distributed.nn
 from numpy.typing import NDArray
 from torch import Tensor
@@ -72,7 +73,7 @@ class Processes(Team):
         return super().shared(found[0])
 
     def part(self) -> None:
-        self.shared(self.main)  # NCCL wants all to leave at the same time
+        self.shared(self.main)  # With NCCL, all processes must leave at the same time.
         dist.destroy_process_group()
 
     def check_same(self, what: str, value: object) -> None:
@@ -163,12 +164,12 @@ def team_of(rank: int, size: int) -> Iterator[Processes]:
         yield team
         failed = False
     except (ThinstackError, OSError):
-        last = signal.SIG_IGN  # it is ending, and has something to say
+        last = signal.SIG_IGN  # This process is ending: let it tell its error first.
         if not team.tells():
             sys.exit(2)
         raise
     finally:
-        waits = failed and torch.cuda.is_available()  # NCCL may wait for what has died
+        waits = failed and torch.cuda.is_available()  # NCCL may wait for a dead process.
         if dist.is_initialized() and not waits:
             dist.destroy_process_group()
         signal.signal(signal.SIGTERM, last)

@@ -226,7 +226,7 @@ def _load(
     if recipe.teacher is None:
         return load_datasets(recipe, data)
     found = _load_taught(recipe, data, cache, threads, console) if team.main else None
-    team.shared(team.main)  # the others wait
+    team.shared(team.main)  # The others wait here for the teacher's answers.
     return found or _load_taught(recipe, data, cache, threads, console)
 
 

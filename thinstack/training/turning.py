@@ -32,12 +32,12 @@ class _Nodes(NamedTuple):
     """All N nodes of all sentences, one sentence after the other. Every field but `first` is
     (N,)."""
 
-    first: IntArray  # of each sentence, its first node
+    first: IntArray  # the first node of each sentence
     targets: IntArray
     side: IntArray  # -1 negative, 0 neutral or unknown, 1 positive
     words: IntArray
-    left: IntArray  # -1 of leaves
-    parent: IntArray  # -1 of roots
+    left: IntArray  # the left child, -1 for leaves
+    parent: IntArray  # -1 for roots
     keys: IntArray  # the same for phrases of one class, one length and one first word
 
 
