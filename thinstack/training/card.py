@@ -1,4 +1,4 @@
-"""The model card of a bundle."""
+"""Writes the model card of a bundle."""
 
 from typing import Any
 
@@ -75,10 +75,11 @@ def card(
     *,
     size: int,
 ) -> str:
-    """The card, Markdown with front matter: what the model is, how it was made, its figures as
-    shipped and over all seeds, its calibration, those of suites, data and terms.
+    """The card, as Markdown with front matter. It says what the model is, how it was made, and what
+    its data and terms are. It gives its figures, also on suites, and its calibration.
 
-    `size`: bytes of the ONNX file.
+    `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
+    `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
     """
     names = figure_names(recipe.data.task, recipe.model.labels)
     if recipe.data.task == "phrases":
@@ -130,8 +131,8 @@ def _taught(recipe: Recipe) -> str:
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What gives the figures of the file; where they are of set aside examples, no command
-    does."""
+    """The command that gives the figures of the file. There is no such command for examples that
+    were set aside."""
     if recipe.data.dev is None:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
