@@ -8,7 +8,8 @@ from thinstack.core.cell import Cell
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
 from thinstack.testing import export_checks, head_checks, method_checks, parser_checks, tree_checks
-from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject, public
+from thinstack.testing.judge import public
+from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject
 
 __all__ = ["CELL_CHECKS", "HEAD_CHECKS", "PARSER_CHECKS", "CellCheck", "HeadCheck", "ParserCheck"]
 
@@ -23,9 +24,9 @@ class CellCheck(Protocol):
         *,
         input_size: int = 5,
         hidden_size: int = 4,
-        inner_size: int = 0,
+        inner_size: int | None = None,
         kinds: int = 2,
-        examples: int = 500,
+        examples: int = 60,
     ) -> None:
         """Build the cell and check the rule; every weight is drawn at random.
 
