@@ -73,17 +73,27 @@ def has_shapes(method: Method, values: Values, n: int, dtype: torch.dtype = torc
 def inputs_are_kept(subject: AnySubject) -> None:
     """No method overwrites what it is given, which others read after it; only `children` are
     compose's to overwrite."""
-    plugin = subject.random()
-    with torch.no_grad():
-        for method in subject.methods(plugin, ROWS).values():
-            before = {name: [part.clone() for part in of] for name, of in method.values.items()}
-            method.run(method.values)
-            for name in sorted(method.values.keys() - {"children"}):
-                if apart(method.values[name], before[name]) > 0:
-                    raise AssertionError(
-                        f"{method.name} overwrites {name}; take the operation without the trailing "
-                        f"underscore, or clone {name} first"
-                    )
+    for n in (ROWS, 1):
+        for training, graph in ((False, False), (False, True), (True, False)):
+            plugin = subject.random().train(training and n > 1)
+            for method in subject.methods(plugin, n).values():
+                with torch.set_grad_enabled(graph), torch.random.fork_rng(devices=[]):
+                    _inputs_are_kept(method, "in training mode" if training else "")
+
+
+def _inputs_are_kept(method: Method, mode: str) -> None:
+    before = {name: [part.clone() for part in of] for name, of in method.values.items()}
+    method.run(method.values)
+    if any(part.requires_grad for of in method.values.values() for part in of):
+        raise AssertionError(
+            f"{method.name} turns requires_grad on for what it is given; leave that to the caller"
+        )
+    for name in sorted(method.values.keys() - {"children"}):
+        if apart(method.values[name], before[name]) > 0:
+            raise AssertionError(
+                f"{method.name} overwrites {name} {mode}".rstrip() + "; take the operation without "
+                f"the trailing underscore, or clone {name} first"
+            )
 
 
 def rows_are_independent(subject: AnySubject) -> None:
@@ -112,6 +122,11 @@ def _rows_are_independent(method: Method, other: Values) -> None:
             found = [part[rest] for part in method(method.replaced(row, other, name))]
             what = f"{method.name} reads other rows of `{name}` than its own, such as row {row}"
             require_alike(found, others, what, MIXED)
+            large = {name: [part * 1e4 for part in other[name]]}
+            if other[name][0].is_floating_point():
+                found = [part[rest] for part in method(method.replaced(row, large, name))]
+                what = f"{method.name} gives other rows less where `{name}` of row {row} is large"
+                require_alike(found, others, what, LARGE)
         mine = [part[row : row + 1] for part in whole]
         what = f"{method.name} depends on the number of rows: row {row} of {ROWS} by itself"
         require_alike(method(method.only(row)), mine, what, COUNTED)
@@ -126,7 +141,11 @@ MIXED = (
     "take no mean, sum, maximum or normalisation along dimension 0; sum over children with "
     "sum_by_owner; normalise with LayerNorm instead of BatchNorm"
 )
-COUNTED = "do not branch on the number of rows, nor calculate with it"
+LARGE = (
+    "scale nothing by a maximum or norm over all rows, nor subtract one before exp: take that of "
+    "each node, or softmax along dimension 1"
+)
+COUNTED = "do not branch on the number of rows, nor calculate with it or with where a row stands"
 
 
 def gradients(subject: AnySubject) -> None:
