@@ -16,7 +16,8 @@ __all__ = ["layouts", "many_rows"]
 MANY = 2500  # float16 counts up to 2,048
 SIZES = (1, 2, 3, 4, 8, 17, 32, 64, 100, 129, 256, 300, 513, 1000)
 """How many of these rows are computed by themselves."""
-HALF = MANY // 2
+TAUGHT, FIRST = 1200, 700
+"""How many rows gradients are compared for, and from which on: the one with many children too."""
 
 COUNTED = (
     "do not branch on the number of rows, nor calculate with it, nor cut rows into groups; keep "
@@ -80,8 +81,10 @@ def _other_order(method: Method) -> Values:
 
 
 def _gradients_of_many(method: Method, parameters: list[Tensor]) -> None:
-    halves = [torch.arange(HALF), torch.arange(HALF, MANY)]
-    whole_of, whole = _pulled_back(method, torch.arange(MANY), parameters)
+    rest = torch.arange(FIRST, FIRST + TAUGHT)
+    method = method._replace(values=method.taken(rest))
+    halves = [torch.arange(TAUGHT // 2), torch.arange(TAUGHT // 2, TAUGHT)]
+    whole_of, whole = _pulled_back(method, torch.arange(TAUGHT), parameters)
     parts = [_pulled_back(method, rows, parameters) for rows in halves]
     for name in method.smooth:
         for k, gradient in enumerate(whole[name]):
@@ -89,10 +92,10 @@ def _gradients_of_many(method: Method, parameters: list[Tensor]) -> None:
             for rows, (_, found) in zip(halves, parts, strict=True):
                 here = torch.isin(method.place(name), rows)
                 expected[here] = found[name][k]
-            what = f"the gradient of {method.name} for `{name}` of {MANY} rows, and of halves"
+            what = f"the gradient of {method.name} for `{name}` of {TAUGHT} rows, and of halves"
             require_alike([gradient], [expected], what, BY_ROW, 1e-8)
     summed = [sum(of) for of in zip(*(found for found, _ in parts), strict=True)]
-    what = f"the gradient of {method.name} for parameters by {MANY} rows, and the sum of halves"
+    what = f"the gradient of {method.name} for parameters by {TAUGHT} rows, and the sum of halves"
     require_alike(whole_of, summed, what, BY_ROW, 1e-8)
 
 

@@ -81,7 +81,7 @@ class ParserCheck(Protocol):
 
 
 CELL_CHECKS: dict[str, CellCheck] = {
-    check.__name__: public(CellSubject, check)
+    check.__name__: public(CellSubject, check, once=check is export_checks.onnx)
     for check in (
         method_checks.built_as_asked,
         mode_checks.other_sizes,

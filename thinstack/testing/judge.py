@@ -18,8 +18,11 @@ __all__ = ["public"]
 Tested = TypeVar("Tested", CellSubject, HeadSubject, ParserSubject)
 
 
-def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
-    """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
+def public(
+    of: Callable[..., Tested], check: Callable[[Tested], None], *, once: bool = False
+) -> Callable[..., None]:
+    """A check of a subject as plugin authors call it: with what `of` makes the subject from. It
+    judges all variants of the subject, or, if it takes long, `once`, the last of them."""
 
     def checked(
         plugin: str | type[Cell] | type[TaskHead] | type[Parser],
@@ -30,8 +33,10 @@ def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callab
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # the work is small, and on a busy machine threads wait for others
         try:
-            _judge(check, subject, "")
-            for each in subject.variants():
+            others = list(subject.variants()) if once else None
+            if not others:
+                _judge(check, subject, "")
+            for each in subject.variants() if others is None else others:
                 _judge(check, each, f"asked for inner_size = {each.sizes['inner_size']}, ")
         finally:
             torch.set_num_threads(threads)
