@@ -24,8 +24,8 @@ KEPT = (
 
 
 def nothing_is_kept(subject: Subject[Any]) -> None:
-    """A call gives what it gives as the first call of a copy: after calls on other rows, as many or
-    fewer, in training mode, and after the weights have changed. In evaluation mode it changes
+    """A call gives what it gives as the first call of a copy. Earlier calls on other rows or in
+    training mode change nothing; new weights count at once. In evaluation mode a call changes
     neither buffers nor weights, draws no random numbers, and holds on to no tensor."""
     _random_numbers_are_left(subject)
     for name in subject.methods(subject.random(), ROWS):
@@ -124,7 +124,7 @@ def _arguments_are_let_go(subject: Subject[Any], name: str) -> None:
 
 
 def weights_are_all(subject: Subject[Any]) -> None:
-    """Its state_dict holds all that a saved model needs: loaded into another one, which started
+    """Its state_dict holds all that a saved model needs. Loaded into another one, which started
     from other random numbers, it gives the same results. Two of them share nothing."""
     plugin = subject.random()
     with torch.no_grad():

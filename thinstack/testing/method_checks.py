@@ -20,8 +20,8 @@ ROWS = 6
 
 
 def built_as_asked(subject: AnySubject) -> None:
-    """It has the sizes that it was asked for, its methods return them from inputs of the sizes
-    handed to the contract's __init__, and its parameters are there from the start."""
+    """It has the sizes that it was asked for. From inputs of the sizes that the contract's __init__
+    got, its methods return results of these sizes. Its parameters are there from the start."""
     plugin, contract = subject.create(), subject.contract
     if not isinstance(plugin, contract):
         raise AssertionError(
@@ -97,8 +97,8 @@ def _inputs_are_kept(method: Method, mode: str) -> None:
 
 
 def rows_are_independent(subject: AnySubject) -> None:
-    """In evaluation mode a row of a result depends on that row, or node, alone, however many are
-    computed together."""
+    """In evaluation mode a row of a result depends on that row, or node, and on no other, however
+    many are computed together."""
     plugin = subject.random()
     others = subject.methods(plugin, ROWS, seed=1)
     with torch.no_grad():
@@ -149,8 +149,8 @@ COUNTED = "do not branch on the number of rows, nor calculate with it or with wh
 
 
 def gradients(subject: AnySubject) -> None:
-    """Each method's gradients are those of finite differences, for what it reads and for
-    parameters; a head's scores need not have any."""
+    """Each method has the gradients that finite differences give, for what it reads and for
+    parameters. The scores of a head need not have any."""
     plugin = subject.random()
     parameters = {name: of for name, of in plugin.named_parameters() if of.requires_grad}
     for method in subject.methods(plugin, 3).values():

@@ -57,7 +57,7 @@ class Method(NamedTuple):
             ) from error
 
     def shapes(self, n: int) -> list[tuple[int, ...]]:
-        """Those of the results for n rows."""
+        """The shapes of the results for n rows."""
         return [(n, width) for width in self.widths] or [()]
 
     @property

@@ -134,7 +134,8 @@ class CellSubject(Subject[Cell]):
             )
 
     def edge_types(self, cell: Cell) -> int:
-        """Edge types to draw from: those of the model, unless the cell knows fewer."""
+        """How many edge types to draw from: as many as the model has, unless the cell knows
+        fewer."""
         kinds = self.sizes["kinds"]
         return max(1, min(kinds, cell.kinds or kinds))
 

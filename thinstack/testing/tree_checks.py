@@ -79,8 +79,8 @@ def mixed_forests(subject: CellSubject) -> None:
 
 
 def no_rows(subject: CellSubject) -> None:
-    """n = 0 rows work, and so do nodes without a child, in every method and in the executor: take
-    widths from attributes and not from a -1 in view or reshape, and use no maximum or mean over
+    """No rows (n = 0) work, and so do nodes without a child, in every method and in the executor.
+    Take widths from attributes and not from a -1 in view or reshape. Use no maximum or mean over
     rows."""
     cell = subject.random()
     methods = subject.methods(cell, 6)
@@ -123,9 +123,9 @@ BY_ITSELF = "let leaf, compose and output treat every row by itself"
 
 
 def top_down(subject: CellSubject) -> None:
-    """A cell of one child or any number that reads an input at every node can also run from the
-    roots down, where the executor agrees with the recursion: a node's one child is its parent, the
-    kind of the link tells which child it is, and the root is a leaf."""
+    """A cell of one child or any number, which reads an input at every node, can also run from the
+    roots down. There the executor agrees with the recursion. A node's one child is then its parent,
+    the kind of the link tells which child it is, and the root is a leaf."""
     cell = subject.random()
     if cell.arity > 1 or cell.inner_size != cell.input_size:
         return
@@ -145,8 +145,8 @@ def top_down(subject: CellSubject) -> None:
 
 
 def inputs_are_read(subject: CellSubject) -> None:
-    """Every column of a leaf's input changes its state, and every child that of its parent, if it
-    stands in another place of a fixed arity."""
+    """Every column of a leaf's input changes the leaf's state. The states of children change the
+    parent's state, in each place of a fixed arity."""
     cell, n = subject.random(), 50
     methods, others = subject.methods(cell, n), subject.methods(cell, n, seed=1)
     leaf, compose = methods["leaf"], methods["compose"]
