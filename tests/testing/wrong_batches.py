@@ -35,6 +35,13 @@ class LargeBatches(Good):
         return torch.tanh(total - total.mean(0) if total.shape[0] >= 1000 else total)
 
 
+class HugeBatches(Good):
+    """Takes another way from 30,000 rows on."""
+
+    def squash_leaf(self, total: Tensor) -> Tensor:
+        return torch.tanh(total if total.shape[0] < 30_000 else 2 * total)
+
+
 class Chunks(Good):
     """Computes chunks of 512 rows, and forgets the bias in all but the first."""
 

@@ -4,7 +4,7 @@ order, beside rows of any size, and however its memory lies."""
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from thinstack.testing.forests import require_alike
 from thinstack.testing.method_checks import AGAIN
@@ -16,6 +16,9 @@ __all__ = ["layouts", "many_rows"]
 MANY = 2500  # float16 counts up to 2,048
 SIZES = (1, 2, 3, 4, 8, 17, 32, 64, 100, 129, 256, 300, 513, 1000)
 """How many of these rows are computed by themselves."""
+HUGE, SAMPLE, SMALL = 40_000, 100, 10_000
+"""How many rows methods without owners get, how many of these are computed again, and the number of
+weights from which on a plugin is spared this."""
 TAUGHT, FIRST = 1200, 700
 """How many rows gradients are compared for, and from which on: the one with many children too."""
 
@@ -48,6 +51,20 @@ def many_rows(subject: Subject[Any]) -> None:
                 _many_rows(method, whole)
             if method.smooth:
                 _gradients_of_many(method, list(plugin.parameters()))
+    if sum(part.numel() for part in plugin.parameters()) < SMALL:
+        _huge(subject, plugin)
+
+
+def _huge(subject: Subject[Any], plugin: nn.Module) -> None:
+    rows = torch.randperm(HUGE, generator=torch.Generator().manual_seed(3))[:SAMPLE]
+    for method in subject.methods(plugin, HUGE).values():
+        # What is made of owners and nodes may have a square of entries.
+        if method.widths and not method.has_owners:
+            with torch.no_grad():
+                found = method(method.taken(rows))
+                expected = [part[rows] for part in method()]
+            said = f"{method.name} depends on the number of rows: {SAMPLE} of {HUGE} by themselves"
+            require_alike(found, expected, said, COUNTED)
 
 
 def _many_rows(method: Method, whole: list[Tensor]) -> None:

@@ -2,6 +2,7 @@
 outside its state_dict, and not in torch itself."""
 
 import gc
+from collections.abc import Iterator
 from typing import Any
 from weakref import ref
 
@@ -97,11 +98,25 @@ def _random_numbers_are_left(subject: Subject[Any]) -> None:
             torch.manual_seed(seed)
             subject.spec.create(subject.options, **subject.sizes)
             states.append(torch.random.get_rng_state())
-    if torch.equal(*states):
-        raise AssertionError(
-            "creating it seeds torch's random numbers, so that every run is the same; take out "
-            "manual_seed, or draw from a torch.Generator"
-        )
+        trained = list(_after_training(subject))
+    for what, pair in (("creating it", states), ("training it", trained)):
+        if torch.equal(*pair):
+            raise AssertionError(
+                f"{what} seeds torch's random numbers, so that every run is the same; take out "
+                "manual_seed, or draw from a torch.Generator"
+            )
+
+
+def _after_training(subject: Subject[Any]) -> Iterator[Tensor]:
+    """The state of torch's random numbers after calls in training mode, from two seeds."""
+    plugin = subject.random()
+    methods = subject.methods(plugin, ROWS)
+    plugin.train()
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        for method in methods.values():
+            method()
+        yield torch.random.get_rng_state()
 
 
 def _arguments_are_let_go(subject: Subject[Any], name: str) -> None:
