@@ -16,7 +16,7 @@ from thinstack.testing import CELL_CHECKS, HEAD_CHECKS
 ANY: dict[str, Any] = {"arity": 0}
 
 NUMBERS: dict[str, tuple[str, ...]] = {
-    "NormAtZero": ("finite", "leaf of rows of zeros, as unknown words are", "norm"),
+    "NormAtZero": ("finite", "leaf of rows of zeros, as unknown words are", "gives NaN where"),
     "NormOfState": ("finite", "compose of rows of zeros", "norm"),
     "WhereTrap": ("finite", "rows of zeros", "gradient for `inputs` holds NaN", "torch.where"),
     "Logarithm": ("finite", "rows of zeros", "gradient for `inputs` holds NaN", "log"),
