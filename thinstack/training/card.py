@@ -183,4 +183,5 @@ class of a sentence or phrase stays the same. Figures that use sums and means of
 texts of several sentences) may move a little.
 
 {what}. For "after", each half of the
-examples (every other one) has the temperature of the other half: {even:.3f} and {odd:.3f}.{table}"""
+examples (every other one) has the temperature of the other half: {even:.3f} and
+{odd:.3f}.{table}"""

@@ -24,12 +24,17 @@ class SpinnLSTM(Cell):
     gates. e is an optional context, such as the hidden state of a tracking LSTM (section 3.3); (1)
     as printed calls it c. Its width is `inner_size`, or 0 if there is no context. State: h and c,
     (n, H) each.
+
+    The biases of f_l and f_r start at `forget_bias`. The paper does not say at what; its authors'
+    code has 1.
     """
 
     name = "spinn_lstm.v1"
     summary = "Tree-LSTM of SPINN with word projection, Bowman et al. 2016 (1)-(4)"
 
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
+    def __init__(
+        self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0
+    ):
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
@@ -43,6 +48,7 @@ class SpinnLSTM(Cell):
         self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)
+        nn.init.constant_(self.b_comp[2 * hidden_size : 4 * hidden_size], forget_bias)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         h, c = affine(self.b_word, inputs, self.w_word).chunk(2, 1)  # (4)
