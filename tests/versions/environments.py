@@ -46,8 +46,8 @@ def environment(name: str, python: str, wanted: Sequence[str], pins: dict[str, s
     constraints = folder / "constraints.txt"
     lines = [f"{package}=={version}\n" for package, version in pins.items()]
     constraints.write_text("".join(lines), encoding="utf-8")
-    install = [sys.executable, "-m", "uv", "pip", "install", "--python", str(found), "--upgrade"]
-    called([*install, "--constraint", str(constraints), *wanted])
+    install = [sys.executable, "-m", "uv", "pip", "install", "--python", str(found)]
+    called([*install, *([] if pins else ["--upgrade"]), "--constraint", str(constraints), *wanted])
     made.write_text(described, encoding="utf-8")
     return found
 
