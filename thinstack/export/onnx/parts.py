@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
+MOST_ROWS = 2**31 - 1  # torch 2.6 refuses sizes without an end, which could be its infinity
 
 
 class Parts(NamedTuple):
@@ -95,7 +96,11 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
 
 def _any(name: str) -> dict[int, Any]:
     """Any number of rows, none too."""
-    return {0: torch.export.Dim(name, min=0)}
+    return {0: _size(name)}
+
+
+def _size(name: str) -> Any:
+    return torch.export.Dim(name, min=0, max=MOST_ROWS)
 
 
 def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
@@ -166,7 +171,7 @@ def export_transformer(encoder: nn.Module, width: int) -> onnx.GraphProto:
         torch.zeros(2, 1, 1, ROWS),
         torch.zeros(EDGES, dtype=torch.long),
     ]
-    batch, time = torch.export.Dim("sentences", min=0), torch.export.Dim("time", min=0)
+    batch, time = _size("sentences"), _size("time")
     sizes = [tokens, tokens, {0: batch, 1: time}, {0: batch, 3: time}, tokens]
     return _export("transformer.v1", _Part(encoder, encoder=encoder), examples, sizes)
 
