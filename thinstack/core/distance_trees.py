@@ -12,6 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from thinstack.core.arange import arange
+
 __all__ = [
     "BinaryTrees",
     "descend",
@@ -53,7 +55,7 @@ def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
     """
     keys = gap_keys(distances, lengths.long())
     line, bounds = two_sided(keys)
-    position = torch.arange(line.size(0), device=keys.device)
+    position = arange(line.size(0), keys.device)
     longest = int(lengths.max()) if lengths.size(0) > 0 else 0
     maxima, widths = [line], [1]
     while 2 * widths[-1] < longest:
@@ -73,7 +75,7 @@ def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
     onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
     """
     ends = torch.cumsum(lengths, 0)
-    position = torch.arange(distances.size(0), device=distances.device)
+    position = arange(distances.size(0), distances.device)
     last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
     sentence = torch.cumsum(last, 0) - last
     place = position - (ends - lengths).index_select(0, sentence)
@@ -118,7 +120,7 @@ def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
     of the two gaps around it. Its depth is the number of spans around it.
     """
     words = keys.size(0)
-    position = torch.arange(words, device=keys.device)
+    position = arange(words, keys.device)
     gaps = position.masked_select(keys < keys[-1:])
     left = nearest.index_select(0, gaps + 1)
     right = 2 * words - nearest.index_select(0, 2 * words - gaps)

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from thinstack.core.arange import arange
+
 __all__ = [
     "Schedule",
     "check_transitions",
@@ -111,7 +113,7 @@ def schedule_parents(parents: Tensor, slots: Tensor, kinds: Tensor, arity: int) 
 def parents_of_transitions(transitions: Tensor) -> tuple[Tensor, Tensor]:
     """Parents (N,), -1 for a root, and slots (N,), 0 for a root, of valid transitions (N,)."""
     actions = transitions.long()
-    position = torch.arange(actions.size(0), device=actions.device)
+    position = arange(actions.size(0), actions.device)
     # A REDUCE's left child is the last earlier node at the stack depth it leaves behind: its
     # neighbour when sorted by depth.
     order = torch.argsort(torch.cumsum(1 - 2 * actions, 0), stable=True)
@@ -127,7 +129,7 @@ def parents_of_lengths(lengths: Tensor, words: int) -> Tensor:
     """Parents (`words`,) of chains of these lengths (B,), which must add up to `words`. A word's
     parent is the next word; the parent of a last word is -1."""
     ends = torch.cumsum(lengths.long(), 0) - 1
-    return torch.arange(1, words + 1, device=lengths.device).index_fill(0, ends, -1)
+    return (arange(words, lengths.device) + 1).index_fill(0, ends, -1)
 
 
 def jump(depth: Tensor, above: Tensor) -> tuple[Tensor, Tensor]:
@@ -142,7 +144,7 @@ def schedule_depths(
     """`schedule_parents`, given each node's distance `depth` (N,) from its root, and the greatest
     distance."""
     nodes = parents.size(0)
-    position = torch.arange(nodes, device=parents.device)
+    position = arange(nodes, parents.device)
     is_root = parents < 0
     roots, child = position.masked_select(is_root), position.masked_select(~is_root)
     parent_of = parents.index_select(0, child)
@@ -194,7 +196,7 @@ def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
 
 def or_itself(parents: Tensor) -> Tensor:
     """The parent (N,) of each node. A root is its own parent."""
-    position = torch.arange(parents.size(0), device=parents.device)
+    position = arange(parents.size(0), parents.device)
     return torch.where(parents < 0, position, parents)
 
 

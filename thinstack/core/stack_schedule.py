@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from thinstack.core.arange import arange
 from thinstack.core.schedule import parents_of_transitions
 
 __all__ = [
@@ -69,7 +70,7 @@ class StackSchedule(NamedTuple):
 def sentence_lengths(transitions: Tensor) -> Tensor:
     """The words (B,) of each sentence, from the transitions (N,) of whole binary trees."""
     parents, _ = parents_of_transitions(transitions)
-    roots = torch.arange(parents.size(0), device=parents.device).masked_select(parents < 0)
+    roots = arange(parents.size(0), parents.device).masked_select(parents < 0)
     before = torch.cat([roots.new_zeros([1]) - 1, roots])[:-1]
     return (roots - before + 1) // 2
 

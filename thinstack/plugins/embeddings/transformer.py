@@ -7,6 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.arange import arange
 from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings._bert import Bert
@@ -116,7 +117,7 @@ class TransformerEmbedding(Embedding):
         tokens = tokens_of(pieces, counts, inputs["lengths"].long(), self.first, self.last)
         extents = tokens.ends - tokens.starts + 1
         longest = int(extents.max()) if extents.shape[0] > 0 else 1
-        grid, inside = grid_of(tokens, torch.arange(longest, device=extents.device))
+        grid, inside = grid_of(tokens, arange(longest, extents.device))
         mask = torch.where(inside, 0.0, self.far_below).unsqueeze(1).unsqueeze(1)
         places = tokens.sentence * longest + tokens.positions
         rows = functional.embedding(tokens.ids, self.table, sparse=True)
@@ -142,13 +143,13 @@ def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last:
     """
     sentences, ends_of_words = lengths.size(0), torch.cumsum(counts, 0)
     ends_of_pieces = ends_of_words.index_select(0, torch.cumsum(lengths, 0) - 1)
-    ends = ends_of_pieces + 2 * torch.arange(sentences, device=pieces.device) + 1
+    ends = ends_of_pieces + 2 * arange(sentences, pieces.device) + 1
     # The first starts at 0, the others after the one before.
     starts = torch.cat([torch.zeros_like(ends)[:1], ends[:-1] + 1])
     unmarked = pieces.new_zeros([pieces.size(0) + 2 * sentences])
     marked = unmarked.index_fill(0, starts, 1)
     sentence = torch.cumsum(marked, 0) - 1
-    row = torch.arange(pieces.size(0) + 2 * sentences, device=pieces.device)
+    row = arange(pieces.size(0) + 2 * sentences, pieces.device)
     inner = row.masked_select(marked.index_fill(0, ends, 1) < 1)
     around = unmarked.index_fill(0, starts, first).index_fill(0, ends, last)
     starts_of_words = torch.zeros_like(pieces).index_fill(0, ends_of_words - counts, 1)

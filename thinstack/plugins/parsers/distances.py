@@ -8,6 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thinstack.core.arange import arange
 from thinstack.core.parser import Parser
 from thinstack.core.schedule import tree_numbers
 
@@ -115,7 +116,7 @@ class Distances(Parser):
         """Outputs (L, 2 lstm) of the LSTM in both directions."""
         if states.size(0) == 0:
             return states.new_zeros([0, 2 * self.forwards.hidden_size])
-        padding = pad(lengths, bounds, torch.arange(longest, device=lengths.device))
+        padding = pad(lengths, bounds, arange(longest, lengths.device))
         found, _ = self.forwards(states[padding.words])
         back, _ = self.backwards(states[padding.words_backwards])
         return torch.cat(
@@ -130,7 +131,7 @@ class Distances(Parser):
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
     """The bounds of the sentences of `lengths` (B,), over their `words` (L, ...)."""
     ends = torch.cumsum(lengths, 0)
-    place, last = torch.arange(words.size(0), device=lengths.device), ends - 1
+    place, last = arange(words.size(0), lengths.device), ends - 1
     sentence = tree_numbers(place, last)
     first = (ends - lengths).index_select(0, sentence)
     return Bounds(place, sentence, first, last.index_select(0, sentence))
