@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
-from typing import Final, NoReturn, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +20,7 @@ from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from thinstack.data.signals import Stopped, catch_signals, restore_signals
 from thinstack.errors import ConfigError, DataError, StoppedError, ThinstackError
 from thinstack.training.team import Team
 
@@ -149,21 +149,25 @@ def _waiting() -> Iterator[None]:
 def team_of(rank: int, size: int) -> Iterator[Processes]:
     """Join the other processes, and leave them at the end; as `team.joined`, with what the launcher
     said."""
-    team, last, failed = _join(rank, size), signal.getsignal(signal.SIGTERM), True
-    signal.signal(signal.SIGTERM, _stopped)  # a launcher ends the others when one has died
+    team, failed = _join(rank, size), True
+    # A launcher ends the others when one has died.
+    before = catch_signals(again=signal.SIG_IGN)
     try:
         yield team
         failed = False
-    except (ThinstackError, OSError):
-        last = signal.SIG_IGN  # it is ending, and has something to say
+    except (ThinstackError, OSError, Stopped) as error:
+        before = dict.fromkeys(before, signal.SIG_IGN)  # it is ending, and has something to say
+        restore_signals(before)
         if not team.tells():
             sys.exit(2)
+        if isinstance(error, Stopped):
+            raise error.error(ENDED) from None
         raise
     finally:
         waits = failed and torch.cuda.is_available()  # NCCL may wait for what has died
         if dist.is_initialized() and not waits:
             dist.destroy_process_group()
-        signal.signal(signal.SIGTERM, last)
+        restore_signals(before)
 
 
 def _join(rank: int, size: int) -> Processes:
@@ -190,8 +194,3 @@ def _join(rank: int, size: int) -> Processes:
             "MASTER_ADDR and MASTER_PORT, or start them by torchrun"
         ) from None
     return Processes(rank, size, store)
-
-
-def _stopped(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)
-    raise StoppedError(ENDED)

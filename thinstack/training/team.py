@@ -4,12 +4,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.lock import locked
+from thinstack.data.signals import stoppable
 from thinstack.errors import ConfigError, needs_extra
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Team:
 
 ALONE = Team()
 
+STOPPED: Final = "stopped; start the same command again, and it goes on"
+
 
 @contextmanager
 def joined() -> Iterator[Team]:
@@ -78,11 +81,12 @@ def joined() -> Iterator[Team]:
 
     Of all errors that end the processes of a team, the first one is raised, in its process; the
     others exit with code 2. Raises ConfigError for variables or devices that do not fit,
-    StoppedError where a process dies or is told to end (SIGTERM).
+    StoppedError where a process dies, or is told to end (Ctrl-C, SIGTERM).
     """
     size = os.environ.get("WORLD_SIZE", "1")
     if "RANK" not in os.environ or size == "1":
-        yield ALONE
+        with stoppable(STOPPED):
+            yield ALONE
         return
     found = {name: os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE", "MASTER_PORT")}
     if not all(value.isdecimal() for value in found.values()) or "MASTER_ADDR" not in os.environ:
