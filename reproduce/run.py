@@ -33,7 +33,7 @@ from thinstack.training.digests import data_digests
 from thinstack.training.seeds import run_seed
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
-CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.safetensors.partial", "metrics.jsonl")
+CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
