@@ -87,7 +87,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
             raise ValueError(f"{problem}; a newer thinstack may read it")
         if noted["sha256"] != _digest(tensors, noted["state"]):
-            raise ValueError("its SHA-256 is another than when it was written, so it was damaged since")
+            raise ValueError("its SHA-256 is another than when it was written: it is damaged")
     state = json.loads(noted["state"])
     if not isinstance(state, dict):
         raise ValueError(f"expected a state of named fields, found {state!r:.40}")
