@@ -27,6 +27,7 @@ from typing import Any
 from killed_work import KINDS, Work, fingerprint
 
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link")
+MOST = 6  # kills of a run, which then may end
 EARLY = 0.02  # seconds between two looks at a command
 
 
@@ -122,8 +123,9 @@ def main(kind: str, folder: Path, kills: int, *, seed: int, events: bool) -> dic
     while landed.total() < kills:
         out = folder / "fire" / "out"
         work.begin(out)
-        killed = True
-        while killed and landed.total() < kills:
+        killed, left = True, MOST
+        while killed and left and landed.total() < kills:
+            left -= 1
             if events or landed.total() % 2:
                 # Squared: a run that goes on has fewer changes left to make.
                 how, number = "changes", 1 + int(changes * draw.random() ** 2)

@@ -28,9 +28,11 @@ def pack(bundle: Bundle) -> Files:
 
 def write(files: Files, folder: Path) -> None:
     """Write a bundle to `folder`, in place of the bundle there once all of it is written. Other
-    files in the folder stay. Raises OSError."""
+    files in the folder stay. Without files, no folder is made. Raises OSError."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "expected a folder to write to", str(folder))
+    if not files and not folder.exists():
+        return
     with replacing_folder(folder) as new:
         write_files(new, files)
         if folder.is_dir():

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 
 from thinstack.errors import StoppedError
 
-__all__ = ["Stopped", "catch_signals", "restore_signals", "stoppable"]
+__all__ = ["Stopped", "catch_signals", "restore_signals", "stoppable", "stopped_error"]
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -22,11 +22,13 @@ class Stopped(KeyboardInterrupt):
         super().__init__(signal.Signals(number).name)
         self.number = number
 
-    def error(self, said: str) -> StoppedError:
-        """What to raise in its place: `said` and the notes that it was given on its way. The exit
-        code is 128 and the number of the signal, as shells have it."""
-        notes = getattr(self, "__notes__", ())
-        return StoppedError("".join((said, *notes)), code=128 + self.number)
+
+def stopped_error(error: KeyboardInterrupt, said: str) -> StoppedError:
+    """What to raise in place of `error`: `said` and the notes that it was given on its way. The
+    exit code is 128 and the number of the signal, as shells have it."""
+    number = error.number if isinstance(error, Stopped) else signal.SIGINT
+    notes = getattr(error, "__notes__", ())
+    return StoppedError("".join((said, *notes)), code=128 + number)
 
 
 @contextmanager
@@ -38,8 +40,8 @@ def stoppable(said: str) -> Iterator[None]:
     before = catch_signals(again=signal.SIG_DFL)
     try:
         yield
-    except Stopped as stopped:
-        raise stopped.error(said) from None
+    except KeyboardInterrupt as error:
+        raise stopped_error(error, said) from None
     finally:
         restore_signals(before)
 

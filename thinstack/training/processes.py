@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
-from thinstack.data.signals import Stopped, catch_signals, restore_signals
+from thinstack.data.signals import catch_signals, restore_signals, stopped_error
 from thinstack.errors import ConfigError, DataError, StoppedError, ThinstackError
 from thinstack.training.team import Team
 
@@ -155,13 +155,13 @@ def team_of(rank: int, size: int) -> Iterator[Processes]:
     try:
         yield team
         failed = False
-    except (ThinstackError, OSError, Stopped) as error:
+    except (ThinstackError, OSError, KeyboardInterrupt) as error:
         before = dict.fromkeys(before, signal.SIG_IGN)  # it is ending, and has something to say
         restore_signals(before)
         if not team.tells():
             sys.exit(2)
-        if isinstance(error, Stopped):
-            raise error.error(ENDED) from None
+        if isinstance(error, KeyboardInterrupt):
+            raise stopped_error(error, ENDED) from None
         raise
     finally:
         waits = failed and torch.cuda.is_available()  # NCCL may wait for what has died
