@@ -16,7 +16,17 @@ from reproduce.markdown import markdown
 from reproduce.plots import draw
 from reproduce.provenance import commit_of, versions
 from reproduce.report import build
-from reproduce.run import Failure, Job, Outcome, attempt, cases_of, digests_of, finished, job_of
+from reproduce.run import (
+    Failure,
+    Job,
+    Outcome,
+    attempt,
+    cases_of,
+    digests_of,
+    finished,
+    job_of,
+    tidy,
+)
 from reproduce.table import Row, Run, Table
 from reproduce.workers import each
 from thinstack.data.files import write_atomically
@@ -150,6 +160,7 @@ def _find_jobs(state: State, data: Path, work: Path, commit: str | None) -> None
             continue
         state.jobs[path] = job
         if (outcome := finished(job)) is not None:
+            tidy(job)
             state.outcomes[path] = outcome
 
 

@@ -126,6 +126,16 @@ def test_a_process_of_its_own_makes_the_same_run(command: Command) -> None:
     assert command.report("tiny-part")["rows"][0]["figures"] == here
 
 
+def test_a_checkpoint_of_a_run_that_was_killed_at_its_end_is_deleted(command: Command) -> None:
+    options = ("--row", "rvnn", "--seed", "1")
+    command(*options)
+    left = [path / "checkpoint.safetensors" for path in (command.work / "tiny" / "rvnn").iterdir()]
+    for path in left:
+        path.touch()
+    assert "1 runs, 1 of them done before" in command(*options).out
+    assert [path.exists() for path in left] == [False]
+
+
 def test_called_again_it_only_writes_the_report(command: Command) -> None:
     command()
     before = command.report()

@@ -131,7 +131,10 @@ def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
     assert os.read(first, 10) == b"too"
     os.close(first)
     os.close(second)
-    assert names(tmp_path) == ["pipe"]
+    with (tmp_path / "file").open("wb") as file:  # as a shell has redirected it
+        write_atomically(Path(f"/dev/fd/{file.fileno()}"), "three")
+    assert (tmp_path / "file").read_text() == "three"
+    assert names(tmp_path) == ["file", "pipe"]
 
 
 @posix
