@@ -180,18 +180,22 @@ def test_saving_that_fails_leaves_the_old_bundle(
     moved: tuple[Language, Path], nlp: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = moved[1] / "tree_sentiment"
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    write = Path.write_bytes
+
+    def found() -> dict[Path, tuple[bytes, int]]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+    before, write = found(), Path.write_bytes
 
     def full(path: Path, data: bytes) -> int:
-        if path.name == "vocabulary.txt":
+        if path.name == "manifest.json":
             raise OSError("no space left on device")
         return write(path, data)
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="no space"):
         nlp.get_pipe("tree_sentiment").to_disk(folder)
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert found() == before
     assert not [path for path in moved[1].iterdir() if path.name.startswith(".")]
 
 

@@ -5,7 +5,7 @@ again; what it leaves must be that of a run that nothing stops, bit for bit. Run
 
 It prints one line of JSON: the kills that landed, by how, the runs that were compared, and what is
 wrong. Half of the kills come after a time drawn at random (SIGKILL by this process); the others, or
-with --events all, before a drawn one of the command's changes of files (SIGKILL by itself), so that
+with --events all, at a drawn one of the command's changes of files (SIGKILL by itself), so that
 they meet writers at work. Commands run in forks of this process, which has imported what they need.
 """
 
@@ -21,6 +21,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,9 @@ def fork(work: Work, out: Path, watch: Callable[[], None]) -> int:
         os._exit(code)
 
 
-def on_changes(out: Path, then: Callable[[int], None]) -> None:
-    """Call `then` with the number, from 1, of every change of a file in `out`, before it."""
+def on_changes(out: Path, then: Callable[[int], None], last: int = 0) -> None:
+    """Call `then` with the number, from 1, of every change of a file in `out`, before it is made;
+    of the `last` one, if it opens a file to write to, when that is open and still empty."""
     count, inside = 0, os.fspath(out)
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -58,6 +60,9 @@ def on_changes(out: Path, then: Callable[[int], None]) -> None:
         written = event == "open" and bool(args[2] and args[2] & (os.O_WRONLY | os.O_RDWR))
         if (written or event in CHANGES) and str(args[0]).startswith(inside):
             count += 1
+            if written and count == last:
+                with suppress(OSError):
+                    os.open(args[0], args[2], 0o666)
             then(count)
 
     sys.addaudithook(hook)
@@ -89,7 +94,7 @@ def killed_at_change(work: Work, out: Path, number: int) -> bool:
         if count == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    child = fork(work, out, lambda: on_changes(out, kill))
+    child = fork(work, out, lambda: on_changes(out, kill, number))
     _, status = os.waitpid(child, 0)
     return was_killed(status, out)
 
