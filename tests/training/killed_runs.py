@@ -62,7 +62,8 @@ def on_changes(out: Path, then: Callable[[int], None], last: int = 0) -> None:
             count += 1
             if written and count == last:
                 with suppress(OSError):
-                    os.open(args[0], args[2], 0o666)
+                    os.open(args[0], args[2], 0o666)  # which calls this too
+                then(last)
             then(count)
 
     sys.addaudithook(hook)
