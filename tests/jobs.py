@@ -13,6 +13,7 @@ JOBS = {
     ),
     "guides": ("test_guide.py",),
     "js": ("js/",),
+    "kills": ("training/test_killed_runs.py::test_many_kills",),
     "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
     "processes": ("training/test_killed_processes.py",),
     "publish": (

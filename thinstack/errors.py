@@ -96,7 +96,14 @@ class ExportError(ThinstackError):
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus, or a training run, stopped early. The message says how to continue."""
+    """A run over a corpus, or a training run, stopped early. The message says how to continue.
+
+    `code` is the exit code of a command that it ends.
+    """
+
+    def __init__(self, message: str, *, code: int = 2):
+        super().__init__(message)
+        self.code = code
 
 
 class NoSentencesWarning(UserWarning):

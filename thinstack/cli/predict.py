@@ -30,6 +30,7 @@ from thinstack.cli.predict_corpus import (
     refuse_without_input,
 )
 from thinstack.config import TreeSource
+from thinstack.data.files import write_atomically
 from thinstack.data.text_streams import lines_of
 from thinstack.errors import InputError
 
@@ -147,11 +148,11 @@ def _show(
     if path := pages["html"]:
         from thinstack.show.html import page
 
-        path.write_text(page(found, whys=whys), encoding="utf-8")
+        write_atomically(path, page(found, whys=whys))
     if path := pages["svg"]:
         from thinstack.show.svg import svg
 
-        path.write_text(svg(found, whys=whys), encoding="utf-8")
+        write_atomically(path, svg(found, whys=whys))
     if as_json:
         print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
     elif not any(pages.values()):

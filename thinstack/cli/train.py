@@ -1,5 +1,7 @@
 """`thinstack train`: trains on a table of texts, or by a recipe, and writes a bundle."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +9,7 @@ import typer
 from rich.console import Console
 
 from thinstack.data.tables import TABLE_SUFFIXES
-from thinstack.errors import InputError, needs_extra
+from thinstack.errors import InputError, StoppedError, needs_extra
 from thinstack.training.team import Team, joined
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ def train(
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
-    with joined() as team:
+    with joined() as team, _told_how_to_go_on():
         console = Console(quiet=not team.main)
         if file.suffix.lower() in TABLES:
             _train_table(
@@ -134,6 +136,17 @@ def train(
         )
         folder = Path() if data is None else data
         _run_recipe(file, folder, out, seed, threads, console, team)
+
+
+@contextmanager
+def _told_how_to_go_on() -> Iterator[None]:
+    """Where a file cannot be written, as on a full disk, say so, and that the run is not lost."""
+    try:
+        yield
+    except OSError as error:
+        epochs = "".join(getattr(error, "__notes__", ()))
+        problem = f"{error}; mend that, then start the same command again, and it goes on{epochs}"
+        raise StoppedError(problem) from None
 
 
 def _train_table(

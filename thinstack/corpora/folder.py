@@ -1,7 +1,6 @@
 """The output folder of a run: parts with scored rows, failed rows, and leftovers of a killed
 process."""
 
-import os
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -76,13 +75,13 @@ class OutFolder(NamedTuple):
         if not lines:
             self._failed(number).unlink(missing_ok=True)
             return
-        with _mine(self._failed(number)) as temporary:
+        with replacing(self._failed(number)) as temporary:
             temporary.write_text(lines, encoding="utf-8")
 
     def writing(self, number: int) -> AbstractContextManager[Path]:
         """A path to write a shard's rows to. When the block ends without an error, the rows are put
         in place. Raises OSError."""
-        return _mine(self.part(number))
+        return replacing(self.part(number))
 
     @property
     def _errors(self) -> Path:
@@ -90,8 +89,3 @@ class OutFolder(NamedTuple):
 
     def _failed(self, number: int) -> Path:
         return self._errors / f"part-{number:06d}.jsonl"
-
-
-def _mine(path: Path) -> AbstractContextManager[Path]:
-    """`replacing`, where the process of a killed run may still write the same file."""
-    return replacing(path, mark=f".{os.getpid()}")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["Row", "made", "read_lines", "read_text", "write_lines"]
@@ -95,7 +96,7 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     if text.startswith(_MARK):
         text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
     try:
-        Path(path).write_bytes(text.encode())
+        write_atomically(Path(path), text)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data import ptb
+from thinstack.data.files import write_atomically
 from thinstack.errors import DataError
 
 __all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
@@ -71,7 +72,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the text form to a file. Raises OSError."""
-        Path(path).write_bytes(self.to_bytes())
+        write_atomically(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import os
-import secrets
 import shutil
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from thinstack.bundle.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
+from thinstack.bundle.writing import replacing_folder
 from thinstack.errors import InputError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
@@ -51,16 +50,10 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
         raise InputError(
             f"{pipeline}: expected a component {FACTORY}, found {there}; train a pipeline with one"
         )
-    staging = out.parent / f".{out.name}.{secrets.token_hex(4)}.thinstack-new"
-    try:
-        shutil.copytree(pipeline, staging)
+    with replacing_folder(out) as new:
+        shutil.copytree(pipeline, new, dirs_exist_ok=True)
         for name in names:
-            _finish(name, open_bundle(staging / name), quantize, console)
-        if out.exists():
-            shutil.rmtree(out)
-        os.rename(staging, out)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+            _finish(name, open_bundle(new / name), quantize, console)
     console.print(f"wrote {out}, which runs without torch", soft_wrap=True)
 
 
