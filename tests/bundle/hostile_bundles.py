@@ -49,7 +49,9 @@ def use(folder: Path) -> None:
 
 def onnx_bomb(nodes: str) -> bytes:
     """A model that turns a few constants into terabytes while it is loaded."""
-    made = "s = Constant<value_ints=[1099511627776]>() v0 = Constant<value_floats=[0.0, 1.0]>()"
+    made = (
+        "s = Constant<value=int64[1] {1099511627776}>() v0 = Constant<value=float[2] {0.0, 1.0}>()"
+    )
     text = f'<ir_version: 8, opset_import: ["" : 18]> g () => (float[n] y) {{{made} {nodes}}}'
     return parser.parse_model(text).SerializeToString()
 
@@ -84,7 +86,7 @@ def cases(outside: Path) -> dict[str, Damage]:
         for name in [*READ, "README.md", "cases.json", "model.safetensors"]
     }
     doubled = " ".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
-    bombs = ("y = ConstantOfShape(s)", "y = Tile(v0, s)", f"{doubled} y = Identity(v40)")
+    bombs = ("y = ConstantOfShape(s)", "y = Expand(v0, s)", f"{doubled} y = Identity(v40)")
     wide = ",\n".join(f'"{number}": 1' for number in range(60_000))
     return {
         **found,
