@@ -250,9 +250,8 @@ class Predictor:
         self._session, self.device = open_session(
             self._model, device=self._requested, source=self._source
         )
-        self._types, self._output, self.phrases, self._most_pieces = interface_of(
-            self._session, self.config, self.vocabulary, self._source
-        )
+        told = interface_of(self._session, self.config, self.vocabulary, self._source)
+        self._types, self._output, self.phrases, self._most_pieces, self._probable = told
         self._process = os.getpid()
 
     def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
@@ -278,7 +277,7 @@ class Predictor:
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
         shape = rows, len(self.config.labels)
-        check_scores(scores, shape, self._output, self._source)
+        check_scores(scores, shape, self._output, self._source, probable=self._probable)
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
         check_parse(parse[0], forest, places, self._source)
