@@ -164,7 +164,8 @@ def test_the_processes_end_with_the_one_that_asks(busy: bool) -> None:
     """However it ends, and even while they run."""
     program = """
 import os, signal, sys, threading, time
-from test_isolated import ENDLESS, X, onnx_of, pid_of, session
+from test_isolated import ENDLESS, X, isolated, onnx_of, pid_of, session
+isolated.SECONDS = 10000
 found = session(onnx_of(ENDLESS))
 print(pid_of(found), flush=True)
 if sys.argv[1] == "True":

@@ -20,7 +20,6 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-import thinstack
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, ThinstackError
 from thinstack.runtime.messages import Message, read_message, write_message
 from thinstack.runtime.pool import usable_cores
@@ -179,7 +178,7 @@ class _Process:
     """A process that runs a model, as its parent sees it."""
 
     def __init__(self) -> None:
-        top = str(Path(thinstack.__file__).parents[1])
+        top = str(Path(__file__).parents[2])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
         # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
         self._process = subprocess.Popen(
