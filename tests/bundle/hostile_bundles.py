@@ -97,6 +97,10 @@ def cases(outside: Path) -> dict[str, Damage]:
         "an infinite number": replaced(
             "distances.json", b'{"schema_version": 1, "window": 3, "words": [], "weights": [1e999]}'
         ),
+        "a number too large for a float": replaced(
+            "distances.json",
+            b'{"schema_version": 1, "window": 3, "words": [], "weights": [1%s]}' % (b"0" * 400),
+        ),
         "many lists": replaced("distances.json", b"[" + b"[]," * 2_500_000 + b"[]]"),
         "many numbers": replaced("distances.json", b"[" + b"1," * 4_000_000 + b"1]"),
         "many entries": replaced("vocabulary.txt", b"a\n" * 15_000_000),
