@@ -1,10 +1,10 @@
 """Where a bundle comes from: from thinstack, an installed distribution or a training run of this
 user, or from anybody else.
 
-A digest in a bundle tells nothing of it, because whoever makes a bundle writes the digest too. What
-was trained here is therefore noted elsewhere: in a folder of this user, as an empty file whose name
-is the digest of the manifest, which covers every byte of the bundle. Losing the notes costs time
-and nothing else: the models then run in processes of their own.
+A digest in a bundle tells nothing of it, because whoever makes a bundle writes the digest too. So a
+folder of this user holds a note for each bundle that was trained here. A note is an empty file, and
+its name is the digest of the manifest, which covers every byte of the bundle. If the notes are
+lost, the models run in processes of their own, which takes more time to start.
 """
 
 import os

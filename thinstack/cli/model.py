@@ -10,7 +10,8 @@ __all__ = ["load_model"]
 
 def load_model(model: str, **settings: Any) -> "Predictor":
     """The predictor of the bundle that a user named, isolated unless it came with an installed
-    distribution or was trained here. `settings` and errors are those of `thinstack.load`."""
+    distribution or was trained here. It takes the `settings` of `thinstack.load` and raises the
+    same errors."""
     from thinstack.bundle import open_bundle
     from thinstack.bundle.origin import is_own
     from thinstack.runtime.predictor import Predictor

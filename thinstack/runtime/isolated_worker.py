@@ -1,7 +1,7 @@
-"""The process that runs a model for another: it loads one ONNX file and runs it, within limits that
-it sets itself, until the other process ends or closes the pipe.
+"""The process that runs a model for another one, within limits that it sets itself.
 
-`thinstack.runtime.isolated` starts it. It starts in the time that numpy and onnxruntime take.
+`thinstack.runtime.isolated` starts it, and it ends when that process ends or closes the pipe. It
+starts in the time that numpy and onnxruntime take.
 """
 
 import os
