@@ -23,8 +23,8 @@ class Started(NamedTuple):
 
 
 def start_session(model: bytes, device: str, source: str) -> Started:
-    """A session for an ONNX file that `check_onnx` has let pass. Raises BundleError, DeviceError and
-    MissingExtraError as `thinstack.runtime.session.open_session` does."""
+    """A session for an ONNX file that `check_onnx` has let pass. Raises BundleError, DeviceError
+    and MissingExtraError as `thinstack.runtime.session.open_session` does."""
     with needs_extra("cpu"):
         import onnxruntime
     options = _options(onnxruntime, largest_constant=max(_SMALL, 4 * len(model)))
