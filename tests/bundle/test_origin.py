@@ -13,6 +13,7 @@ from thinstack.bundle.origin import is_own, note_trained
 from thinstack.cli.model import load_model
 from thinstack.runtime import predictor, reference
 from thinstack.runtime.isolated import IsolatedSession
+from thinstack.serving.server import PageServer
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
@@ -78,6 +79,7 @@ def test_commands_run_the_models_of_others_apart(copied: Bundle) -> None:
         ["predict", "--input", "texts.txt", "--out", "out", "--jobs", "0", "--model", "MODEL"],
         ["evaluate", "MODEL", "texts.csv"],
         ["doctor", "--model", "GOLDEN"],
+        ["serve", "MODEL", "--port", "0", "--no-open"],
     ],
 )
 def test_every_command_that_runs_a_model_runs_it_so(
@@ -96,6 +98,7 @@ def test_every_command_that_runs_a_model_runs_it_so(
             return real(*given, **more)
 
         monkeypatch.setattr(module, "open_session", recorded)
+    monkeypatch.setattr(PageServer, "serve_forever", lambda self: None)
     monkeypatch.chdir(tmp_path)
     Path("texts.txt").write_text("good\n")
     Path("texts.csv").write_text("text,label\ngood,good\n")

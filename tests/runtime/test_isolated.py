@@ -105,6 +105,7 @@ def test_an_endless_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scores == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP")
 def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where processor time cannot be limited."""
     found = session(onnx_of(ADDING))
