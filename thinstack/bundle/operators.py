@@ -20,6 +20,7 @@ Abs                1       1        first
 Add                2       1        all
 And                2       1        all
 ArgMax             1       1        first   axis:int keepdims:int
+BatchNormalization 5       1       first   epsilon:float momentum:float training_mode:int=0
 Cast               1       1        first   to:int
 Clip               2-3     1        first
 Compress           2       1        -       axis:int
