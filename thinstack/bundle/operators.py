@@ -20,7 +20,7 @@ Abs                1       1        first
 Add                2       1        all
 And                2       1        all
 ArgMax             1       1        first   axis:int keepdims:int
-BatchNormalization 5       1       first   epsilon:float momentum:float training_mode:int=0
+BatchNormalization 5       1       first   epsilon:float momentum:float
 Cast               1       1        first   to:int
 Clip               2-3     1        first
 Compress           2       1        -       axis:int
@@ -45,6 +45,7 @@ LSTM               4       1        -       hidden_size:int
 LayerNormalization 2-3     1        first   axis:int epsilon:float stash_type:int
 Less               2       1        all
 LessOrEqual        2       1        all
+LogSoftmax         1       1        first   axis:int=-1|1
 Loop               2-      1-       -       body:graph
 MatMul             2       1        all
 MatMulInteger      3       1        all
