@@ -6,7 +6,7 @@ from pathlib import Path
 import onnx
 import pytest
 from export_models import V, make_config
-from tiny_encoder import PIECES, contextual_recipe
+from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.bundle.operators import OPERATORS
@@ -41,7 +41,8 @@ def subjects() -> Iterator[Subject]:
     for quantize in ("int8", "int8-tables"):
         yield build_model(config, entries=V), config, {"quantize": quantize}
     yield build_model(config, entries=V), config, {"outputs": "roots"}
-    config = contextual_recipe({"rows": True, "static": 3}).model
+    size = {"size": 2 * WIDTH + 3}
+    config = contextual_recipe({"rows": True, "static": 3}, embedding=size).model
     yield build_model(config, entries=len(PIECES)), config, {}
     yield build_model(config, entries=len(PIECES)), config, {"quantize": "int8-tables"}
 
