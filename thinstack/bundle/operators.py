@@ -19,7 +19,7 @@ operator           inputs  outputs  size    attributes
 Abs                1       1        first
 Add                2       1        all
 And                2       1        all
-ArgMax             1       1        first   axis:int keepdims:int
+ArgMax             1       1        first   axis:int keepdims:int select_last_index:int
 BatchNormalization 5       1       first   epsilon:float momentum:float
 Cast               1       1        first   to:int
 Clip               2-3     1        first
@@ -27,7 +27,7 @@ Compress           2       1        -       axis:int
 Concat             1-      1        sum     axis:int
 Constant           0       1        -       value:tensor
 ConstantOfShape    1       1        told    value:tensor
-CumSum             2       1        first   exclusive:int
+CumSum             2       1        first   exclusive:int reverse:int
 Div                2       1        all
 Einsum             2       1        all     equation:string
 Equal              2       1        all
@@ -57,13 +57,13 @@ NonZero            1       1        -
 Not                1       1        first
 QuantizeLinear     3       1        first
 Range              3       1        told
-ReduceMax          1-2     1        first   keepdims:int
+ReduceMax          1-2     1        first   keepdims:int noop_with_empty_axes:int
 ReduceSum          1-2     1        first   keepdims:int noop_with_empty_axes:int
 Relu               1       1        first
 Reshape            2       1        first   allowzero:int
 Round              1       1        first
-ScatterElements    3       1        first   axis:int reduction:string=add
-ScatterND          3       1        first   reduction:string=add
+ScatterElements    3       1        first   axis:int reduction:string=add|none
+ScatterND          3       1        first   reduction:string=add|none
 Shape              1       1        first   start:int end:int
 Sigmoid            1       1        first
 Size               1       1        first
