@@ -140,6 +140,7 @@ def test_after_a_death_the_next_call_has_another_process() -> None:
         found.run(["y"], X)
     np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])
     assert pid_of(found) != first
+    assert len(found._processes) == 1
 
 
 def test_threads_share_a_session() -> None:
