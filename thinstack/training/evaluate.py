@@ -32,6 +32,8 @@ class Answers(NamedTuple):
         whole: whether it is the whole sentence or pair.
         words: words of the phrase; of a pair the mean of both sentences.
         depth: edges to the deepest leaf below, in the data's own tree; of a pair the mean.
+        likelihood: the probability of the gold class, and `confidence`, the greatest one. NaN for
+            ratings.
     """
 
     gold: NDArray[Any]
@@ -40,6 +42,8 @@ class Answers(NamedTuple):
     whole: NDArray[np.bool_]
     words: NDArray[np.floating]
     depth: NDArray[np.floating]
+    likelihood: NDArray[np.floating]
+    confidence: NDArray[np.floating]
 
 
 def evaluate_model(
@@ -111,5 +115,8 @@ def _answers(
         np.concatenate(parts)
         for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
     )
-    answers = Answers(gold, predicted, example, whole, words, depth)
+    likelihood, confidence = np.full((2, len(gold)), np.nan)
+    if task != "relatedness":
+        likelihood, confidence = rows[np.arange(len(gold)), gold], rows.max(1)
+    answers = Answers(gold, predicted, example, whole, words, depth, likelihood, confidence)
     return Answers._make(column[gold >= 0] for column in answers)
