@@ -100,6 +100,18 @@ def test_two_runs_are_the_same(run: Run) -> None:
     assert run(*parts) == run(*parts)
 
 
+@pytest.mark.parametrize("rival", ["bayes", "svm", "tfidf"])
+def test_a_word_that_only_a_phrase_gives_a_class(run: Run, rival: str) -> None:
+    sentences = questions(90, 0)
+    for tree, labels in questions(9, 3):  # these have a class at one word, and no class as a whole
+        known = np.full_like(labels, -1)
+        known[0] = 2
+        sentences.append((Tree.left(["zzork", *tree.words[1:]]), known))
+    dev = [labelled("zzork", 2)] * 4
+    found = run(sentences, [], [*dev, *questions(9, 1)], rival=rival)
+    assert (found["root_accuracy"] == 100.0) == (rival != "tfidf")
+
+
 @pytest.mark.parametrize("rival", ["bayes", "svm"])
 def test_phrases_are_learnt_and_measured(run: Run, rival: str) -> None:
     """The class of a sentence stands in its second word only, whose own node has the class too."""
